@@ -1,0 +1,53 @@
+# For GNU make 3.81 (as macOS has it) and newer. `make` alone lists what there is.
+
+PY = .venv/bin/python
+UV_COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
+
+.PHONY: help install test-environment run test check format lock clean
+
+help:
+	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
+	@echo "make install  make .venv from requirements.lock (PYTHON=… chooses the interpreter)"
+	@echo "make test     run the whole test suite (ARGS=… for pytest)"
+	@echo "make check    lint, formatting, types, templates, migrations"
+	@echo "make format   put code and templates into the house format"
+	@echo "make lock     write the lock files from pyproject.toml (LOCK_FLAGS=--upgrade for newer versions)"
+	@echo "make clean    remove .venv and caches; what Plumbline keeps in var/ stays"
+
+install:
+	@PYTHON='$(PYTHON)' sh scripts/environment.sh requirements.lock
+
+test-environment:
+	@PYTHON='$(PYTHON)' sh scripts/environment.sh requirements-dev.lock
+
+# The command reads HOST and PORT itself; make hands on what it was given.
+run: install
+	@exec $(PY) manage.py serve
+
+test: test-environment
+	@$(PY) scripts/run_tests.py $(ARGS)
+
+check: test-environment
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 --check {} +
+	$(PY) manage.py makemigrations --check --dry-run
+
+format: test-environment
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+	find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 {} +
+
+# The locks hold for Linux and macOS and every Python that pyproject.toml allows.
+lock: test-environment
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	$(PY) -m venv "$$folder" && "$$folder/bin/python" -m pip install --quiet uv && \
+	"$$folder/bin/"$(UV_COMPILE) --output-file requirements.lock && \
+	"$$folder/bin/"$(UV_COMPILE) --group dev --constraint requirements.lock \
+		--output-file requirements-dev.lock
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,75 @@
+"""Run the whole suite, as `make test` does, and end with one line of totals.
+
+Browser tests run in a process of their own: synchronous Playwright leaves an event loop running,
+beside which asyncio tests fail. Arguments are handed to both;
+TEST_SUMMARY may name a file for the totals.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from xml.etree import ElementTree
+
+ROOT = Path(__file__).resolve().parent.parent
+BROWSER_TESTS = "tests/browser"
+NO_TESTS_SELECTED = 5
+INTERRUPTED = 2
+
+
+def main(extra: list[str]) -> int:
+    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", "not browser"]]
+    if (ROOT / BROWSER_TESTS).is_dir():
+        parts.append([BROWSER_TESTS])
+    total: Counter[str] = Counter()
+    failed = 0
+    for part in parts:
+        status, counts = run_pytest([*part, *extra])
+        total += counts
+        if status == INTERRUPTED:
+            return 130
+        if status not in (0, NO_TESTS_SELECTED):
+            failed = status
+    if not total:
+        print("No test was selected.")
+        return failed or NO_TESTS_SELECTED
+    print(f"\nAll parts together:\n{describe(total)}")
+    if summary := os.environ.get("TEST_SUMMARY"):
+        Path(summary).write_text(describe(total) + "\n")
+    return failed
+
+
+def run_pytest(arguments: list[str]) -> tuple[int, Counter[str]]:
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results.xml"
+        command = [sys.executable, "-m", "pytest", *arguments, f"--junit-xml={results}"]
+        process = subprocess.Popen(command, cwd=ROOT)
+        while True:
+            try:
+                return process.wait(), read_counts(results)
+            except KeyboardInterrupt:
+                continue  # pytest has it too, and reports before it ends
+
+
+def read_counts(results: Path) -> Counter[str]:
+    """What a pytest process counted; nothing where it ended before it could say."""
+    counts: Counter[str] = Counter()
+    if results.exists():
+        for suite in ElementTree.parse(results).iter("testsuite"):
+            failed = int(suite.get("failures", 0)) + int(suite.get("errors", 0))
+            skipped = int(suite.get("skipped", 0))
+            counts["failed"] += failed
+            counts["skipped"] += skipped
+            counts["passed"] += int(suite.get("tests", 0)) - failed - skipped
+    return counts
+
+
+def describe(counts: Counter[str]) -> str:
+    text = f"{counts['passed']} passed, {counts['failed']} failed"
+    return f"{text}, {counts['skipped']} skipped" if counts["skipped"] else text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

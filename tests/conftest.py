@@ -1,0 +1,140 @@
+"""Some tests need a real browser, PostgreSQL or Redis, and say so with the `services` marker.
+
+Where one is missing they are left out, and the run ends by naming them and how to get them.
+With REQUIRE_SERVICES=1 a missing service is a failure instead.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import psycopg
+import pytest
+import redis
+
+BROWSER_FOLDER = "browser"
+DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
+DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
+
+
+@dataclass(frozen=True)
+class Service:
+    is_there: Callable[[], bool]
+    how_to_get_it: str
+
+
+def find_chromium() -> str | None:
+    named = os.environ.get("PLUMBLINE_CHROMIUM")
+    names = [named] if named else ["chromium", "chromium-browser", "google-chrome"]
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def database_url() -> str:
+    return os.environ.get("TEST_DATABASE_URL", DEFAULT_DATABASE_URL)
+
+
+def redis_server_url() -> str:
+    return os.environ.get("TEST_REDIS_URL", DEFAULT_REDIS_URL)
+
+
+def postgresql_answers() -> bool:
+    try:
+        psycopg.connect(database_url(), connect_timeout=2).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def redis_answers() -> bool:
+    with redis.Redis.from_url(redis_server_url(), socket_connect_timeout=2) as client:
+        try:
+            return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+
+SERVICES = {
+    "browser": Service(
+        lambda: find_chromium() is not None,
+        "apt install chromium, or name a Chromium or Chrome with PLUMBLINE_CHROMIUM",
+    ),
+    "postgresql": Service(
+        postgresql_answers,
+        "apt install postgresql, or start it, or name a server with TEST_DATABASE_URL",
+    ),
+    "redis": Service(
+        redis_answers,
+        "apt install redis-server, or start it, or name a server with TEST_REDIS_URL",
+    ),
+}
+left_out = pytest.StashKey[dict[str, list[str]]]()
+
+
+@cache
+def is_missing(service: str) -> bool:
+    return not SERVICES[service].is_there()
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> str | None:
+    return find_chromium()
+
+
+@pytest.fixture(scope="session")
+def postgresql_url() -> str:
+    return database_url()
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> str:
+    return redis_server_url()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[left_out] = {}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if BROWSER_FOLDER in item.path.parent.relative_to(item.config.rootpath).parts:
+            item.add_marker("browser")
+        elif "browser" in needed_services(item):
+            raise pytest.UsageError(
+                f"{item.nodeid} needs a browser: such tests stand under tests/{BROWSER_FOLDER}, "
+                "which runs in a process of its own"
+            )
+
+
+def needed_services(item: pytest.Item) -> set[str]:
+    names = {name for marker in item.iter_markers("services") for name in marker.args}
+    if item.get_closest_marker("browser"):
+        names.add("browser")
+    if unknown := names - SERVICES.keys():
+        raise pytest.UsageError(f"{item.nodeid}: no such service: {', '.join(sorted(unknown))}")
+    return names
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    missing = sorted(filter(is_missing, needed_services(item)))
+    if not missing:
+        return
+    reason = "; ".join(f"no {name}: {SERVICES[name].how_to_get_it}" for name in missing)
+    if os.environ.get("REQUIRE_SERVICES") == "1":
+        pytest.fail(f"REQUIRE_SERVICES=1, but {reason}", pytrace=False)
+    for name in missing:
+        item.config.stash[left_out].setdefault(name, []).append(item.nodeid)
+    pytest.skip(reason)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    for name, tests in config.stash[left_out].items():
+        terminalreporter.section(f"left out: {len(tests)} tests, for want of {name}")
+        for test in tests:
+            terminalreporter.line(test)
+        terminalreporter.line(f"To run them: {SERVICES[name].how_to_get_it}.")

@@ -1,0 +1,80 @@
+"""What the checkout promises to a fresh machine: locks that hold anywhere, and nothing of ours."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ("requirements.lock", "requirements-dev.lock")
+PINNED = re.compile(
+    r"^(?P<name>[a-z0-9-]+)==(?P<version>[^\s;]+)(?P<rest>.*(?:\n {4}--hash=.*)*)", re.MULTILINE
+)
+ADDRESS = re.compile(r"\w+:/{2}|--(extra-)?index|--find-links|--trusted-host")
+# Built from parts, so that this file does not hold what it looks for.
+FOLDERS = "|".join(["work", "root", "home", "Users"])
+MACHINE_PATH = re.compile(rf"(?<![\w.:/~{{}}-])/(?:{FOLDERS})/\w")
+
+
+def normalised(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def direct_dependencies(lock: str) -> set[str]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    requirements = list(project["project"]["dependencies"])
+    if lock == "requirements-dev.lock":
+        requirements += project["dependency-groups"]["dev"]
+    return {normalised(re.split(r"[\[<>=~!; ]", text, maxsplit=1)[0]) for text in requirements}
+
+
+def pins(lock: str) -> list[re.Match[str]]:
+    return list(PINNED.finditer((ROOT / lock).read_text()))
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_the_lock_names_no_index_and_no_address(lock: str) -> None:
+    assert not ADDRESS.search((ROOT / lock).read_text())
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_direct_dependency_is_locked(lock: str) -> None:
+    assert direct_dependencies(lock) <= {pin["name"] for pin in pins(lock)}
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_every_locked_package_has_hashes(lock: str) -> None:
+    assert [pin["name"] for pin in pins(lock) if "--hash=sha256:" not in pin["rest"]] == []
+
+
+@pytest.mark.parametrize("name", ["lxml", "nh3", "psycopg-binary", "pydantic-core", "rapidfuzz"])
+def test_compiled_packages_are_locked_for_many_platforms(name: str) -> None:
+    [pin] = [pin for pin in pins("requirements.lock") if pin["name"] == name]
+    assert pin["rest"].count("--hash=") > 20
+
+
+def test_the_test_lock_holds_the_other_with_the_same_versions() -> None:
+    run, test = ({(pin["name"], pin["version"]) for pin in pins(lock)} for lock in LOCKS)
+    assert run <= test
+
+
+def test_no_committed_file_names_a_folder_of_somebodys_machine() -> None:
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if tracked.returncode:
+        pytest.skip("not a git checkout")
+    found = []
+    for name in filter(None, tracked.stdout.split("\0")):
+        found += [f"{name}: {hit}" for hit in machine_paths(ROOT / name)]
+    assert found == []
+
+
+def machine_paths(path: Path) -> list[str]:
+    try:
+        text = path.read_text()
+    except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
+        return []  # not a text, or removed and not yet committed
+    return [match.group() for match in MACHINE_PATH.finditer(text)]
