@@ -1,0 +1,32 @@
+"""What an analyst says of a round, whoever the analyst is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from research.engine.records import Dimensions
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A gap as an analyst names it; `aspect_id` None asks for a sub-question of its own."""
+
+    text: str
+    query: str
+    aspect_id: str | None
+    critical: bool
+    raised_by: str = "plan"
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """An analyst's judgement of one round. Marks are 1-10, None where nobody judged."""
+
+    dimensions: Dimensions
+    overall: float | None
+    reasoning: str
+    unanswered: frozenset[str]
+    gaps: tuple[Missing, ...]
+    directions: tuple[str, ...]
+    ready: bool
+    by_model: bool

@@ -1,0 +1,167 @@
+"""Hard budgets: the worst case is reserved before a call and settled after it.
+
+A cap on calls, tokens, money, searches or fetches is never exceeded, however many units
+are in flight; the report's share is held back from the start, and only the tasks that
+write the report may draw on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from research.engine.config import ResearchConfig
+from research.engine.records import StopReason, Usage
+from research.engine.tools import ModelAnswer, ModelRequest
+
+REPORT_TASKS = frozenset({"draft", "repair"})
+REPORT_CALLS = 2
+CHARACTERS_PER_TOKEN = 3
+
+
+class BudgetSpent(Exception):
+    """A call would go beyond a hard budget; `reason` is the limit's stop reason."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = StopReason(reason)
+
+
+@dataclass(frozen=True)
+class Hold:
+    """What one call in flight may cost at worst."""
+
+    calls: int = 0
+    tokens: int = 0
+    searches: int = 0
+    fetches: int = 0
+
+
+@dataclass
+class MutableUsage:
+    """The running sums behind `Usage`."""
+
+    llm_calls_by_task: dict[str, int] = field(default_factory=dict)
+    retries: int = 0
+    fallbacks: dict[str, dict[str, int]] = field(default_factory=dict)
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tokens_estimated: bool = False
+    cost_usd: float | None = 0.0
+    searches: int = 0
+    fetches: int = 0
+    repeated_fetches: int = 0
+    refused_quotes: int = 0
+
+
+class Meter:
+    """What a run has spent, what is in flight, and what its config allows."""
+
+    def __init__(self, config: ResearchConfig) -> None:
+        self.config = config
+        self.usage = MutableUsage()
+        self.seconds = 0.0
+        self._held: list[Hold] = []
+
+    @property
+    def llm_calls(self) -> int:
+        return sum(self.usage.llm_calls_by_task.values())
+
+    @property
+    def tokens(self) -> int:
+        return self.usage.prompt_tokens + self.usage.completion_tokens
+
+    def reserve_model(self, request: ModelRequest) -> Hold:
+        """Raises `BudgetSpent` where the worst case does not fit."""
+        hold = Hold(calls=1, tokens=estimate_tokens(request) + request.max_output_tokens)
+        kept = 0 if request.task in REPORT_TASKS else REPORT_CALLS
+        if self.llm_calls + self._sum("calls") + hold.calls + kept > self.config.max_llm_calls:
+            raise BudgetSpent("budget_calls")
+        kept_tokens = 0 if request.task in REPORT_TASKS else self.config.report_tokens
+        tokens = self.tokens + self._sum("tokens") + hold.tokens + kept_tokens
+        if tokens > self.config.max_tokens:
+            raise BudgetSpent("budget_tokens")
+        return self._hold(hold)
+
+    def reserve_search(self) -> Hold:
+        if self.usage.searches + self._sum("searches") >= self.config.max_searches:
+            raise BudgetSpent("budget_searches")
+        return self._hold(Hold(searches=1))
+
+    def reserve_fetch(self) -> Hold:
+        if self.usage.fetches + self._sum("fetches") >= self.config.max_fetches:
+            raise BudgetSpent("budget_fetches")
+        return self._hold(Hold(fetches=1))
+
+    def release(self, hold: Hold) -> None:
+        self._held.remove(hold)
+
+    def paid_model(self, task: str, answer: ModelAnswer) -> None:
+        self._count(task)
+        self.usage.prompt_tokens += answer.prompt_tokens
+        self.usage.completion_tokens += answer.completion_tokens
+        self.usage.tokens_estimated |= answer.tokens_estimated
+        if answer.cost_usd is None or self.usage.cost_usd is None:
+            self.usage.cost_usd = None
+        else:
+            self.usage.cost_usd += answer.cost_usd
+
+    def failed_model(self, task: str) -> None:
+        """A failed attempt is a call all the same."""
+        self._count(task)
+
+    def fell_back(self, task: str, cause: str) -> None:
+        causes = self.usage.fallbacks.setdefault(task, {})
+        causes[cause] = causes.get(cause, 0) + 1
+
+    def spent(self, seconds: float) -> StopReason | None:
+        """The first budget with nothing left for another round, in the stop rule's order."""
+        config, usage = self.config, self.usage
+        limits = (
+            (StopReason.BUDGET_TIME, seconds >= config.max_seconds),
+            (StopReason.BUDGET_CALLS, self.llm_calls + REPORT_CALLS >= config.max_llm_calls),
+            (StopReason.BUDGET_TOKENS, self.tokens + config.report_tokens >= config.max_tokens),
+            (
+                StopReason.BUDGET_COST,
+                config.max_cost_usd is not None
+                and usage.cost_usd is not None
+                and usage.cost_usd >= config.max_cost_usd,
+            ),
+            (StopReason.BUDGET_SEARCHES, usage.searches >= config.max_searches),
+            (StopReason.BUDGET_FETCHES, usage.fetches >= config.max_fetches),
+        )
+        return next((reason for reason, reached in limits if reached), None)
+
+    def snapshot(self) -> Usage:
+        usage = self.usage
+        return Usage(
+            llm_calls=self.llm_calls,
+            llm_calls_by_task=dict(usage.llm_calls_by_task),
+            retries=usage.retries,
+            fallbacks={task: dict(causes) for task, causes in usage.fallbacks.items()},
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            tokens_estimated=usage.tokens_estimated,
+            cost_usd=usage.cost_usd,
+            searches=usage.searches,
+            fetches=usage.fetches,
+            repeated_fetches=usage.repeated_fetches,
+            refused_quotes=usage.refused_quotes,
+            seconds=round(self.seconds, 3),
+        )
+
+    def _count(self, task: str) -> None:
+        counts = self.usage.llm_calls_by_task
+        counts[task] = counts.get(task, 0) + 1
+
+    def _hold(self, hold: Hold) -> Hold:
+        own = replace(hold)
+        self._held.append(own)
+        return own
+
+    def _sum(self, what: str) -> int:
+        return sum(getattr(hold, what) for hold in self._held)
+
+
+def estimate_tokens(request: ModelRequest) -> int:
+    """An upper guess: three characters a token is low for every common tokenizer's text."""
+    return (len(request.system) + len(request.prompt)) // CHARACTERS_PER_TOKEN + 64

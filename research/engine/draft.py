@@ -1,0 +1,115 @@
+"""A report before it is Markdown: statements that rest on ledger ids, and their check."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from research.engine import quotes
+from research.engine.evidence import SERIOUS
+from research.engine.ledger import Ledger
+from research.engine.records import Evidence
+
+SUPPORTED_SHARE = 0.4
+CONNECTIONS = 10
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of the report. `quoted` is a passage with its lead-in, made by code."""
+
+    text: str
+    evidence: tuple[str, ...] = ()
+    quoted: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the report says on one sub-question."""
+
+    aspect_id: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """`opening` stands before the short answer where nothing answers directly."""
+
+    short_answer: tuple[Statement, ...]
+    sections: tuple[Section, ...]
+    opening: str = ""
+
+    @property
+    def statements(self) -> list[Statement]:
+        return [*self.short_answer, *(s for section in self.sections for s in section.statements)]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a statement; `number` counts the draft's statements from 1."""
+
+    number: int
+    statement: Statement
+    reason: str
+
+
+def faults(draft: Draft, ledger: Ledger) -> list[Fault]:
+    """Every statement that its evidence does not carry."""
+    found, connections = [], 0
+    total = len(draft.statements)
+    for number, statement in enumerate(draft.statements, 1):
+        if not statement.evidence:
+            connections += 1
+            if connections * CONNECTIONS > total:
+                found.append(Fault(number, statement, "it cites no evidence"))
+        elif reason := _fault(statement, ledger):
+            found.append(Fault(number, statement, reason))
+    return found
+
+
+def _fault(statement: Statement, ledger: Ledger) -> str:
+    unknown = [i for i in statement.evidence if i not in ledger.book.records]
+    if unknown:
+        return f"there is no evidence {', '.join(unknown)}"
+    if statement.quoted:
+        return ""
+    records = [ledger.book.records[i] for i in statement.evidence]
+    quoted = " ".join(s.quote for record in records for s in record.sources)
+    context = _context(records, ledger)
+    differing = [f for f in quotes.differences(statement.text, quoted, context) if f in SERIOUS]
+    if differing:
+        return f"{', '.join(differing).replace('_', ' ')} between it and its quotes"
+    if quotes.share_supported(statement.text, quoted, context) < SUPPORTED_SHARE:
+        return "its quotes don't say it"
+    if quotes.stronger(statement.text, quoted) and len(records) == 1:
+        return "it is stated more firmly than its quote"
+    return ""
+
+
+def _context(records: Iterable[Evidence], ledger: Ledger) -> str:
+    shown = [f"{s.title} {s.section}" for record in records for s in record.sources]
+    return " ".join((ledger.question, *shown))
+
+
+def without(draft: Draft, numbers: set[int]) -> Draft:
+    """The draft without the statements of these numbers; sections left empty go too."""
+    kept = iter([s if n not in numbers else None for n, s in enumerate(draft.statements, 1)])
+
+    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(s for _ in statements if (s := next(kept)) is not None)
+
+    short = take(draft.short_answer)
+    sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
+    return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
+
+
+def mended(draft: Draft, repaired: dict[int, Statement]) -> Draft:
+    """The draft with some statements replaced, by number."""
+    new = iter([repaired.get(n, s) for n, s in enumerate(draft.statements, 1)])
+
+    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(next(new) for _ in statements)
+
+    short = take(draft.short_answer)
+    sections = tuple(replace(s, statements=take(s.statements)) for s in draft.sections)
+    return replace(draft, short_answer=short, sections=sections)

@@ -1,0 +1,142 @@
+"""The ledger's evidence: one record a claim, a quote of every page that says it.
+
+Rules D5 and F1 of the requirement ledger. Independence is a key per source; confidence is
+`1 - 0.5 ** n` over n keys, times `UNCERTAIN` where a flag is set. No model has a say in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from research.engine import features
+from research.engine.records import Evidence, Quoted, Uncertainty
+from research.engine.similarity import jaccard
+from research.engine.text import term_set
+
+SAME_CLAIM = 0.6
+UNCERTAIN = 0.8
+SERIOUS: frozenset[Uncertainty] = frozenset({"number_differs", "name_differs", "negation_differs"})
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A checked claim with its quote, on its way into the ledger.
+
+    `also` are further quotes of the same page that belong to it, such as the term that the
+    quote defines.
+    """
+
+    claim: str
+    aspect_id: str | None
+    source: Quoted
+    relevance: float
+    uncertainty: tuple[Uncertainty, ...] = ()
+    also: tuple[Quoted, ...] = ()
+
+
+@dataclass
+class _Signature:
+    words: frozenset[str]
+    numbers: frozenset[str]
+    negated: bool
+
+
+@dataclass
+class Book:
+    """All evidence of a run in canonical order; finds twins and contradictions by words."""
+
+    max_sources: int = 5
+    records: dict[str, Evidence] = field(default_factory=dict)
+    _signatures: dict[str, _Signature] = field(default_factory=dict)
+    _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
+        """Merge a finding; returns its record and whether it was new."""
+        signature = _sign(finding.claim)
+        twin, rivals = self._compare(signature, finding.source)
+        if twin is not None:
+            return self._corroborate(self.records[twin], finding), False
+        record = Evidence(
+            id=f"E{len(self.records) + 1}",
+            claim=finding.claim,
+            aspect_id=finding.aspect_id,
+            round=round_number,
+            sources=(finding.source, *finding.also),
+            relevance=finding.relevance,
+            uncertainty=finding.uncertainty,
+            contradicts=tuple(rivals),
+            fields=features.fields(finding.claim),
+        )
+        self._enter(record, signature)
+        for rival in rivals:
+            other = self.records[rival]
+            self.records[rival] = replace(other, contradicts=(*other.contradicts, record.id))
+        return self._settle(record), True
+
+    def _enter(self, record: Evidence, signature: _Signature) -> None:
+        self.records[record.id] = record
+        self._signatures[record.id] = signature
+        for word in signature.words:
+            self._holders[word].append(record.id)
+
+    def _compare(self, new: _Signature, source: Quoted) -> tuple[str | None, list[str]]:
+        shared = Counter(other for word in new.words for other in self._holders.get(word, ()))
+        twin, rivals = None, []
+        for other_id, count in shared.most_common():
+            old = self._signatures[other_id]
+            if count < SAME_CLAIM * max(len(new.words), len(old.words)) * 0.9:
+                continue
+            if jaccard(new.words, old.words) < SAME_CLAIM:
+                continue
+            if new.numbers == old.numbers and new.negated == old.negated:
+                twin = twin or other_id
+            elif _conflict(new, old) and self._independent(other_id, source):
+                rivals.append(other_id)
+        return twin, sorted(rivals, key=lambda i: int(i[1:]))
+
+    def _independent(self, record_id: str, source: Quoted) -> bool:
+        return source.independence_key not in self.records[record_id].keys
+
+    def _corroborate(self, record: Evidence, finding: Finding) -> Evidence:
+        known = {(s.url, s.start) for s in record.sources}
+        place = (finding.source.url, finding.source.start)
+        pages = {s.url for s in record.sources}
+        if place not in known and len(pages | {finding.source.url}) <= self.max_sources:
+            record = replace(record, sources=(*record.sources, finding.source, *finding.also))
+        record = replace(record, relevance=max(record.relevance, finding.relevance))
+        return self._settle(record)
+
+    def _settle(self, record: Evidence) -> Evidence:
+        flags: list[Uncertainty] = [f for f in record.uncertainty if f != "single_source"]
+        if len(record.keys) < 2:
+            flags.append("single_source")
+        settled = replace(
+            record,
+            uncertainty=tuple(flags),
+            confidence=confidence(len(record.keys), flags),
+        )
+        self.records[record.id] = settled
+        return settled
+
+    def of(self, aspect_id: str) -> list[Evidence]:
+        return [record for record in self.records.values() if record.aspect_id == aspect_id]
+
+
+def confidence(keys: int, flags: Iterable[Uncertainty]) -> float:
+    """1 - 0.5ⁿ over n independent sources, lowered where the claim is uncertain."""
+    uncertain = any(flag != "single_source" for flag in flags)
+    return round((1 - 0.5**keys) * (UNCERTAIN if uncertain else 1.0), 4)
+
+
+def _sign(claim: str) -> _Signature:
+    numbers = frozenset(features.numbers(claim))
+    return _Signature(term_set(claim) - numbers, numbers, features.negated(claim))
+
+
+def _conflict(new: _Signature, old: _Signature) -> bool:
+    """Alike in words, but numbers exclude each other or one negates what the other says."""
+    if new.negated != old.negated:
+        return new.numbers == old.numbers
+    return bool(new.numbers and old.numbers and not new.numbers & old.numbers)

@@ -1,0 +1,136 @@
+"""A report without a model: passages chosen and ordered by code, quoted whole.
+
+Rules of `docs/reports.md`, "With no model": no faked prose, a lead-in names source and
+section, the passage follows as a quotation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from research.engine.draft import Draft, Section, Statement
+from research.engine.extractive.passages import reads_well
+from research.engine.extractive.question import read_question
+from research.engine.ledger import Ledger
+from research.engine.quotes import plain
+from research.engine.records import Aspect, Evidence, Quoted
+from research.engine.similarity import jaccard
+from research.engine.text import term_set, words_in
+
+SHORT_ANSWER_WORDS = 80
+SECTION_PASSAGES = 4
+DIRECT = 0.62
+FAR_BEHIND = 0.6
+_STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
+
+NOTHING_DIRECT = "No passage answers this directly; the closest:"
+
+
+def draft(ledger: Ledger) -> Draft:
+    """Short answer and a section for each sub-question that has an answer."""
+    sections = [
+        Section(aspect.id, tuple(statement(record) for record in records))
+        for aspect in ledger.aspects.values()
+        if (records := _chosen(ledger, aspect))
+    ]
+    short = _short_answer(ledger)
+    direct = bool(short) and short[0].relevance >= DIRECT
+    return Draft(
+        tuple(statement(record) for record in short),
+        tuple(sections),
+        "" if direct else NOTHING_DIRECT,
+    )
+
+
+def statement(record: Evidence) -> Statement:
+    """The passage as a quotation behind the name of its source and section."""
+    source = record.sources[0]
+    return Statement(f"**{lead_in(source)}:** “{plain(source.quote)}”", (record.id,), quoted=True)
+
+
+def lead_in(source: Quoted) -> str:
+    section = source.section if source.section.casefold() != source.title.casefold() else ""
+    return " › ".join(filter(None, (source.title or source.domain, section)))
+
+
+def _short_answer(ledger: Ledger) -> list[Evidence]:
+    """The passages that answer best, at most 80 words; the best one whatever its length."""
+    main = next(iter(ledger.aspects.values()))
+    pool = ledger.supporting(main.id) or [
+        record for aspect in ledger.aspects for record in ledger.supporting(aspect)
+    ]
+    steps = _procedure(ledger, pool) if read_question(main.text).kind == "how_to" else []
+    ranked = steps or sorted(pool, key=_rank)
+    chosen: list[Evidence] = []
+    room = SHORT_ANSWER_WORDS
+    for record in ranked:
+        words = words_in(record.sources[0].quote)
+        if chosen and record.relevance < FAR_BEHIND * chosen[0].relevance:
+            break
+        if (chosen and words > room) or (not steps and _said(record, chosen)):
+            continue
+        chosen.append(record)
+        room -= words
+        if room < 12:
+            break
+    return chosen
+
+
+def _chosen(ledger: Ledger, aspect: Aspect) -> list[Evidence]:
+    """Two to four passages, from two sources where there are two; a how-to list whole."""
+    pool = ledger.supporting(aspect.id)
+    if read_question(aspect.text).kind == "how_to":
+        steps = _procedure(ledger, pool)
+        if steps:
+            return steps
+    chosen: list[Evidence] = []
+    for record in sorted(pool, key=lambda r: (not _eligible(r), *_rank(r))):
+        if len(chosen) == SECTION_PASSAGES:
+            break
+        if not _said(record, chosen) and _eligible(record):
+            chosen.append(record)
+    chosen = _from_two_sources(chosen, pool) or pool[:1]
+    order = {record.sources[0].url: i for i, record in reversed(list(enumerate(chosen)))}
+    return sorted(chosen, key=lambda r: (order[r.sources[0].url], r.sources[0].start))
+
+
+def _rank(record: Evidence) -> tuple[float, int, int]:
+    return (-record.relevance, -len(record.keys), int(record.id[1:]))
+
+
+def _said(record: Evidence, chosen: Sequence[Evidence]) -> bool:
+    words = term_set(record.claim)
+    return any(jaccard(words, term_set(other.claim)) > 0.6 for other in chosen)
+
+
+def _from_two_sources(chosen: list[Evidence], pool: Sequence[Evidence]) -> list[Evidence]:
+    """Let the best passage of a second source take the last place where one source has all."""
+    keys = {key for record in chosen for key in record.keys}
+    if len(keys) != 1 or len(chosen) < 2:
+        return chosen
+    second = next((r for r in pool if not r.keys & keys and _eligible(r)), None)
+    return [*chosen[:-1], second] if second else chosen
+
+
+def _procedure(ledger: Ledger, pool: Sequence[Evidence]) -> list[Evidence]:
+    """The steps of the best source's list, whole and in order; never mixed from several."""
+    steps: dict[tuple[str, str], list[Evidence]] = {}
+    for record in pool:
+        source = record.sources[0]
+        if is_step(ledger.pages[source.url].text, source.start):
+            steps.setdefault((source.url, source.section), []).append(record)
+    lists = [found for found in steps.values() if len(found) >= 3]
+    if not lists:
+        return []
+    best = max(lists, key=lambda found: (sum(r.relevance for r in found) / len(found), len(found)))
+    return sorted(best, key=lambda record: record.sources[0].start)
+
+
+def is_step(text: str, start: int) -> bool:
+    """Whether a quote stands at the head of a list item."""
+    return bool(_STEP.search(text[max(0, start - 12) : start]))
+
+
+def _eligible(record: Evidence) -> bool:
+    return reads_well(plain(record.sources[0].quote))

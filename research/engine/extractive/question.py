@@ -1,0 +1,90 @@
+"""What kind of question it is, and what it asks for, read off its words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from research.engine import features
+from research.engine.records import Complexity
+from research.engine.text import normalise, terms, tokens, unique
+
+Kind = Literal[
+    "when", "where", "who", "how_many", "how_to", "how", "why", "what", "which",
+    "comparison", "yes_no", "overview",
+]  # fmt: skip
+
+_CUES: tuple[tuple[Kind, str], ...] = (
+    ("comparison", r"\b(?:versus|vs\.?|compared? (?:to|with)|compare|difference between)\b"),
+    ("how_to", r"^(?:how (?:to|(?:do|can|should) (?:i|you|we|one))\b|steps to\b|recipe\b)"),
+    ("how_many", r"\bhow (?:many|much|long|old|far|tall|big|large|high|often|fast|deep|heavy)\b"),
+    ("when", r"\bwhen (?:did|was|were|is|will|does|do)\b"),
+    ("when", r"\b(?:what|which) (?:year|date|month|day|century)\b"),
+    ("who", r"\b(?:who|whom|whose)\b"),
+    ("where", r"\bwhere\b|\b(?:what|which) (?:city|country|state|county|place|town|region)\b"),
+    ("why", r"^why\b|\bwhat (?:causes|is the reason)\b"),
+    ("how", r"^how\b"),
+    ("yes_no", r"^(?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|should|may)\b"),
+    ("which", r"\bwhich\b"),
+    ("what", r"\bwhat\b|^define\b"),
+)
+_KINDS = tuple((kind, re.compile(cue, re.IGNORECASE)) for kind, cue in _CUES)
+_OPEN_ENDED = re.compile(
+    r"\b(?:impacts?|effects?|influence|implications?|consequences?|trade-?offs?|pros and cons"
+    r"|advantages|disadvantages|benefits|risks|challenges|future|outlook|landscape|overview"
+    r"|state of|history of|evolution|trends?|compare|comparison|versus|strateg(?:y|ies)"
+    r"|role of|relationship between|best practices|approaches|options)\b",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(r"(?P<one>[^,?]+?)\s+or\s+(?P<other>[^,?]+)\??$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question read: `terms` are its stems in order, `names` the proper names in it."""
+
+    text: str
+    kind: Kind
+    terms: tuple[str, ...]
+    names: tuple[str, ...]
+    complexity: Complexity
+
+
+def read_question(text: str) -> Asked:
+    """Kind, terms, names and complexity of a question, by its wording alone."""
+    plain = normalise(text)
+    kind = _kind(plain)
+    names = tuple(name for name in features.names(plain) if terms(name))
+    return Asked(plain, kind, tuple(unique(terms(plain))), names, _complexity(plain, kind, names))
+
+
+def _kind(text: str) -> Kind:
+    found: Kind | None = next((kind for kind, cue in _KINDS if cue.search(text)), None)
+    return found or "overview"
+
+
+def _complexity(text: str, kind: Kind, names: tuple[str, ...]) -> Complexity:
+    """Open-ended wording is complex; a plain how-to, definition or single fact is simple."""
+    words = len(tokens(text))
+    if _OPEN_ENDED.search(text) and kind in {"overview", "what", "how", "which", "comparison"}:
+        return Complexity.COMPLEX
+    if kind == "overview" and words > 3:
+        return Complexity.COMPLEX
+    if kind == "how_to" or words <= 6:
+        return Complexity.SIMPLE
+    if kind == "what" and words <= 8 and len(names) <= 1:
+        return Complexity.SIMPLE
+    return Complexity.ORDINARY
+
+
+def compared(asked: Asked) -> tuple[str, str] | None:
+    """The two things that an "A or B" question sets against each other."""
+    match = _EITHER.search(asked.text)
+    if match is None:
+        return None
+    one = features.names(match["one"])
+    other = features.names(match["other"])
+    if one and other:
+        return one[-1], other[0]
+    return None

@@ -1,0 +1,99 @@
+"""Reading without a model: the passages that answer, and the leads they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from research.engine.extractive.passages import Passage, passages
+from research.engine.extractive.question import read_question
+from research.engine.extractive.scoring import Need, Weights, covers, instructs, score
+from research.engine.records import Aspect
+from research.engine.similarity import jaccard
+from research.engine.tools import Page
+
+KEEP = 0.22
+LEAST_STEPS = 3
+PROCEDURE = 0.6
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A passage, the sub-question that it answers best, and how well (0-1)."""
+
+    passage: Passage
+    aspect_id: str
+    score: float
+
+
+def read_pages(pages: Sequence[Page], aspects: Sequence[Aspect], per_page: int) -> list[Scored]:
+    """The best passages of each page for the sub-questions, in the pages' order.
+
+    A list of steps that answers a how-to counts as one claim of its page and comes whole.
+    """
+    found = [passages(page) for page in pages]
+    weights = Weights(passage.terms for page in found for passage in page)
+    needs = [(aspect.id, Need.of(read_question(aspect.text))) for aspect in aspects]
+    result: list[Scored] = []
+    for rank, page in enumerate(found):
+        steps = _steps(page, needs, weights)
+        taken = {step.passage.start for step in steps}
+        rest = [s for s in _scored(page, needs, weights, rank) if s.passage.start not in taken]
+        result += [*steps, *_best(rest, per_page)]
+    return result
+
+
+def _steps(
+    page: Sequence[Passage], needs: Sequence[tuple[str, Need]], weights: Weights
+) -> list[Scored]:
+    """The items of the list under the heading that is worded most like a how-to asked for."""
+    worth, best = 0.0, list[Scored]()
+    for aspect_id, need in needs:
+        if need.kind != "how_to":
+            continue
+        for _, group in groupby(page, key=lambda passage: (passage.section, passage.is_item)):
+            steps = list(group)
+            value = _procedure_worth(steps, need, weights)
+            if value > worth:
+                worth = value
+                best = [Scored(step, aspect_id, round(value, 4)) for step in steps]
+    return best if worth >= PROCEDURE else []
+
+
+def _procedure_worth(steps: Sequence[Passage], need: Need, weights: Weights) -> float:
+    """0-1: whether heading and title are what was asked, and the items tell what to do."""
+    if not steps[0].is_item or len(steps) < LEAST_STEPS:
+        return 0.0
+    subject = steps[0].subject
+    instructing = sum(instructs(step.text) for step in steps) / len(steps)
+    foreign = len(subject - need.known)
+    return covers(subject, need, weights) * (0.6 + 0.4 * instructing) * 0.97**foreign
+
+
+def _scored(
+    page: Iterable[Passage], needs: Sequence[tuple[str, Need]], weights: Weights, rank: int
+) -> list[Scored]:
+    result = []
+    for passage in page:
+        worths = [(score(passage, need, weights, rank), aspect_id) for aspect_id, need in needs]
+        value, aspect_id = max(worths, key=lambda pair: pair[0])
+        if value >= KEEP:
+            result.append(Scored(passage, aspect_id, round(value, 4)))
+    return result
+
+
+def _best(scored: list[Scored], limit: int) -> list[Scored]:
+    """The best `limit` that neither overlap nor repeat each other, in the page's order."""
+    chosen: list[Scored] = []
+    for candidate in sorted(scored, key=lambda s: (-s.score, s.passage.start)):
+        if len(chosen) == limit:
+            break
+        if not any(_repeats(candidate.passage, other.passage) for other in chosen):
+            chosen.append(candidate)
+    return sorted(chosen, key=lambda s: s.passage.start)
+
+
+def _repeats(one: Passage, other: Passage) -> bool:
+    overlap = one.start < other.end and other.start < one.end
+    return overlap or jaccard(one.terms, other.terms) > 0.8

@@ -1,0 +1,157 @@
+"""What a sentence holds that a check can compare: names, numbers, dates, negation, hedges."""
+
+from __future__ import annotations
+
+import re
+
+from research.engine.records import Fields
+from research.engine.text import STOP_WORDS, normalise, unique
+
+_MONTH = (
+    "(?:January|February|March|April|May|June|July|August|September|October|November|December"
+    "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)"
+)
+_DATE = re.compile(
+    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.?\s+{_MONTH}\.?(?:,?\s+\d{{4}})?\b"
+    rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b|\b{_MONTH}\s+\d{{4}}\b"
+    r"|\b(?:1[0-9]|20)\d{2}s?\b"
+)
+_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[,\u202f\u00a0 ]\d{3})*(?:\.\d+)?(?!\w*\d)")
+_NUMBER_WORDS = {
+    word: str(value)
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+        ]
+    )
+}
+_CAPITAL = r"[A-Z0-9][\w'’&-]*(?:\.\w+)*"
+_NAME = re.compile(
+    r"(?:[\"“][^\"”]{2,60}[\"”])"
+    rf"|\b(?:[A-Z]\.\s?)*{_CAPITAL}"
+    rf"(?:(?:\s+(?:of|the|de|la|du|van|von|for|&|al)){{0,2}}\s+(?:[A-Z]\.\s?)*{_CAPITAL})*"
+    r"|\b[a-z]+[A-Z]\w+|\b\w+(?:_\w+)+\b",
+    re.UNICODE,
+)
+_NEGATION = re.compile(
+    r"\b(?:not|no|never|none|neither|nor|cannot|without|nobody|nothing|\w+n['’]t|fails? to"
+    r"|failed to|lacks?|unable to|impossible|denie[sd])\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:may|might|could|can|possibly|perhaps|probably|likely|suggests?|appears?|seems?|estimated"
+    r"|about|roughly|around|approximately|believed|expected|reportedly|allegedly|preliminary"
+    r"|some|often|sometimes|usually|typically)\b",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(
+    r"\b(?:is|are|was|were|means|refers to|is called|are called|stands for)\s+(?:an?|the|any)?\b"
+)
+_UP = re.compile(
+    r"\b(?:increas\w*|ris(?:e|es|ing|en)|rose|grow\w*|grew|higher|more|greater|larger|faster|above"
+    r"|exceed\w*|gain\w*|improv\w*|strengthen\w*|longer|after|at least|maximum)\b",
+    re.IGNORECASE,
+)
+_DOWN = re.compile(
+    r"\b(?:decreas\w*|fall(?:s|ing|en)?|fell|declin\w*|lower|less|fewer|smaller|slower|below|drop\w*"
+    r"|los(?:e|es|t|ing)|reduc\w*|worsen\w*|weaken\w*|shorter|before|at most|minimum)\b",
+    re.IGNORECASE,
+)
+
+
+def numbers(text: str) -> tuple[str, ...]:
+    """Numbers in a comparable form: `1,000.0` and `1000` are the same."""
+    found = [_plain_number(match.group()) for match in _NUMBER.finditer(text)]
+    found += [_NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in _NUMBER_WORDS]
+    return tuple(unique(found))
+
+
+def _plain_number(text: str) -> str:
+    plain = re.sub(r"[,\u202f\u00a0 ]", "", text).replace("−", "-")
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
+def dates(text: str) -> tuple[str, ...]:
+    return tuple(unique(match.group() for match in _DATE.finditer(text)))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Proper names, acronyms, identifiers and quoted titles, as written.
+
+    A single capitalised word that opens a sentence counts only where it stands elsewhere
+    in the text too, or is no dictionary-like word (has a digit, a dot or more capitals).
+    """
+    found = []
+    for match in _NAME.finditer(text):
+        name = _trim(match.group())
+        if (
+            name
+            and not name.isdigit()
+            and not (_opens(text, match.start()) and _ordinary(name, text))
+        ):
+            found.append(name)
+    return tuple(unique(found))
+
+
+def _trim(name: str) -> str:
+    """Drop enclosing quotes, a leading article or stop word, and trailing punctuation."""
+    name = name.strip("\"“”'’.,;:- ")
+    name = re.sub(r"['’]s$", "", name)
+    words = name.split()
+    while words and words[0].lower() in STOP_WORDS:
+        words.pop(0)
+    while words and words[-1].lower() in STOP_WORDS:
+        words.pop()
+    trimmed = " ".join(words)
+    return trimmed if len(trimmed) > 1 else ""
+
+
+def _opens(text: str, start: int) -> bool:
+    before = text[:start].rstrip("\"“'( ")
+    return not before or before[-1] in ".!?:;\n"
+
+
+def _ordinary(name: str, text: str) -> bool:
+    if " " in name or not name[1:].islower():
+        return False
+    return len(re.findall(rf"\b{re.escape(name)}\b", text)) < 2
+
+
+def negated(text: str) -> bool:
+    return bool(_NEGATION.search(text))
+
+
+def hedged(text: str) -> bool:
+    return bool(_HEDGE.search(text))
+
+
+def direction(text: str) -> int:
+    """1 where words of increase outweigh, -1 for decrease, 0 for neither or both."""
+    up, down = len(_UP.findall(text)), len(_DOWN.findall(text))
+    return (up > down) - (down > up)
+
+
+def fields(text: str) -> Fields:
+    """Names, dates, numbers and definitions of a claim, by code."""
+    definition = (normalise(text),) if _DEFINITION.search(text[:120]) else ()
+    return Fields(names(text), dates(text), numbers(text), definition)

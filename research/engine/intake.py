@@ -1,0 +1,73 @@
+"""Before the first round: understand, ask back, propose a plan, wait for approval."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from research.engine.estimate import estimate
+from research.engine.records import Plan, PlannedAspect, Status
+from research.engine.run import Run
+from research.engine.tasks.intake import Understood, understand
+from research.engine.text import normalise
+
+ANSWERS = frozenset({"answer", "skip"})
+VERDICTS = frozenset({"approve", "revise"})
+
+
+async def take_in(run: Run) -> Understood:
+    """The question understood; asks the person first where it is unclear."""
+    run.change(status=Status.INTAKE, analyst=run.journal.analyst)
+    run.doing("Reading the question")
+    understood = await understand(run, "intake/1")
+    if understood.questions and not run.question.agreed:
+        run.change(status=Status.AWAITING_CLARIFICATION)
+        run.journal.emit(_plan(run, understood))
+        command = await run.journal.person("clarification", ANSWERS)
+        answers = tuple(a for a in command.get("answers", ()) if a.strip())
+        if answers:
+            understood = await understand(run, "intake/2", clarifications=answers)
+        understood = replace(understood, questions=())
+    return understood
+
+
+async def agree(run: Run, understood: Understood) -> Plan:
+    """The plan as the person approved it, edited or sent back as often as they like."""
+    plan, turn = _plan(run, understood), 1
+    run.change(complexity=plan.complexity, language=plan.language)
+    while not run.question.agreed:
+        run.journal.emit(plan)
+        run.change(status=Status.AWAITING_APPROVAL)
+        command = await run.journal.person(f"approval/{turn}", VERDICTS)
+        if command["kind"] == "approve":
+            plan = _edited(plan, command.get("aspects"))
+            break
+        turn += 1
+        comment = str(command.get("comment", ""))
+        plan = _plan(run, await understand(run, f"intake/revision/{turn}", comment=comment))
+    run.journal.emit(plan)
+    return plan
+
+
+def _plan(run: Run, understood: Understood) -> Plan:
+    plan = Plan(
+        brief=understood.brief,
+        complexity=understood.complexity,
+        language=understood.language,
+        aspects=understood.aspects,
+        questions=understood.questions,
+        scope=understood.scope,
+        evidence_strategy=understood.evidence_strategy,
+        output_format=understood.output_format,
+    )
+    return replace(plan, estimate=estimate(plan, run.config, run.has_model))
+
+
+def _edited(plan: Plan, aspects: list[Any] | None) -> Plan:
+    """The plan with the person's sub-questions; an unchanged one keeps its query."""
+    if not aspects:
+        return plan
+    queries = {aspect.text: aspect.query for aspect in plan.aspects}
+    texts = [normalise(str(text)) for text in aspects if normalise(str(text))]
+    kept = tuple(PlannedAspect(text, queries.get(text, text)) for text in texts)
+    return replace(plan, aspects=kept or plan.aspects)

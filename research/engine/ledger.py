@@ -1,0 +1,159 @@
+"""Everything a run knows, in canonical order: by round, topic, query and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from research.engine.evidence import Book
+from research.engine.records import (
+    Aspect,
+    AspectState,
+    Complexity,
+    Evidence,
+    Gap,
+    GateResult,
+    Plan,
+    Record,
+    Round,
+    Skipped,
+    Source,
+)
+from research.engine.similarity import Corpus
+from research.engine.tools import Page
+
+ANSWERING = frozenset({AspectState.ANSWERED, AspectState.ONE_SOURCE, AspectState.DISPUTED})
+SUPPORTS = 0.3
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Something a page named that may answer the question; `strength` orders leads, 0-1."""
+
+    text: str
+    query: str
+    url: str
+    strength: float
+
+
+@dataclass
+class Ledger:
+    """Records change only here, and every change is emitted."""
+
+    question: str
+    plan: Plan
+    emit: Callable[[Record], None]
+    book: Book
+    aspects: dict[str, Aspect] = field(default_factory=dict)
+    gaps: dict[str, Gap] = field(default_factory=dict)
+    sources: dict[str, Source] = field(default_factory=dict)
+    pages: dict[str, Page] = field(default_factory=dict)
+    leads: dict[str, Lead] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    gates: list[GateResult] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    queries: dict[str, int] = field(default_factory=dict)
+    corpus: Corpus = field(default_factory=Corpus)
+
+    @property
+    def complexity(self) -> Complexity:
+        return self.plan.complexity
+
+    @property
+    def evidence(self) -> list[Evidence]:
+        return list(self.book.records.values())
+
+    # --- sub-questions -----------------------------------------------------------------
+
+    def raise_aspect(self, text: str, query: str, raised_by: str, round_number: int) -> Aspect:
+        aspect = Aspect(f"A{len(self.aspects) + 1}", text, query, raised_by, round_number)
+        self._put_aspect(aspect)
+        return aspect
+
+    def _put_aspect(self, aspect: Aspect) -> None:
+        if self.aspects.get(aspect.id) != aspect:
+            self.aspects[aspect.id] = aspect
+            self.emit(aspect)
+
+    def refresh_aspects(self) -> None:
+        """Each sub-question's state from its evidence alone."""
+        for aspect in self.aspects.values():
+            supporting = self.supporting(aspect.id)
+            ids = tuple(record.id for record in supporting)
+            self._put_aspect(replace(aspect, evidence_ids=ids, state=_state(aspect, supporting)))
+
+    def set_aspect(self, aspect_id: str, **changes: object) -> None:
+        self._put_aspect(replace(self.aspects[aspect_id], **changes))  # type: ignore[arg-type]
+
+    def supporting(self, aspect_id: str) -> list[Evidence]:
+        """The evidence that answers a sub-question, best first."""
+        found = [r for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS]
+        return sorted(found, key=lambda r: (-r.relevance, -len(r.keys), int(r.id[1:])))
+
+    def keys_of(self, aspect_id: str) -> frozenset[str]:
+        """Independent sources behind a sub-question."""
+        return frozenset(key for record in self.supporting(aspect_id) for key in record.keys)
+
+    def open_aspects(self) -> list[Aspect]:
+        return [a for a in self.aspects.values() if a.state not in ANSWERING]
+
+    def answered(self) -> int:
+        return sum(a.state in ANSWERING for a in self.aspects.values())
+
+    def independent_sources(self) -> frozenset[str]:
+        """Over all records that answer some sub-question."""
+        return frozenset(key for r in self.evidence if r.relevance >= SUPPORTS for key in r.keys)
+
+    # --- evidence, sources, gaps -------------------------------------------------------
+
+    def emit_evidence(self, before: dict[str, Evidence]) -> None:
+        """Mark each answered sub-question's best claim and emit what changed since `before`."""
+        best = {s[0].id for a in self.aspects if (s := self.supporting(a))}
+        for record in self.evidence:
+            self.book.records[record.id] = replace(record, key=record.id in best)
+        for record in self.evidence:
+            if before.get(record.id) != record:
+                self.emit(record)
+
+    def put_source(self, source: Source) -> None:
+        if self.sources.get(source.url) != source:
+            self.sources[source.url] = source
+            self.emit(source)
+
+    def open_gaps(self) -> list[Gap]:
+        return [gap for gap in self.gaps.values() if gap.open]
+
+    def open_gap(self, gap: Gap) -> None:
+        self.gaps[gap.id] = gap
+        self.emit(gap)
+
+    def close_gap(self, gap_id: str, round_number: int, closed_by: Iterable[str]) -> None:
+        closed = replace(self.gaps[gap_id], closed_round=round_number, closed_by=tuple(closed_by))
+        self.open_gap(closed)
+
+    # --- rounds ------------------------------------------------------------------------
+
+    @property
+    def round(self) -> Round:
+        return self.rounds[-1]
+
+    def begin_round(self, record: Round) -> None:
+        self.rounds.append(record)
+        self.emit(record)
+
+    def update_round(self, **changes: object) -> Round:
+        self.rounds[-1] = replace(self.rounds[-1], **changes)  # type: ignore[arg-type]
+        self.emit(self.rounds[-1])
+        return self.rounds[-1]
+
+    def skipped(self) -> list[Skipped]:
+        return [skip for record in self.rounds for skip in record.skipped]
+
+
+def _state(aspect: Aspect, supporting: list[Evidence]) -> AspectState:
+    if not supporting:
+        return AspectState.NOT_FOUND if aspect.state is AspectState.NOT_FOUND else AspectState.OPEN
+    if any(record.contradicts for record in supporting):
+        return AspectState.DISPUTED
+    keys = {key for record in supporting for key in record.keys}
+    return AspectState.ANSWERED if len(keys) > 1 else AspectState.ONE_SOURCE

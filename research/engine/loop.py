@@ -1,0 +1,37 @@
+"""The loop: intake, agreement with the person, rounds until the stop rule, report.
+
+Read it top to bottom: it is the diagram of `docs/architecture.md`.
+"""
+
+from __future__ import annotations
+
+from research.engine.config import ResearchConfig
+from research.engine.intake import agree, take_in
+from research.engine.journal import Journal
+from research.engine.report import write_report
+from research.engine.round import research_round
+from research.engine.run import Question, Run
+from research.engine.stopping import Stop
+from research.engine.verdict import close_round, conclude
+
+__all__ = ["Question", "research"]
+
+
+async def research(question: Question, config: ResearchConfig, journal: Journal) -> None:
+    """Run to the end, emitting every record to the journal's receiver.
+
+    Raises `Parked` where a person has to answer first, `JournalEnds` in a replay that
+    goes further than what was recorded.
+    """
+    run = Run(question, config, journal)
+    try:
+        plan = await agree(run, await take_in(run))
+        run.start(plan)
+        decision = None
+        while not isinstance(decision, Stop):
+            await research_round(run)
+            decision = await close_round(run)
+        if await conclude(run, decision):
+            await write_report(run)
+    finally:
+        await journal.close()

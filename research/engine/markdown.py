@@ -1,0 +1,161 @@
+"""The report as Markdown: short answer, facts, sections, disputes, not found, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from research.engine.draft import Draft, Section, Statement
+from research.engine.ledger import ANSWERING, Ledger
+from research.engine.quotes import plain
+from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
+from research.engine.wording import count
+
+LEAST_PASSAGES = 3
+
+
+@dataclass(frozen=True)
+class Rendered:
+    markdown: str
+    citations: tuple[Citation, ...]
+    short_answer: str
+
+
+@dataclass
+class _Markers:
+    """Numbers the quotes in the order in which the report cites them."""
+
+    ledger: Ledger
+    places: dict[tuple[str, str, int], int] = field(default_factory=dict)
+
+    def of(self, evidence_ids: Iterable[str]) -> str:
+        """`[1][4]` for every quote behind these records, one for each page."""
+        marks = []
+        for record_id in evidence_ids:
+            for source in self._one_a_page(self.ledger.book.records[record_id]):
+                place = (record_id, source.url, source.start)
+                marks.append(self.places.setdefault(place, len(self.places) + 1))
+        return "".join(f"[{mark}]" for mark in marks)
+
+    @staticmethod
+    def _one_a_page(record: Evidence) -> list[Quoted]:
+        return list({source.url: source for source in reversed(record.sources)}.values())[::-1]
+
+    def citations(self) -> tuple[Citation, ...]:
+        return tuple(
+            Citation(mark, (record_id,), url) for (record_id, url, _), mark in self.places.items()
+        )
+
+
+def render(ledger: Ledger, draft: Draft, ended: str, cut: int) -> Rendered:
+    """The whole report; markers are `[n]`."""
+    marks = _Markers(ledger)
+    thin = len({i for s in draft.statements for i in s.evidence}) < LEAST_PASSAGES
+    short = " ".join(_sentence(statement, marks) for statement in draft.short_answer)
+    opening = f"{draft.opening} " if draft.opening else ""
+    parts = [
+        f"# {ledger.question}",
+        f"**{'Closest passages' if thin else 'Short answer'}.** {opening}{short}",
+        *(_section(ledger, section, marks) for section in draft.sections),
+        _disagreements(ledger, marks),
+        _not_found(ledger),
+    ]
+    parts.insert(2, f"*{_facts(ledger, marks, ended, cut)}*")
+    parts.append(_sources(ledger, marks))
+    return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
+
+
+def _sentence(statement: Statement, marks: _Markers) -> str:
+    return f"{statement.text} {marks.of(statement.evidence)}".strip()
+
+
+def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
+    aspect = ledger.aspects[section.aspect_id]
+    quoted = any(statement.quoted for statement in section.statements)
+    gap = "\n\n" if quoted else " "
+    body = gap.join(_sentence(statement, marks) for statement in section.statements)
+    return f"## {aspect.text}\n\n*{_standing(ledger, aspect)}*\n\n{body}"
+
+
+def _standing(ledger: Ledger, aspect: Aspect) -> str:
+    """Well-established or preliminary, in words and by a mark."""
+    keys = len(ledger.keys_of(aspect.id))
+    if aspect.state is AspectState.DISPUTED:
+        return "⚠ Sources disagree"
+    if keys > 1:
+        return f"● Well established: {keys} independent sources"
+    return "○ Preliminary: one source"
+
+
+def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int) -> str:
+    quotes = len(marks.places)
+    sites = {ledger.sources[url].domain for _, url, _ in marks.places}
+    pages = {url for _, url, _ in marks.places}
+    local = all(url.startswith("file:") for url in pages)
+    where = count(len(pages), "document") if local else count(len(sites), "site")
+    newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
+    facts = [
+        f"{ledger.answered()} of {len(ledger.aspects)} answered",
+        f"{count(quotes, 'quote')} from {where}",
+        f"newest {newest[:10]}" if newest else "",
+        _one_page(marks, pages),
+        f"{count(cut, 'statement')} cut in the check" if cut else "",
+        ended.rstrip("."),
+    ]
+    return " · ".join(filter(None, facts))
+
+
+def _one_page(marks: _Markers, pages: set[str]) -> str:
+    most = max((sum(url == page for _, url, _ in marks.places) for page in pages), default=0)
+    return "more than half from one page" if len(pages) > 1 and most * 2 > len(marks.places) else ""
+
+
+def _disagreements(ledger: Ledger, marks: _Markers) -> str:
+    records, lines = ledger.book.records, []
+    for record in records.values():
+        for other_id in record.contradicts:
+            if int(other_id[1:]) > int(record.id[1:]):
+                lines.append(_pair(record, records[other_id], marks))
+    return "## Sources disagree\n\n" + "\n\n".join(lines) if lines else ""
+
+
+def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
+    return "\n".join(
+        f"- {r.sources[0].domain}, {(r.sources[0].published or 'undated')[:10]}: "
+        f"“{plain(r.sources[0].quote)}” {marks.of([r.id])}"
+        for r in (one, other)
+    )
+
+
+def _not_found(ledger: Ledger) -> str:
+    missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING]
+    if not missing:
+        return ""
+    lines = [f"- {aspect.text}" for aspect in missing]
+    tried = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
+    return "## Not found\n\n" + "\n".join(lines) + f"\n\nSearches tried: {tried}."
+
+
+def _sources(ledger: Ledger, marks: _Markers) -> str:
+    cited: dict[str, list[int]] = {}
+    for (_, url, _), mark in marks.places.items():
+        cited.setdefault(url, []).append(mark)
+    lines = ["## Sources", "### Cited"]
+    lines.append("\n".join(
+        f"- {''.join(f'[{m}]' for m in numbers)} {_named(ledger.sources[url])}"
+        for url, numbers in cited.items()
+    ))  # fmt: skip
+    unused = [s for s in ledger.sources.values() if s.status == "read" and s.url not in cited]
+    failed = [s for s in ledger.sources.values() if s.status in {"refused", "failed", "empty"}]
+    if unused:
+        lines += ["### Read but not used", "\n".join(f"- {_named(s)}" for s in unused)]
+    if failed:
+        lines.append("### Refused or failed")
+        lines.append("\n".join(f"- {_named(s)}: {s.reason}" for s in failed))
+    return "\n\n".join(lines)
+
+
+def _named(source: Source) -> str:
+    title = (source.title or source.url).replace("[", "(").replace("]", ")")
+    date = f", {source.published[:10]}" if source.published else ""
+    return f"{title}, {source.domain}{date}: <{source.url}>"

@@ -1,0 +1,83 @@
+"""The quality score: the judged dimensions' weighted mean, capped by what the ledger proves.
+
+A flattering model cannot lift research that the evidence does not carry. The cap, with n
+sub-questions, of which s rest on enough independent sources, o on fewer, d are disputed and
+the rest are open:
+
+    cap = 1 + 9 · (s + 0.75·o + 0.5·d) / n
+
+and, while the evidence gate fails, at most half a point below the threshold. More evidence
+never lowers it while the sub-questions and the contradictions stay the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+
+from research.engine.ledger import ANSWERING, Ledger
+from research.engine.records import AspectState, Dimensions
+
+FEWER, DISPUTED = 0.75, 0.5
+BELOW_THRESHOLD = 0.5
+
+
+@dataclass(frozen=True)
+class Score:
+    """All on the scale 1-10; `cap_reason` is empty where the cap took nothing."""
+
+    score: float
+    model_score: float
+    cap: float
+    cap_reason: str
+
+
+def weighted_mean(dimensions: Dimensions, weights: Mapping[str, float]) -> float:
+    """Mean of the judged dimensions; one that nobody judged leaves the weights. 1 if none."""
+    judged = {name: mark for name, mark in asdict(dimensions).items() if mark is not None}
+    total = sum(weights[name] for name in judged)
+    if not total:
+        return 1.0
+    mean = sum(weights[name] * mark for name, mark in judged.items()) / total
+    return float(round(mean, 2))
+
+
+def cap(ledger: Ledger, sources_per_aspect: int) -> tuple[float, str]:
+    """The highest score that the ledger carries, and what holds it down."""
+    worth, short = 0.0, {"open": 0, "disputed": 0, "one source": 0}
+    for aspect in ledger.aspects.values():
+        if aspect.state not in ANSWERING:
+            short["open"] += 1
+        elif aspect.state is AspectState.DISPUTED:
+            worth += DISPUTED
+            short["disputed"] += 1
+        elif len(ledger.keys_of(aspect.id)) < sources_per_aspect:
+            worth += FEWER
+            short["one source"] += 1
+        else:
+            worth += 1
+    reasons = {
+        "open": "{} without an answer",
+        "disputed": "{} on which sources disagree",
+        "one source": "{} resting on too few sources",
+    }
+    why = ", ".join(reasons[kind].format(count) for kind, count in short.items() if count)
+    return round(1 + 9 * worth / max(1, len(ledger.aspects)), 2), why
+
+
+def score(
+    ledger: Ledger,
+    dimensions: Dimensions,
+    weights: Mapping[str, float],
+    sources_per_aspect: int,
+    threshold: float,
+    evidence_gate_passed: bool,
+) -> Score:
+    """The round's score; `model_score` is the mean before the cap."""
+    mean = weighted_mean(dimensions, weights)
+    highest, why = cap(ledger, sources_per_aspect)
+    if not evidence_gate_passed and highest >= threshold:
+        highest = max(1.0, threshold - BELOW_THRESHOLD)
+        why = "; ".join(filter(None, (why, "too little evidence for the gate")))
+    capped = min(mean, highest)
+    return Score(round(capped, 2), mean, highest, why if capped < mean else "")

@@ -1,0 +1,73 @@
+"""How relevant a page is to a sub-question: one formula, 0-1, no model.
+
+C20 of the requirement ledger. From 0.6 a page counts as relevant for the overview gate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from research.engine import features
+from research.engine.similarity import jaccard
+from research.engine.text import sentences, term_set, terms, tokens
+
+_NAME_WEIGHT = 2.0
+_WINDOW = 3
+WORDED_ALIKE = 0.3
+
+
+def relevance(wanted: str, title: str, text: str) -> float:
+    """Weighted share of the wanted terms that the page holds, and that it holds together.
+
+    Terms of proper names weigh double. Half of the score is the share of terms anywhere in
+    the page (title included), half the best share within three neighbouring sentences.
+    """
+    weights = term_weights(wanted)
+    total = sum(weights.values())
+    if not total:
+        return 0.0
+    found = sentences(text)
+    bags = [term_set(sentence.text) for sentence in found]
+    title_terms = term_set(title)
+    everywhere = title_terms.union(*bags) if bags else title_terms
+    share = _weigh(everywhere, weights) / total
+    near = max(
+        (_weigh(title_terms.union(*bags[i : i + _WINDOW]), weights) for i in range(len(bags))),
+        default=0.0,
+    )
+    return round(0.5 * share + 0.5 * near / total, 4)
+
+
+def hit_relevance(wanted: str, title: str, snippet: str) -> float:
+    """The same idea on what a search shows of a page before it is read.
+
+    A title that is worded like the question itself is worth up to `WORDED_ALIKE` more.
+    """
+    weights = term_weights(wanted)
+    total = sum(weights.values())
+    if not total:
+        return 0.0
+    in_title = _weigh(term_set(title), weights) / total
+    anywhere = _weigh(term_set(f"{title} {snippet}"), weights) / total
+    alike = jaccard(_words(wanted), _words(title))
+    shown = 0.35 * in_title + 0.65 * anywhere
+    return round((1 - WORDED_ALIKE) * shown + WORDED_ALIKE * alike, 4)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(token.lower() for token in tokens(text))
+
+
+def term_weights(wanted: str) -> dict[str, float]:
+    named = Counter(t for name in features.names(wanted) for t in term_set(name))
+    return {t: _NAME_WEIGHT if named[t] else 1.0 for t in dict.fromkeys(terms(wanted))}
+
+
+def _weigh(held: frozenset[str] | set[str], weights: dict[str, float]) -> float:
+    return sum(weight for term, weight in weights.items() if term in held)
+
+
+def best_first(scores: Sequence[tuple[float, str]]) -> list[str]:
+    """Addresses by falling score, ties by address."""
+    return [url for _, url in sorted(scores, key=lambda pair: (-pair[0], pair[1]))]

@@ -1,0 +1,116 @@
+"""The report: drafted from ledger ids, checked by code, repaired once, cut, rendered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from research.engine.draft import Draft, Section, Statement, faults, mended, without
+from research.engine.extractive.drafting import statement
+from research.engine.ledger import ANSWERING, Ledger
+from research.engine.markdown import Rendered, render
+from research.engine.records import (
+    Checks,
+    Criterion,
+    GateResult,
+    Report,
+    Status,
+)
+from research.engine.run import Run
+from research.engine.tasks.draft import repair, write
+
+KEY_CLAIMS = 0.9
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A draft that passed, and what it took."""
+
+    draft: Draft
+    repaired: int
+    cut: int
+
+
+async def write_report(run: Run) -> None:
+    """Write, check and emit the report; without evidence there is none."""
+    ledger = run.ledger
+    if not any(ledger.supporting(aspect) for aspect in ledger.aspects):
+        run.journal.emit(Report(""))
+    else:
+        run.doing("Writing the report")
+        checked = _with_key_claims(ledger, await _checked(run, await write(run)))
+        rendered = render(ledger, checked.draft, run.state.termination_text or "", checked.cut)
+        _mark_cited(ledger, rendered)
+        run.journal.emit(_report(checked, rendered))
+        await _gate(run, checked, rendered)
+    await run.journal.elapsed("end")
+    run.tell_usage()
+    run.change(status=Status.COMPLETED)
+
+
+async def _checked(run: Run, draft: Draft) -> Checked:
+    """Faulty statements get one repair by the model; what is still faulty is cut."""
+    found, repaired = faults(draft, run.ledger), 0
+    if found and run.has_model:
+        draft = mended(draft, await repair(run, draft, found))
+        left = faults(draft, run.ledger)
+        repaired, found = max(0, len(found) - len(left)), left
+    return Checked(without(draft, {fault.number for fault in found}), repaired, len(found))
+
+
+def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
+    """Cutting is no way to pass: a key claim that the draft lost comes in as a quotation."""
+    draft = checked.draft
+    cited = {i for s in draft.statements for i in s.evidence}
+    sections = {section.aspect_id: section for section in draft.sections}
+    for record in ledger.evidence:
+        if record.key and record.aspect_id and record.id not in cited:
+            old = sections.get(record.aspect_id, Section(record.aspect_id, ()))
+            sections[record.aspect_id] = replace(
+                old, statements=(*old.statements, statement(record))
+            )
+    ordered = tuple(sections[a] for a in ledger.aspects if a in sections)
+    short = draft.short_answer or _first(ordered)
+    return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
+
+
+def _first(sections: tuple[Section, ...]) -> tuple[Statement, ...]:
+    return tuple(sections[0].statements[:1]) if sections else ()
+
+
+def _report(checked: Checked, rendered: Rendered) -> Report:
+    statements = checked.draft.statements
+    cited = sum(bool(statement.evidence) for statement in statements)
+    checks = Checks(len(statements), cited, len(statements) - cited, checked.repaired, checked.cut)
+    return Report(rendered.markdown, rendered.citations, checks, rendered.short_answer)
+
+
+def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
+    for citation in rendered.citations:
+        ledger.put_source(replace(ledger.sources[citation.url], status="cited"))
+
+
+async def _gate(run: Run, checked: Checked, rendered: Rendered) -> None:
+    """Gate 3 on the draft: coverage, structure, citations; recorded with its figures."""
+    ledger = run.ledger
+    keys = [record for record in ledger.evidence if record.key]
+    cited = {i for citation in rendered.citations for i in citation.evidence_ids}
+    answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
+    covered = {section.aspect_id for section in checked.draft.sections}
+    criteria = (
+        Criterion("share of answered sub-questions with a section",
+                  sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
+        Criterion("short answer", float(bool(checked.draft.short_answer)), 1),
+        Criterion("share of key claims in the report",
+                  sum(r.id in cited for r in keys) / max(1, len(keys)), KEY_CLAIMS),
+    )  # fmt: skip
+    passed = all(criterion.met for criterion in criteria)
+    at = datetime.fromisoformat(await run.journal.now("report/gate"))
+    failed = tuple(c.name for c in criteria if not c.met)
+    score = round(sum(min(1.0, c.value / c.minimum) for c in criteria) / len(criteria), 4)
+    run.journal.emit(
+        GateResult(
+            ledger.round.number, "draft", "pass" if passed else "retry",
+            score, None, criteria, failed, at,
+        )
+    )  # fmt: skip

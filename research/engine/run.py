@@ -1,0 +1,83 @@
+"""One run in memory: what every step of the loop is handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from research.engine.config import Limits, ResearchConfig, limits
+from research.engine.evidence import Book
+from research.engine.journal import Journal
+from research.engine.ledger import Ledger
+from research.engine.records import Action, Plan, Problem, RunState, Status
+from research.engine.topics import Topic, first_topics
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked. `today` (ISO date) is frozen when the run is created.
+
+    `agreed` True means that nobody is asked to clarify or to approve the plan.
+    """
+
+    text: str
+    today: str
+    agreed: bool = False
+
+
+@dataclass
+class Run:
+    """The question, the frozen config, the way to the outside, and what is known so far.
+
+    `candidates` are topics for the next round, `tried` the addresses that were chosen.
+    """
+
+    question: Question
+    config: ResearchConfig
+    journal: Journal
+    state: RunState = field(default_factory=lambda: RunState(Status.INTAKE))
+    candidates: list[Topic] = field(default_factory=list)
+    tried: set[str] = field(default_factory=set)
+    _ledger: Ledger | None = None
+    _limits: Limits | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        assert self._ledger is not None, "the ledger exists once the plan is agreed"
+        return self._ledger
+
+    @property
+    def limits(self) -> Limits:
+        assert self._limits is not None, "the limits follow from the agreed plan"
+        return self._limits
+
+    def start(self, plan: Plan) -> None:
+        """An empty ledger for the agreed plan, its sub-questions as first topics."""
+        book = Book(self.config.max_source_urls_per_claim)
+        self._ledger = Ledger(self.question.text, plan, self.journal.emit, book)
+        self._limits = limits(self.config, plan.complexity)
+        for aspect in plan.aspects:
+            self.ledger.raise_aspect(aspect.text, aspect.query, "plan", 0)
+        self.candidates = first_topics(self.ledger)
+        self.change(complexity=plan.complexity, language=plan.language)
+
+    @property
+    def has_model(self) -> bool:
+        return self.journal.analyst != "extractive"
+
+    def change(self, **changes: object) -> None:
+        """Change the run's head and tell."""
+        state = replace(self.state, **changes)  # type: ignore[arg-type]
+        if state != self.state:
+            self.state = state
+            self.journal.emit(state)
+
+    def doing(self, text: str) -> None:
+        """Say what is being done, in words for people."""
+        if not self.journal.catching_up:
+            self.journal.emit(Action(text))
+
+    def trouble(self, where: str, message: str) -> None:
+        self.journal.emit(Problem(where, message))
+
+    def tell_usage(self) -> None:
+        self.journal.emit(self.journal.meter.snapshot())

@@ -1,0 +1,57 @@
+"""Near-duplicates and novelty on stop-worded words: no model, no network.
+
+Rules E2 (Jaccard of words, refused from 0.75) and E6 (share of new words, early end
+below 0.15) of the requirement ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from research.engine.records import Skipped
+from research.engine.text import term_set
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared ÷ all; 0 where both are empty."""
+    union = len(one | other)
+    return len(one & other) / union if union else 0.0
+
+
+def twin(topic: str, earlier: Iterable[str], threshold: float) -> Skipped | None:
+    """The most similar earlier topic at or above the threshold, or None.
+
+    A single word that differs ("… training data", "… training speed") is a difference in
+    meaning: topics that each hold a word of their own are twins only where their own words
+    are less than a fifth of what they share.
+    """
+    words, best = term_set(topic), None
+    for candidate in earlier:
+        other = term_set(candidate)
+        similarity = jaccard(words, other)
+        if similarity < threshold or _each_has_its_own(words, other):
+            continue
+        if best is None or similarity > best.similarity:
+            best = Skipped(topic, candidate, round(similarity, 3))
+    return best
+
+
+def _each_has_its_own(one: frozenset[str], other: frozenset[str]) -> bool:
+    own = min(len(one - other), len(other - one))
+    return own > 0 and own * 5 >= len(one & other)
+
+
+@dataclass
+class Corpus:
+    """The words of all findings so far."""
+
+    words: frozenset[str] = frozenset()
+
+    def novelty(self, findings: Iterable[str]) -> float:
+        """|W(new) - W(earlier)| ÷ |W(new)|; 0 where nothing was found."""
+        new = term_set(" ".join(findings))
+        return len(new - self.words) / len(new) if new else 0.0
+
+    def add(self, findings: Iterable[str]) -> None:
+        self.words |= term_set(" ".join(findings))

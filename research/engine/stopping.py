@@ -1,0 +1,95 @@
+"""The stop rule: a pure function of what the rounds showed. The first reason that holds wins.
+
+Rules A3-A7, A10, C13-C15, E6-E9 of the requirement ledger, in the order of `StopReason`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from research.engine.config import ResearchConfig
+from research.engine.records import Complexity, StopReason
+
+
+@dataclass(frozen=True)
+class Continue:
+    """Research goes on."""
+
+
+@dataclass(frozen=True)
+class Stop:
+    reason: StopReason
+
+
+Decision = Continue | Stop
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the rule looks at after a round. `rounds` is the number of rounds closed.
+
+    `scores` and `novelties` hold one value a round, oldest first. `gates_open` says that the
+    evidence gate or Gates 1-2 still ask for more that is to be had. `had_news` says that the
+    round closed a gap or raised a sub-question. `topics_left` counts untried topics.
+    """
+
+    rounds: int
+    soft_end: int
+    scores: tuple[float, ...]
+    novelties: tuple[float, ...]
+    supporting: int
+    open_gaps: int
+    gates_open: bool
+    had_news: bool
+    topics_left: int
+    units: int
+    complexity: Complexity = Complexity.ORDINARY
+    command: StopReason | None = None
+    spent: StopReason | None = None
+
+
+def decide(now: Situation, config: ResearchConfig) -> Decision:
+    """Go on, or stop for the first reason that holds."""
+    reason = _hard(now, config)
+    if reason is None and now.rounds >= config.adaptive_min_depth:
+        reason = _quality(now, config)
+        if reason is None and config.enable_early_termination:
+            reason = _early(now, config)
+    if reason is None and now.topics_left == 0:
+        reason = StopReason.STUCK
+    return Stop(reason) if reason else Continue()
+
+
+def _hard(now: Situation, config: ResearchConfig) -> StopReason | None:
+    """Reasons that override the minimum depth. Where nothing answers after two rounds (or the
+    last one, or with no way left to ask), that is the reason, not the number of rounds."""
+    if now.command or now.spent:
+        return now.command or now.spent
+    tried = now.rounds >= min(2, now.soft_end) or now.topics_left == 0
+    reasons = (
+        (StopReason.MAX_UNITS, now.units >= config.max_research_units),
+        (StopReason.MAX_ROUNDS, now.rounds >= now.soft_end and now.supporting > 0),
+        (StopReason.NOTHING_FOUND, tried and now.supporting == 0),
+    )
+    return next((reason for reason, holds in reasons if holds), None)
+
+
+def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
+    if now.gates_open:
+        return None
+    if now.scores and now.scores[-1] >= config.adaptive_quality_threshold:
+        return StopReason.QUALITY_MET
+    return StopReason.NO_GAPS if now.open_gaps == 0 else None
+
+
+def _early(now: Situation, config: ResearchConfig) -> StopReason | None:
+    """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
+    if now.had_news or now.rounds < 2:
+        return None
+    novelty = now.novelties[-1]
+    if now.novelties[-2:] == (0.0, 0.0):
+        return StopReason.STUCK
+    if novelty < config.min_novelty_threshold:
+        return StopReason.NO_NOVELTY
+    gained = now.scores[-1] - now.scores[-2]
+    return StopReason.DIMINISHING_QUALITY if gained < config.min_improvement_threshold else None

@@ -1,0 +1,153 @@
+"""Asking the model for one task: render, call, check, repair, and give up with a cause."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import jinja2
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from research.engine.budget import BudgetSpent
+from research.engine.journal import Journal
+from research.engine.tools import ModelFailure, ModelRequest, ModelRole
+
+PROMPTS = Path(__file__).parent.parent / "prompts"
+_TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(PROMPTS),
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    autoescape=False,
+)
+_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_SHOWN_ANSWER = 2000
+
+
+class Answer(BaseModel):
+    """Base of all answer schemas; what a model adds is ignored, what it omits is an error."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+A = TypeVar("A", bound=Answer)
+
+
+@dataclass(frozen=True)
+class Task(Generic[A]):
+    """A model task. `name` is the prompt file's, the schema's and the journal's."""
+
+    name: str
+    answer: type[A]
+    max_output_tokens: int
+    role: ModelRole = "research"
+
+    def schema(self) -> dict[str, Any]:
+        """The answer's JSON schema in the strict form: closed objects, nothing optional."""
+        closed: dict[str, Any] = _close(self.answer.model_json_schema())
+        return closed
+
+
+class TaskFailed(Exception):
+    """No usable answer after all attempts; `cause` is a short word for the record."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(cause)
+        self.cause = cause
+
+
+async def ask(
+    journal: Journal, attempts: int, place: str, task: Task[A], context: Mapping[str, Any]
+) -> A:
+    """The checked answer of one task; an invalid answer is shown to the model with its fault.
+
+    Raises `TaskFailed` when `attempts` are used up or a budget is spent.
+    """
+    system, prompt = render(task.name, context)
+    cause, repair = "no answer", ""
+    for attempt in range(1, attempts + 1):
+        request = ModelRequest(
+            task.name, system, prompt + repair, task.schema(), task.max_output_tokens, task.role
+        )
+        if attempt > 1:
+            journal.meter.usage.retries += 1
+        try:
+            answer = await journal.model(place, attempt, request)
+        except BudgetSpent as spent:
+            raise TaskFailed(str(spent.reason)) from None
+        except ModelFailure as failure:
+            cause = failure.reason
+            if failure.permanent:
+                break
+            continue
+        try:
+            return parse(answer.text, task.answer)
+        except InvalidAnswer as invalid:
+            cause, repair = "invalid answer", _repair(answer.text, str(invalid))
+    raise TaskFailed(cause)
+
+
+class InvalidAnswer(ValueError):
+    """What is wrong with a model's answer, in words that help it to mend it."""
+
+
+def parse(text: str, answer: type[A]) -> A:
+    """Read the JSON object in a model's text, past reasoning, fences and chatter."""
+    plain = _THINKING.sub("", text)
+    start, end = plain.find("{"), plain.rfind("}")
+    if start < 0 or end < start:
+        raise InvalidAnswer("There was no JSON object in the answer.")
+    try:
+        return answer.model_validate(json.loads(plain[start : end + 1], strict=False))
+    except json.JSONDecodeError as error:
+        raise InvalidAnswer(f"The JSON is broken: {error.msg} at character {error.pos}.") from None
+    except ValidationError as error:
+        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
+        raise InvalidAnswer("; ".join(faults)) from None
+
+
+def render(name: str, context: Mapping[str, Any]) -> tuple[str, str]:
+    """System message and prompt; the file's first part, up to `=====`, is the system message.
+
+    A variable that is missing is an error (`jinja2.UndefinedError`).
+    """
+    text = _TEMPLATES.get_template(f"{name}.md").render(context)
+    system, _, prompt = text.partition("\n=====\n")
+    return system.strip(), prompt.strip() + "\n"
+
+
+def prompt_digests() -> dict[str, str]:
+    """Prompt file → hash of its text: frozen in each run."""
+    return {
+        path.stem: hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        for path in sorted(PROMPTS.glob("*.md"))
+    }
+
+
+def _repair(text: str, fault: str) -> str:
+    return (
+        "\n# YOUR LAST ANSWER\n"
+        f"{text[:_SHOWN_ANSWER]}\n\n"
+        "# WHAT WAS WRONG WITH IT\n"
+        f"{fault}\nAnswer again with one JSON object that puts this right.\n"
+    )
+
+
+def _close(schema: Any) -> Any:
+    if isinstance(schema, list):
+        return [_close(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {
+        key: _close(value) for key, value in schema.items() if key not in {"default", "title"}
+    }
+    if isinstance(schema.get("properties"), dict):
+        closed["properties"] = {k: _close(v) for k, v in schema["properties"].items()}
+        closed["required"] = list(closed["properties"])
+        closed["additionalProperties"] = False
+    return closed

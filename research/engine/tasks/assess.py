@@ -1,0 +1,139 @@
+"""Task `assess`: how good the research is, what is missing, and whether to report.
+
+One call a round. The model judges; what its marks are worth is capped by the ledger in
+`research/engine/quality.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from research.engine.assessment import Assessment, Missing
+from research.engine.extractive import judging
+from research.engine.ledger import Ledger
+from research.engine.records import Dimensions, Evidence
+from research.engine.run import Run
+from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.text import normalise, words_in
+
+MOST_GAPS = 10
+
+
+class DimensionMarks(Answer):
+    completeness: float
+    depth: float
+    reliability: float
+    actionability: float
+
+
+class AssessedSubQuestion(Answer):
+    id: str
+    answered: bool
+
+
+class AssessedGap(Answer):
+    text: str
+    sub_question: str
+    query: str
+    critical: bool
+
+
+class AssessAnswer(Answer):
+    dimensions: DimensionMarks
+    overall: float
+    reasoning: str
+    sub_questions: list[AssessedSubQuestion]
+    has_gaps: bool
+    gaps: list[AssessedGap]
+    directions: list[str]
+    ready: bool
+
+
+TASK = Task("assess", AssessAnswer, 1500, role="evaluator")
+
+
+async def assess(run: Run, place: str) -> Assessment:
+    """The model's judgement of the ledger, or the one derived from the ledger alone."""
+    ledger = run.ledger
+    if run.has_model:
+        context = {
+            "question": run.question.text,
+            "today": run.question.today,
+            "brief": ledger.plan.brief,
+            "aspects": list(ledger.aspects.values()),
+            "findings": summary(run),
+            "left_out": max(0, len(ledger.evidence) - len(summary(run))),
+            "disputes": disputes(ledger),
+            "leads": [lead.topic for lead in _leads(ledger)],
+            "searched": list(ledger.queries),
+        }
+        try:
+            answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
+            return _assessment(ledger, answer)
+        except TaskFailed as failed:
+            run.journal.meter.fell_back(TASK.name, failed.cause)
+    return judging.judge(ledger, run.limits)
+
+
+@dataclass(frozen=True)
+class NamedLead:
+    topic: str
+    query: str
+
+
+def _leads(ledger: Ledger) -> list[NamedLead]:
+    return [NamedLead(lead.text, lead.query) for lead in list(ledger.leads.values())[-12:]]
+
+
+def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
+    marks = answer.dimensions
+    gaps = [
+        Missing(
+            normalise(gap.text),
+            normalise(gap.query) or normalise(gap.text),
+            gap.sub_question if gap.sub_question in ledger.aspects else None,
+            gap.critical,
+            "plan",
+        )
+        for gap in answer.gaps[:MOST_GAPS]
+        if gap.text.strip()
+    ]
+    return Assessment(
+        Dimensions(*(_mark(m) for m in (
+            marks.completeness, marks.depth, marks.reliability, marks.actionability
+        ))),
+        _mark(answer.overall),
+        normalise(answer.reasoning),
+        frozenset(s.id for s in answer.sub_questions if not s.answered),
+        tuple(gaps) if answer.has_gaps else (),
+        tuple(d for d in answer.directions if d.strip())[:5],
+        answer.ready,
+        by_model=True,
+    )  # fmt: skip
+
+
+def _mark(value: float) -> float:
+    return round(min(10.0, max(1.0, value)), 2)
+
+
+def summary(run: Run) -> list[Evidence]:
+    """The running summary: key claims first, then the newest, within the notes' budget."""
+    words, kept = run.config.supervisor_notes_word_budget, []
+    ordered = sorted(run.ledger.evidence, key=lambda r: (not r.key, -r.round, -r.relevance))
+    for record in ordered[: run.config.supervisor_notes_max_bullets]:
+        words -= words_in(record.claim)
+        if words < 0:
+            break
+        kept.append(record)
+    return sorted(kept, key=lambda record: int(record.id[1:]))
+
+
+def disputes(ledger: Ledger) -> list[tuple[Evidence, Evidence]]:
+    """Pairs of claims that contradict each other, each pair once."""
+    records = ledger.book.records
+    return [
+        (record, records[other])
+        for record in records.values()
+        for other in record.contradicts
+        if int(other[1:]) > int(record.id[1:])
+    ]

@@ -1,0 +1,109 @@
+"""Tasks `draft` and `repair`: the report, written from ledger ids, and its one mending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from research.engine.draft import Draft, Fault, Section, Statement
+from research.engine.extractive import drafting
+from research.engine.ledger import Ledger
+from research.engine.records import Evidence
+from research.engine.run import Run
+from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.assess import disputes
+from research.engine.text import normalise
+
+
+class DraftStatement(Answer):
+    text: str
+    evidence: list[str]
+
+
+class DraftSection(Answer):
+    sub_question: str
+    statements: list[DraftStatement]
+
+
+class DraftAnswer(Answer):
+    short_answer: list[DraftStatement]
+    sections: list[DraftSection]
+
+
+class RepairedStatement(Answer):
+    number: int
+    text: str
+    evidence: list[str]
+
+
+class RepairAnswer(Answer):
+    statements: list[RepairedStatement]
+
+
+DRAFT = Task("draft", DraftAnswer, 4000)
+REPAIR = Task("repair", RepairAnswer, 2000)
+LENGTHS = {"simple": "about 400", "ordinary": "600 to 900", "complex": "900 to 1,500"}
+
+
+async def write(run: Run) -> Draft:
+    """The model's draft, or the passages chosen by code."""
+    if run.has_model:
+        ledger = run.ledger
+        context = {
+            "question": run.question.text,
+            "today": run.question.today,
+            "language": ledger.plan.language,
+            "output_format": ledger.plan.output_format,
+            "aspects": list(ledger.aspects.values()),
+            "evidence": _usable(ledger),
+            "disputes": disputes(ledger),
+            "length": LENGTHS[ledger.complexity],
+        }
+        try:
+            answer = await ask(
+                run.journal, run.config.max_model_attempts, "report/draft", DRAFT, context
+            )
+            return _draft(ledger, answer)
+        except TaskFailed as failed:
+            run.journal.meter.fell_back(DRAFT.name, failed.cause)
+    return drafting.draft(run.ledger)
+
+
+async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, Statement]:
+    """The model's second try at faulty statements, by number; nothing where it has none."""
+    context = {
+        "question": run.question.text,
+        "language": run.ledger.plan.language,
+        "faults": found,
+        "evidence": [r for r in _usable(run.ledger) if _concerned(r, found)],
+    }
+    try:
+        answer = await ask(
+            run.journal, run.config.max_model_attempts, "report/repair", REPAIR, context
+        )
+    except TaskFailed as failed:
+        run.journal.meter.fell_back(REPAIR.name, failed.cause)
+        return {}
+    return {s.number: _statement(s.text, s.evidence) for s in answer.statements if s.text.strip()}
+
+
+def _concerned(record: Evidence, found: Sequence[Fault]) -> bool:
+    cited = {i for fault in found for i in fault.statement.evidence}
+    return not cited or record.id in cited
+
+
+def _usable(ledger: Ledger) -> list[Evidence]:
+    return [r for r in ledger.evidence if r.aspect_id in ledger.aspects]
+
+
+def _draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
+    sections = [
+        Section(part.sub_question, tuple(_statement(s.text, s.evidence) for s in part.statements))
+        for part in answer.sections
+        if part.sub_question in ledger.aspects and part.statements
+    ]
+    short = tuple(_statement(s.text, s.evidence) for s in answer.short_answer)
+    return Draft(short, tuple(sections))
+
+
+def _statement(text: str, evidence: Sequence[str]) -> Statement:
+    return Statement(normalise(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))

@@ -1,0 +1,99 @@
+"""Task `intake`: understand the question, or ask back, and propose the sub-questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from research.engine.extractive import planning
+from research.engine.records import Complexity, PlannedAspect
+from research.engine.run import Run
+from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.text import normalise
+
+MOST_ASPECTS = 6
+MOST_QUESTIONS = 3
+
+
+class SubQuestion(Answer):
+    question: str
+    query: str
+
+
+class IntakeAnswer(Answer):
+    clarifying_questions: list[str]
+    brief: str
+    complexity: Complexity
+    language: str
+    sub_questions: list[SubQuestion]
+    scope: str
+    evidence_strategy: str
+    output_format: str
+
+
+TASK = Task("intake", IntakeAnswer, 1500)
+
+
+@dataclass(frozen=True)
+class Understood:
+    """A question understood; `questions` are what the person should be asked first."""
+
+    brief: str
+    complexity: Complexity
+    language: str
+    aspects: tuple[PlannedAspect, ...]
+    questions: tuple[str, ...] = ()
+    scope: str = ""
+    evidence_strategy: str = ""
+    output_format: str = ""
+
+
+async def understand(
+    run: Run, place: str, clarifications: tuple[str, ...] = (), comment: str = ""
+) -> Understood:
+    """The model's reading of the question, or the one by its wording alone."""
+    if run.has_model:
+        context = {
+            "question": run.question.text,
+            "today": run.question.today,
+            "clarifications": clarifications,
+            "comment": comment,
+            "most": MOST_ASPECTS,
+        }
+        try:
+            answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
+            return _understood(run.question.text, answer)
+        except TaskFailed as failed:
+            run.journal.meter.fell_back(TASK.name, failed.cause)
+    return from_wording(run.question.text, clarifications, comment)
+
+
+def _understood(question: str, answer: IntakeAnswer) -> Understood:
+    planned = [
+        PlannedAspect(normalise(part.question), normalise(part.query) or normalise(part.question))
+        for part in answer.sub_questions[:MOST_ASPECTS]
+        if part.question.strip()
+    ]
+    return Understood(
+        brief=normalise(answer.brief) or question,
+        complexity=answer.complexity,
+        language=answer.language.strip() or "en",
+        aspects=tuple(planned) or (PlannedAspect(question, question),),
+        questions=tuple(q for q in answer.clarifying_questions if q.strip())[:MOST_QUESTIONS],
+        scope=answer.scope,
+        evidence_strategy=answer.evidence_strategy,
+        output_format=answer.output_format,
+    )
+
+
+def from_wording(question: str, clarifications: tuple[str, ...], comment: str) -> Understood:
+    """The extractive plan: nothing is understood that the words don't say."""
+    plan = planning.plan(" ".join((question, *clarifications, comment)).strip(), question)
+    return Understood(
+        brief=plan.brief,
+        complexity=plan.complexity,
+        language="en",
+        aspects=plan.aspects,
+        scope="The question as it is worded.",
+        evidence_strategy="Passages are quoted word for word; nothing is rephrased.",
+        output_format="Quoted passages under each sub-question, with their sources.",
+    )

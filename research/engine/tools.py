@@ -1,0 +1,161 @@
+"""What the engine may ask of the outside world, and nothing else.
+
+The engine never opens a socket, reads a clock or touches a database. It calls the four
+interfaces below, always through a `Journal` (see `research/engine/journal.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol
+
+SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
+FetchStatus = Literal["refused", "failed", "empty"]
+ModelRole = Literal["research", "evaluator"]
+
+
+class ToolFailure(Exception):
+    """A call to the outside that gave no answer.
+
+    `reason` is one sanitised sentence that may be shown to a person: no internal
+    address, trace or provider detail. `permanent` says that trying again is pointless.
+    """
+
+    def __init__(self, reason: str, *, permanent: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.permanent = permanent
+
+
+class ModelFailure(ToolFailure):
+    """The model's server gave no usable answer."""
+
+
+class SearchFailure(ToolFailure):
+    """Every search provider that was tried failed or refused."""
+
+
+class FetchFailure(ToolFailure):
+    """A page gave no text: `status` says whether it was refused, failed or empty."""
+
+    def __init__(self, reason: str, *, status: FetchStatus, permanent: bool = True) -> None:
+        super().__init__(reason, permanent=permanent)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One call of one model task; `task` is also the name of the answer's JSON schema."""
+
+    task: str
+    system: str
+    prompt: str
+    schema: Mapping[str, Any]
+    max_output_tokens: int
+    role: ModelRole = "research"
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """`cost_usd` is None where the price is unknown; tokens may be estimates."""
+
+    text: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    tokens_estimated: bool = False
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    query: str
+    limit: int = 8
+    language: str = "en"
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """One result; `rank` counts from 1 in the order of relevance after fusion."""
+
+    url: str
+    title: str
+    snippet: str
+    provider: str
+    rank: int
+    published: str | None = None
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """Results of one query, best first; `notes` name providers that failed on the way."""
+
+    hits: tuple[SearchHit, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A fetched page as stored: `text` is what every quote is checked against.
+
+    `text` is readable text in light Markdown: blocks separated by a blank line, headings
+    as `## Heading`, a term with its definition beneath as `###### term`, list items as
+    lines `- item` or `1. item`, code indented by four spaces, table rows as lines with
+    their cells separated by a tab. `sha256` is the hex digest of `text` in UTF-8. Sources
+    with the same `independence_key` count as one. Dates are ISO 8601, as precise as known.
+    """
+
+    url: str
+    final_url: str
+    title: str
+    text: str
+    sha256: str
+    content_type: str
+    domain: str
+    independence_key: str
+    fetched_at: datetime
+    site: str = ""
+    kind: SourceKind = "unknown"
+    published: str | None = None
+    language: str | None = None
+
+
+class Model(Protocol):
+    """A language model's endpoint; raises `ModelFailure`. One call is one attempt."""
+
+    name: str
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer: ...
+
+
+class Search(Protocol):
+    """A search over the web or documents; raises `SearchFailure`."""
+
+    async def search(self, request: SearchRequest) -> SearchAnswer: ...
+
+
+class Fetch(Protocol):
+    """Gets one page as text; raises `FetchFailure`."""
+
+    async def fetch(self, url: str) -> Page: ...
+
+
+class Clock(Protocol):
+    """`monotonic` in seconds."""
+
+    def now(self) -> datetime: ...
+
+    def monotonic(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The live tools of a run; `model` is None for the extractive analyst."""
+
+    search: Search
+    fetch: Fetch
+    clock: Clock
+    model: Model | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)

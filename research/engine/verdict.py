@@ -1,0 +1,228 @@
+"""After each round: assess, evaluate the gates, score, carry the gaps, go on or stop."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from research.engine import gates, quality, wording
+from research.engine.assessment import Assessment, Missing
+from research.engine.ledger import ANSWERING, SUPPORTS
+from research.engine.records import (
+    Aspect,
+    AspectState,
+    Gap,
+    GateName,
+    GateResult,
+    Status,
+    StopReason,
+)
+from research.engine.run import Run
+from research.engine.similarity import jaccard
+from research.engine.stopping import Decision, Situation, Stop, decide
+from research.engine.tasks.assess import assess
+from research.engine.text import term_set
+from research.engine.topics import choose, next_topics
+
+COMMANDS = frozenset({"stop", "cancel"})
+MOST_ASPECTS = 12
+SAME_GAP = 0.6
+
+
+async def close_round(run: Run) -> Decision:
+    """Judge the round and decide; the next round's topics are ready when it goes on."""
+    number = run.ledger.round.number
+    run.doing("Judging what was found")
+    assessment = await assess(run, f"round/{number}/assess")
+    _reopen(run, assessment)
+    news = _carry_gaps(run, assessment)
+    results = await _evaluate(run, assessment)
+    _score(run, assessment, results)
+    run.candidates = next_topics(run.ledger, assessment)
+    decision = decide(await _situation(run, results, news), run.config)
+    _close(run, decision)
+    return decision
+
+
+def _reopen(run: Run, assessment: Assessment) -> None:
+    """A sub-question that the model calls unanswered is open, whatever was found for it."""
+    for aspect in list(run.ledger.aspects.values()):
+        if assessment.by_model and aspect.id in assessment.unanswered:
+            run.ledger.set_aspect(aspect.id, state=AspectState.OPEN)
+
+
+async def _evaluate(run: Run, assessment: Assessment) -> dict[GateName, GateResult]:
+    number = run.ledger.round.number
+    at = datetime.fromisoformat(await run.journal.now(f"round/{number}/gates"))
+    results = gates.evaluate(run.ledger, run.limits, run.config, number, assessment.ready, at)
+    for result in results.values():
+        run.ledger.gates.append(result)
+        run.journal.emit(result)
+    return results
+
+
+def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]) -> None:
+    config = run.config
+    scored = quality.score(
+        run.ledger,
+        assessment.dimensions,
+        config.weights,
+        run.limits.sources_per_aspect,
+        config.adaptive_quality_threshold,
+        results["evidence"].decision != "retry",
+    )
+    run.ledger.update_round(
+        dimensions=assessment.dimensions,
+        score=scored.score,
+        model_score=scored.model_score,
+        model_overall=assessment.overall,
+        cap=scored.cap,
+        cap_reason=scored.cap_reason,
+        reasoning=assessment.reasoning,
+        answered=run.ledger.answered(),
+    )
+    run.change(quality_score=scored.score)
+
+
+# --- gaps -----------------------------------------------------------------------------------
+
+
+def _carry_gaps(run: Run, assessment: Assessment) -> bool:
+    """Close gaps that evidence answered, open the named ones; True where either happened."""
+    closed = _close_gaps(run, assessment)
+    raised = [gap for gap in assessment.gaps if _open_gap(run, gap, assessment.by_model)]
+    return closed or any(gap.aspect_id is None for gap in raised)
+
+
+def _close_gaps(run: Run, assessment: Assessment) -> bool:
+    ledger, any_closed = run.ledger, False
+    still = {_mark(gap, assessment.by_model) for gap in assessment.gaps}
+    for gap in ledger.open_gaps():
+        aspect = ledger.aspects.get(gap.aspect_id or "")
+        named = _mark(gap, assessment.by_model) in still
+        if aspect and not named and _filled(run, gap, aspect):
+            ledger.close_gap(gap.id, ledger.round.number, aspect.evidence_ids)
+            any_closed = True
+    return any_closed
+
+
+def _filled(run: Run, gap: Gap, aspect: Aspect) -> bool:
+    if gap.critical or gap.text == aspect.text:
+        return aspect.state in ANSWERING
+    wanted = run.limits.sources_per_aspect
+    return aspect.state in ANSWERING and len(run.ledger.keys_of(aspect.id)) >= wanted
+
+
+def _open_gap(run: Run, missing: Missing, by_model: bool) -> bool:
+    """Open a gap that is not open yet; one without a sub-question raises one of its own."""
+    ledger, number = run.ledger, run.ledger.round.number
+    if any(_same(gap, missing, by_model) for gap in ledger.open_gaps()):
+        return False
+    aspect_id = missing.aspect_id
+    if aspect_id is None:
+        if len(ledger.aspects) >= MOST_ASPECTS:
+            return False
+        raised = ledger.raise_aspect(missing.text, missing.query, missing.raised_by, number)
+        aspect_id = raised.id
+    ledger.open_gap(
+        Gap(
+            f"G{len(ledger.gaps) + 1}",
+            missing.text,
+            aspect_id,
+            missing.critical,
+            number,
+            missing.query,
+        )
+    )
+    return True
+
+
+def _same(gap: Gap, missing: Missing, by_model: bool) -> bool:
+    if missing.aspect_id is not None and gap.aspect_id == missing.aspect_id:
+        return _mark(gap, by_model) == _mark(missing, by_model)
+    return jaccard(term_set(gap.text), term_set(missing.text)) >= SAME_GAP
+
+
+def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
+    """What makes a gap the same one from round to round; a model words it anew each time."""
+    return gap.aspect_id, gap.critical if by_model else gap.text
+
+
+# --- the decision ---------------------------------------------------------------------------
+
+
+async def _situation(run: Run, results: dict[GateName, GateResult], news: bool) -> Situation:
+    ledger, number = run.ledger, run.ledger.round.number
+    seconds = await run.journal.elapsed(f"round/{number}")
+    commands = await run.journal.commands(f"round/{number}", COMMANDS)
+    fresh = choose(
+        run.candidates, ledger, len(run.candidates), run.config.duplicate_topic_similarity_threshold
+    )
+    asked: tuple[GateName, ...] = ("overview", "deep_research", "evidence")
+    return Situation(
+        rounds=number,
+        soft_end=run.limits.rounds,
+        scores=tuple(r.score or 0.0 for r in ledger.rounds),
+        novelties=tuple(r.novelty or 0.0 for r in ledger.rounds),
+        supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
+        open_gaps=len(ledger.open_gaps()),
+        gates_open=any(results[gate].decision == "retry" for gate in asked),
+        had_news=news,
+        topics_left=len(fresh.topics),
+        units=len(ledger.topics),
+        complexity=ledger.complexity,
+        command=_reason(commands),
+        spent=run.journal.meter.spent(seconds),
+    )
+
+
+def _reason(commands: list[dict[str, object]]) -> StopReason | None:
+    kinds = {command["kind"] for command in commands}
+    if "cancel" in kinds:
+        return StopReason.CANCELLED
+    return StopReason.USER_STOPPED if "stop" in kinds else None
+
+
+def _close(run: Run, decision: Decision) -> None:
+    ledger = run.ledger
+    results = {r.gate: r for r in ledger.gates if r.round == ledger.round.number}
+    run.change(stage=gates.next_stage(run.state.stage, results))
+    if isinstance(decision, Stop):
+        sentence = wording.stopped(decision.reason, ledger, run.config)
+    else:
+        fresh = choose(
+            run.candidates,
+            ledger,
+            run.limits.topics_per_round,
+            run.config.duplicate_topic_similarity_threshold,
+        )
+        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics])
+    gaps = tuple(gap.text for gap in ledger.open_gaps())
+    ledger.update_round(gaps=gaps, decision=sentence, closed=True)
+    run.change(verdict=sentence)
+    run.tell_usage()
+
+
+# --- the end --------------------------------------------------------------------------------
+
+
+async def conclude(run: Run, stop: Stop) -> bool:
+    """Write down why it ended; True where a report is to be written."""
+    ledger = run.ledger
+    for aspect in ledger.open_aspects():
+        ledger.set_aspect(aspect.id, state=AspectState.NOT_FOUND)
+    text = wording.stopped(stop.reason, ledger, run.config)
+    if stop.reason is StopReason.CANCELLED:
+        run.change(status=Status.CANCELLED, termination_reason=stop.reason, termination_text=text)
+        return False
+    if _everything_failed(run):
+        run.change(status=Status.FAILED, verdict=wording.FAILED, quality_score=None)
+        return False
+    run.change(
+        status=Status.WRITING, termination_reason=stop.reason, termination_text=text, verdict=text
+    )
+    return True
+
+
+def _everything_failed(run: Run) -> bool:
+    """Nothing was found because no search, page or model answered at all."""
+    return not run.ledger.evidence and run.journal.all_failed()

@@ -1,0 +1,112 @@
+"""The sentences that people read: why it goes on, why it stopped. Counts, gaps, plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from research.engine.config import ResearchConfig
+from research.engine.ledger import Ledger
+from research.engine.records import AspectState, StopReason
+
+FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
+
+
+def going_on(ledger: Ledger, topics: Sequence[str]) -> str:
+    """Why another round follows, and what it looks for."""
+    missing = [aspect.text for aspect in ledger.open_aspects()]
+    start = f"Going on: {_answered(ledger)}."
+    if missing:
+        start += f" Missing: {_list(missing)}."
+    return f"{start} Round {ledger.round.number + 1} looks for {_list(list(topics))}."
+
+
+_LIMITS = {
+    StopReason.BUDGET_TIME: "{config.max_seconds:g} seconds",
+    StopReason.BUDGET_CALLS: "{config.max_llm_calls} model calls",
+    StopReason.BUDGET_TOKENS: "{config.max_tokens:,} tokens",
+    StopReason.BUDGET_COST: "${cost:g}",
+    StopReason.BUDGET_SEARCHES: "{config.max_searches} searches",
+    StopReason.BUDGET_FETCHES: "{config.max_fetches} pages",
+    StopReason.MAX_UNITS: "{config.max_research_units} topics",
+}
+_SENTENCES = {
+    StopReason.CANCELLED: "Cancelled: no report was written.",
+    StopReason.USER_STOPPED: "Stopped when you asked: {answered}.",
+    StopReason.MAX_ROUNDS: "Stopped after {rounds}, the most for a question like this: {answered}.",
+    StopReason.NOTHING_FOUND: "Found nothing that answers this. {tried}.",
+    StopReason.QUALITY_MET: "Stopped: {answered}{by}.",
+    StopReason.NO_GAPS: "Stopped: {answered}{by}, and nothing more is missing.",
+    StopReason.STUCK: "Stopped: there was no new way to search. {Answered}.",
+    StopReason.NO_NOVELTY: "Stopped: {last}. {Answered}.",
+    StopReason.DIMINISHING_QUALITY: "Stopped: {last} and hardly improved the result. {Answered}.",
+    StopReason.TREE_COMPLETE: "Stopped: the whole tree was searched. {Answered}.",
+}
+
+
+def stopped(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
+    """Why research ended, in one or two sentences."""
+    answered = _answered(ledger)
+    if reason in _LIMITS:
+        limit = _LIMITS[reason].format(config=config, cost=config.max_cost_usd or 0)
+        sentence = f"Stopped at the limit of {limit}: {answered}."
+    else:
+        sentence = _SENTENCES[reason].format(
+            answered=answered,
+            Answered=answered[:1].upper() + answered[1:],
+            by=_corroborated(ledger),
+            last=_last_round(ledger),
+            rounds=count(len(ledger.rounds), "round"),
+            tried=_tried(ledger),
+        )
+    return sentence + _open(ledger, reason)
+
+
+def _answered(ledger: Ledger) -> str:
+    total, answered = len(ledger.aspects), ledger.answered()
+    if total == 1:
+        return "the question is answered" if answered else "the question is still open"
+    return (
+        f"all {total} sub-questions answered"
+        if answered == total
+        else f"{answered} of {total} answered"
+    )
+
+
+def _corroborated(ledger: Ledger) -> str:
+    several = sum(aspect.state is AspectState.ANSWERED for aspect in ledger.aspects.values())
+    if len(ledger.aspects) == 1:
+        keys = len(ledger.keys_of(next(iter(ledger.aspects))))
+        return f" by {count(keys, 'independent source')}"
+    return f", {several} by two or more sources"
+
+
+def _open(ledger: Ledger, reason: StopReason) -> str:
+    missing = ledger.open_aspects()
+    if not missing or reason in {StopReason.NOTHING_FOUND, StopReason.CANCELLED}:
+        return ""
+    if len(ledger.aspects) == 1:
+        return ""
+    verb = "stays" if len(missing) == 1 else "stay"
+    return f" {count(len(missing), 'question')} {verb} open."
+
+
+def _last_round(ledger: Ledger) -> str:
+    last = ledger.round
+    pages, facts = count(last.pages_read, "page"), count(last.new_evidence, "passage")
+    return f"round {last.number} read {pages} and added {facts}"
+
+
+def _tried(ledger: Ledger) -> str:
+    return f"{count(len(ledger.queries), 'search')}, {count(len(ledger.pages), 'page')} read"
+
+
+def _list(texts: Sequence[str]) -> str:
+    shown = [f"“{text.rstrip('?.')}”" for text in texts[:2]]
+    more = f" and {len(texts) - 2} more" if len(texts) > 2 else ""
+    return (" and ".join(shown) if not more else ", ".join(shown)) + more or "more sources"
+
+
+def count(number: int, noun: str) -> str:
+    """`1 page`, `2 pages`."""
+    plural = noun + ("es" if noun.endswith(("ch", "s")) else "s")
+    return f"{number} {noun if number == 1 else plural}"
