@@ -1,0 +1,72 @@
+"""The body of an answer, decompressed under a cap while it streams in."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import httpx
+
+from research.engine.tools import FetchFailure
+
+_GZIP_OR_ZLIB = 47
+_RAW_DEFLATE = -15
+_PLAIN = ("", "identity")
+_COMPRESSED = ("gzip", "x-gzip", "deflate")
+
+
+async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
+    """At most `max_bytes`, counted after decompression; raises `FetchFailure` beyond.
+
+    A bomb never unfolds: no step makes more than the cap leaves room for.
+    """
+    encoding = response.headers.get("content-encoding", "").strip().lower()
+    if encoding not in (*_PLAIN, *_COMPRESSED):
+        raise FetchFailure("refused: the page is packed in an unusual way", status="refused")
+    decoder = _Inflate() if encoding in _COMPRESSED else None
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        room = max_bytes + 1 - len(body)
+        body += decoder.decode(chunk, room) if decoder else chunk[:room]
+        if len(body) > max_bytes:
+            raise _too_large(max_bytes)
+    if decoder and not decoder.finished:
+        raise _garbled()
+    return bytes(body)
+
+
+class _Inflate:
+    """gzip, zlib and, because some servers mean that by "deflate", bare deflate."""
+
+    def __init__(self) -> None:
+        self._stream = zlib.decompressobj(_GZIP_OR_ZLIB)
+        self._started = False
+
+    @property
+    def finished(self) -> bool:
+        return self._stream.eof or not self._started
+
+    def decode(self, chunk: bytes, room: int) -> bytes:
+        """At most `room` bytes; what is over is lost, since the page is then refused."""
+        for stream in self._streams():
+            try:
+                decoded = stream.decompress(chunk, room)
+            except zlib.error:
+                continue
+            self._stream, self._started = stream, True
+            return decoded
+        raise _garbled()
+
+    def _streams(self) -> Iterator[zlib._Decompress]:
+        yield self._stream
+        if not self._started:
+            yield zlib.decompressobj(_RAW_DEFLATE)
+
+
+def _too_large(max_bytes: int) -> FetchFailure:
+    size = f"{max_bytes / 1_000_000:g} MB"
+    return FetchFailure(f"refused: the page is larger than {size}", status="refused")
+
+
+def _garbled() -> FetchFailure:
+    return FetchFailure("the page could not be unpacked", status="failed", permanent=False)

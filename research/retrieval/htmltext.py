@@ -1,0 +1,136 @@
+"""HTML to text: a fast reading first, a careful one where that is in doubt.
+
+The words always come from our own walk over the page (`blocks.py`), which changes none
+of them. trafilatura, the careful one, only decides which blocks belong to the main text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lxml import etree
+
+from research.retrieval.blocks import Block, join_blocks, read_blocks
+from research.retrieval.extract import EmptyPage, Extracted
+from research.retrieval.maintext import find_main
+from research.retrieval.metadata import Metadata, read_metadata
+from research.retrieval.noise import prune, text_length
+from research.retrieval.sites import kind_of
+
+ENOUGH = 250
+_CAREFUL_KEEPS = 0.6
+_NUL_AND_KIN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_PROLOG = re.compile(r"^\s*<\?xml[^>]*>")
+_NEEDS_SCRIPT = re.compile(
+    r"(?:enable|requires?|need|turn on|activate)\s+java\s?script|java\s?script\s+(?:is\s+)?"
+    r"(?:disabled|required|not enabled|must be)",
+    re.I,
+)
+_SCRIPTS_NEEDED = "the page shows its text only with scripts"
+_PASSWORD = re.compile(r"<input[^>]*\btype\s*=\s*[\"']?password", re.I)
+_CONSENT = re.compile(
+    r"before you continue|we (?:value|care about) your privacy|accept (?:all )?cookies"
+    r"|consent to (?:our|the use of) cookies",
+    re.I,
+)
+
+
+def extract_html(content: str, url: str) -> Extracted:
+    """The main text of a page with what it says of itself; raises `EmptyPage`."""
+    content = _NUL_AND_KIN.sub(" ", content)
+    tree = _parse(content)
+    if tree is None:
+        raise EmptyPage("the page holds no readable text")
+    said = read_metadata(tree, url)
+    blocks = _main_blocks(tree, content)
+    text = join_blocks(blocks) or _last_resort(content)
+    _refuse_empty(text, content)
+    return _extracted(said, text, url)
+
+
+def _extracted(said: Metadata, text: str, url: str) -> Extracted:
+    return Extracted(said.title, text, said.site, said.published, said.language, kind_of(url))
+
+
+def _parse(content: str) -> Any:
+    """The tree of a page, or None for one without elements."""
+    parser = etree.HTMLParser(
+        encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True
+    )
+    try:
+        return etree.fromstring(content.encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError:
+        return None
+
+
+def _main_blocks(tree: Any, content: str) -> list[Block]:
+    """Fast where the page is clear, else what both readings agree on."""
+    body = tree.find("body")
+    if body is None:
+        return []
+    prune(body)
+    total = text_length(body)
+    main = find_main(body)
+    blocks = read_blocks(main.root)
+    length = _length(blocks)
+    if main.sure and (length >= ENOUGH or length >= total / 2):
+        return blocks
+    return _careful(blocks if length >= ENOUGH else read_blocks(body), content)
+
+
+def _careful(blocks: list[Block], content: str) -> list[Block]:
+    """The blocks that trafilatura finds too; all of them where it finds too few."""
+    from trafilatura import extract as careful_extract
+
+    found = _squeezed(careful_extract(content, include_comments=True, favor_recall=True) or "")
+    kept = [block for block in blocks if _stands_in(block, found)]
+    return kept if _length(kept) >= _CAREFUL_KEEPS * _length(blocks) else blocks
+
+
+def _stands_in(block: Block, found: str) -> bool:
+    """Whether most of a block's lines stand in the (squeezed) text that was found."""
+    lines = [line for line in map(_squeezed, block.text.split("\n")) if line]
+    standing = sum(len(line) for line in lines if line in found)
+    return standing * 2 >= sum(map(len, lines))
+
+
+def _last_resort(content: str) -> str:
+    """All visible text by another, most patient parser."""
+    from bs4 import BeautifulSoup
+
+    soup = BeautifulSoup(_PROLOG.sub("", content), "html.parser")
+    for element in soup.select(
+        "script, style, noscript, template, head, nav, footer, select, button, textarea, [hidden],"
+        " [aria-hidden=true], [style*='display:none'], [style*='display: none']"
+    ):
+        element.decompose()
+    lines = (" ".join(line.split()) for line in soup.get_text("\n").split("\n"))
+    return "\n\n".join(filter(None, lines))
+
+
+def _refuse_empty(text: str, content: str) -> None:
+    """Raises `EmptyPage` for no text, and for a little that only asks for something."""
+    reason = _demand(text, content) if len(text) < ENOUGH else None
+    if reason is None and not text.strip():
+        scripted = "<script" in content.lower()
+        reason = _SCRIPTS_NEEDED if scripted else "the page holds no readable text"
+    if reason is not None:
+        raise EmptyPage(reason)
+
+
+def _demand(text: str, content: str) -> str | None:
+    """What a page with hardly any text asks its reader for, if anything."""
+    if _NEEDS_SCRIPT.search(text or content):
+        return _SCRIPTS_NEEDED
+    if _CONSENT.search(text):
+        return "the page asks for consent before it shows its text"
+    return "the page asks for a sign-in" if _PASSWORD.search(content) else None
+
+
+def _length(blocks: list[Block]) -> int:
+    return sum(len(block.text) for block in blocks)
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"[\W_]+", "", text).lower()

@@ -1,0 +1,206 @@
+"""A full-text index of documents: one SQLite file for any number of folders.
+
+Texts are extracted in worker processes and written in bulk by one thread; queries run in a
+few threads of their own, so that the event loop waits for neither. A stored text is
+immutable: (hash of the file's bytes, content type, extractor's version).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+from research.retrieval import index_queries, index_rows
+from research.retrieval.folder import (
+    Addressing,
+    BrokenFile,
+    DocumentError,
+    FileAddressing,
+    FoundFile,
+    scan,
+)
+from research.retrieval.index_database import IndexDatabase
+from research.retrieval.index_queries import IndexedDocument, IndexHit
+from research.retrieval.pool import PoolFailure, WorkerLost
+from research.retrieval.ranking import Weights
+from research.retrieval.reading import Reading, ReadingTask, read_document
+from research.retrieval.terms import query_terms
+
+Progress = Callable[[int, int], None]
+
+_BATCH = 48
+_QUERY_THREADS = 4
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """A folder after a refresh: documents that can be searched, and what was new or gone."""
+
+    collection: str
+    documents: int
+    changed: int
+    removed: int
+    broken: tuple[BrokenFile, ...] = ()
+
+
+class Workers(Protocol):
+    """What the index asks of a `TextPool`."""
+
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item]
+    ) -> AsyncIterator[tuple[Item, Result | Exception]]: ...
+
+
+class DocumentIndex:
+    """Collections of documents, searched with BM25; usable from any task until `close`."""
+
+    def __init__(self, path: Path | str, *, weights: Weights | None = None) -> None:
+        self.path = Path(path)
+        self._database = IndexDatabase(self.path)
+        self._weights = weights or Weights()
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="document-writer")
+        self._readers = ThreadPoolExecutor(_QUERY_THREADS, thread_name_prefix="document-reader")
+        self._refreshing = asyncio.Lock()
+
+    async def refresh(
+        self,
+        folder: Path | str,
+        workers: Workers,
+        progress: Progress | None = None,
+        *,
+        addressing: Addressing | None = None,
+    ) -> IndexReport:
+        """Brings the folder's collection up to date; `progress` hears files done and in all.
+
+        Raises `DocumentError` for a folder that is missing, unreadable or without documents.
+        """
+        async with self._refreshing:
+            try:
+                return await self._refresh(
+                    Path(folder), workers, progress or _silent, addressing or FileAddressing()
+                )
+            except sqlite3.Error:
+                raise DocumentError("The index of the documents cannot be written.") from None
+
+    async def search(self, query: str, collections: Sequence[str], limit: int) -> list[IndexHit]:
+        """The best documents of the named collections, best first; ties by address."""
+        terms = query_terms(query)
+        if not terms or not collections:
+            return []
+        return await self._read(index_queries.search, terms, collections, limit, self._weights)
+
+    async def document(self, url: str, collections: Sequence[str]) -> IndexedDocument | None:
+        """The stored text at an address of the named collections."""
+        return await self._read(index_queries.document, url, collections)
+
+    async def collections(self) -> list[str]:
+        """The names of all collections."""
+        return await self._read(index_queries.collections)
+
+    async def forget(self, collection: str) -> None:
+        """Removes a collection; the folder itself is not touched."""
+        await self._write(index_rows.forget_collection, collection)
+
+    def close(self) -> None:
+        """Waits for what is under way and closes the file."""
+        self._writer.shutdown()
+        self._readers.shutdown()
+        self._database.close()
+
+    async def _refresh(
+        self, folder: Path, workers: Workers, progress: Progress, addressing: Addressing
+    ) -> IndexReport:
+        loop = asyncio.get_running_loop()
+        listing = await loop.run_in_executor(self._writer, scan, folder)
+        root = folder.expanduser().resolve()
+        collection = await self._write(
+            index_rows.open_collection, str(root), addressing, addressing.name(root)
+        )
+        plan = await self._write(index_rows.plan_refresh, collection, listing.files)
+        if not listing.files:
+            raise DocumentError(f"The folder {folder} holds no documents that can be read.")
+        changed = await self._read_changed(collection, plan.tasks, listing.files, workers, progress)
+        return IndexReport(
+            collection=collection.name,
+            documents=await self._read(index_rows.count_documents, collection),
+            changed=changed,
+            removed=plan.removed,
+            broken=(*listing.broken, *await self._read(index_rows.broken_files, collection)),
+        )
+
+    async def _read_changed(
+        self,
+        collection: index_rows.CollectionRow,
+        tasks: Sequence[ReadingTask],
+        files: Sequence[FoundFile],
+        workers: Workers,
+        progress: Progress,
+    ) -> int:
+        """Reads and stores what is new; the workers read on while a batch is written."""
+        found = {file.path: file for file in files}
+        changed, done = 0, len(files) - len(tasks)
+        progress(done, len(files))
+        async for readings in _batches(workers.map(read_document, tasks)):
+            changed += await self._write(index_rows.store, collection, found, readings)
+            done += len(readings)
+            progress(done, len(files))
+        return changed
+
+    async def _read(
+        self,
+        function: Callable[Concatenate[sqlite3.Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        def query() -> T:
+            try:
+                return function(self._database.connection(), *args, **kwargs)
+            except sqlite3.Error:
+                raise DocumentError("The index of the documents cannot be read.") from None
+
+        return await asyncio.get_running_loop().run_in_executor(self._readers, query)
+
+    async def _write(
+        self,
+        function: Callable[Concatenate[sqlite3.Connection, P], T],
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> T:
+        def transact() -> T:
+            with self._database.transaction() as connection:
+                return function(connection, *args, **kwargs)
+
+        return await asyncio.get_running_loop().run_in_executor(self._writer, transact)
+
+
+async def _batches(
+    outcomes: AsyncIterator[tuple[ReadingTask, Reading | Exception]],
+) -> AsyncIterator[list[Reading]]:
+    batch: list[Reading] = []
+    async for task, outcome in outcomes:
+        batch.append(_failed(task, outcome) if isinstance(outcome, Exception) else outcome)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _failed(task: ReadingTask, failure: Exception) -> Reading:
+    """A file that broke its reader; one whose worker was lost gets another chance later."""
+    reason = failure.reason if isinstance(failure, PoolFailure) else "the text cannot be read"
+    return Reading(task.path, reason=reason, retry=isinstance(failure, WorkerLost))
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress for nobody."""

@@ -1,0 +1,181 @@
+"""The index's SQLite file: its tables, one connection a thread, and rows in and out.
+
+The full-text tables keep no copy of the text (`content=''`): a row is deleted from them by
+giving its old values again, so `forget` and `store` must be exact mirrors.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from research.retrieval.folder import DocumentError
+
+# Raised whenever tables, tokens or fields change: an older file is then built anew.
+SCHEMA_VERSION = 1
+_WAL_TRIES = 100
+
+_TOKENS = "tokenize='porter unicode61 remove_diacritics 2'"
+_SCHEMA = f"""
+CREATE TABLE collections (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    folder TEXT NOT NULL UNIQUE
+);
+CREATE TABLE texts (
+    id INTEGER PRIMARY KEY,
+    sha256 TEXT NOT NULL,
+    content_type TEXT NOT NULL,
+    extractor TEXT NOT NULL,
+    title TEXT NOT NULL,
+    text TEXT NOT NULL,
+    text_sha256 TEXT NOT NULL,
+    site TEXT NOT NULL,
+    published TEXT,
+    language TEXT,
+    kind TEXT NOT NULL,
+    headings TEXT NOT NULL,
+    extra TEXT NOT NULL,
+    prose REAL NOT NULL,
+    UNIQUE (sha256, content_type, extractor)
+);
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    url TEXT NOT NULL,
+    domain TEXT NOT NULL,
+    independence_key TEXT NOT NULL,
+    kind TEXT,
+    content_type TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    extractor TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    text_id INTEGER REFERENCES texts,
+    reason TEXT,
+    indexed_at TEXT NOT NULL,
+    UNIQUE (collection_id, path)
+);
+CREATE INDEX documents_by_url ON documents (url);
+CREATE INDEX documents_by_text ON documents (text_id);
+CREATE TABLE passages (
+    id INTEGER PRIMARY KEY,
+    document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
+    heading TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    extra TEXT NOT NULL
+);
+CREATE INDEX passages_by_document ON passages (document_id);
+CREATE VIRTUAL TABLE title_terms USING fts5(title, name, content='', {_TOKENS});
+CREATE VIRTUAL TABLE document_terms USING fts5(title, name, headings, body, extra,
+    content='', {_TOKENS});
+CREATE VIRTUAL TABLE passage_terms USING fts5(heading, body, extra, content='', {_TOKENS});
+PRAGMA user_version = {SCHEMA_VERSION};
+"""
+_TABLES = (
+    *("title_terms", "document_terms", "passage_terms"),
+    *("passages", "documents", "texts", "collections"),
+)
+
+
+class IndexDatabase:
+    """Connections to one file; safe to use from any thread until `close`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._lock = threading.Lock()
+
+    def connection(self) -> sqlite3.Connection:
+        """This thread's connection; the first one makes the tables."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._open()
+        return connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Writes at once and only together; taken at the start, so that no reader upgrades."""
+        connection = self.connection()
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Call when no other thread uses the database any more."""
+        with self._lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+            self._local = threading.local()
+
+    def _open(self) -> sqlite3.Connection:
+        with self._lock:
+            try:
+                connection = self._connect()
+            except (OSError, sqlite3.Error):
+                raise DocumentError("The index of the documents cannot be opened.") from None
+            self._connections.append(connection)
+            return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(
+            self.path, timeout=30, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.row_factory = sqlite3.Row
+            _use_wal(connection)
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA cache_size = -16000")
+            _migrate(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _use_wal(connection: sqlite3.Connection) -> None:
+    """Switches to WAL; SQLite's own timeout does not cover two processes that do so at once."""
+    for _ in range(_WAL_TRIES):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            time.sleep(0.05)
+    raise sqlite3.OperationalError("database is locked")
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    if _version(connection) == SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _version(connection) != SCHEMA_VERSION:  # another process may have been first
+            for table in _TABLES:
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+            for statement in _SCHEMA.split(";\n"):
+                connection.execute(statement)
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)

@@ -1,0 +1,104 @@
+"""Connections that lead only where they may: names are resolved once, and checked there.
+
+The check sits in the network layer, below redirects and connection reuse, so that the
+address which was checked is the address which is connected to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+import httpcore
+import httpx
+
+from research.engine.tools import FetchFailure
+from research.retrieval.addresses import AddressRules, check_resolved
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""The IP addresses of a host, best first; raises OSError where there are none."""
+
+SocketOption = (
+    tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
+)
+
+
+async def system_resolve(host: str, port: int) -> list[str]:
+    """What the operating system says; an IP address resolves to itself."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class CheckedNetwork(httpcore.AsyncNetworkBackend):
+    """Connects to checked addresses only; TLS and the Host header keep the name."""
+
+    def __init__(
+        self,
+        rules: AddressRules,
+        resolve: Resolve,
+        network: httpcore.AsyncNetworkBackend | None = None,
+    ) -> None:
+        self._rules = rules
+        self._resolve = resolve
+        self._network = network or httpcore.AnyIOBackend()
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        addresses = await self._addresses(host, port, timeout)
+        for address in addresses[:-1]:
+            try:
+                return await self._network.connect_tcp(address, port, timeout)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                continue
+        return await self._network.connect_tcp(addresses[-1], port, timeout)
+
+    async def connect_unix_socket(
+        self,
+        path: str,
+        timeout: float | None = None,
+        socket_options: Iterable[SocketOption] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        raise httpcore.UnsupportedProtocol("pages are not fetched from local sockets")
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def _addresses(self, host: str, port: int, timeout: float | None) -> Sequence[str]:
+        """The one resolution of `host`: every address is checked before any is used."""
+        try:
+            async with asyncio.timeout(timeout):
+                addresses = await self._resolve(host, port)
+        except (OSError, UnicodeError):
+            addresses = ()
+        if not addresses:
+            raise FetchFailure(
+                "the site's name could not be found", status="failed", permanent=False
+            )
+        if not self._rules.opens(host, port):
+            check_resolved(addresses)
+        return addresses
+
+
+class CheckedTransport(httpx.AsyncHTTPTransport):
+    """httpx's transport over a `CheckedNetwork`: no proxy, HTTP/1.1.
+
+    httpx offers no way to pass a network backend, so its connection pool is set here,
+    in place of the constructor that would build another.
+    """
+
+    def __init__(self, rules: AddressRules, resolve: Resolve, *, connections: int) -> None:
+        self._pool = httpcore.AsyncConnectionPool(
+            ssl_context=httpx.create_ssl_context(),
+            max_connections=connections,
+            max_keepalive_connections=connections,
+            keepalive_expiry=5.0,
+            network_backend=CheckedNetwork(rules, resolve),
+        )

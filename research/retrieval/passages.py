@@ -1,0 +1,132 @@
+"""Cuts a page's text into passages: a few paragraphs under one heading, with its path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_WORDS = 200
+_SENTENCE_WORDS = 10
+
+_HEADING = re.compile(r"(#{1,5})\s+(.*)")
+_FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
+_SPLIT = re.compile(r"(?<=[.!?。！？])\s+|\n")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """`text[start:end]` of the page is the passage; `heading` the path of headings above it."""
+
+    heading: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Block:
+    start: int
+    end: int
+    words: int
+    level: int = 0
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a page is made of.
+
+    `prose_share` is the share of words that stand in lines long enough for a sentence: near
+    0 for an index or a table of contents.
+    """
+
+    headings: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    prose_share: float
+
+
+def outline(text: str, max_words: int = MAX_WORDS) -> Outline:
+    """Headings and passages in the order of the text; passages of at most `max_words`."""
+    blocks = list(_blocks(text, max_words))
+    return Outline(
+        headings=tuple(block.title for block in blocks if block.level),
+        passages=tuple(_passages(blocks, max_words)),
+        prose_share=_prose_share(text),
+    )
+
+
+def _passages(blocks: Iterable[_Block], max_words: int) -> Iterator[Passage]:
+    path: list[_Block] = []
+    gathered: list[_Block] = []
+    words = 0
+    for block in blocks:
+        if gathered and (block.level or words + block.words > max_words):
+            yield from _passage(path, gathered)
+            gathered, words = [], 0
+        if block.level:
+            path = [*(above for above in path if above.level < block.level), block]
+        gathered.append(block)
+        words += block.words
+    yield from _passage(path, gathered)
+
+
+def _passage(path: Sequence[_Block], gathered: Sequence[_Block]) -> Iterator[Passage]:
+    """One passage, or none for a heading alone."""
+    if any(not block.level for block in gathered):
+        heading = " > ".join(above.title for above in path)
+        yield Passage(heading, gathered[0].start, gathered[-1].end)
+
+
+def _prose_share(text: str) -> float:
+    counts = [len(line.split()) for line in text.split("\n") if not line.startswith("#")]
+    return sum(count for count in counts if count >= _SENTENCE_WORDS) / (sum(counts) or 1)
+
+
+def _blocks(text: str, max_words: int) -> Iterator[_Block]:
+    """Paragraphs, headings and fences, those above `max_words` cut at sentences or lines."""
+    for start, end in _spans(text):
+        block = text[start:end]
+        heading = _HEADING.match(block)
+        if heading and "\n" not in block:
+            yield _Block(start, end, 0, len(heading[1]), heading[2].strip())
+        else:
+            yield from _pieces(text, start, end, max_words)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Blocks between blank lines; a code fence with blank lines in it stays one block."""
+    start = seen = fences = 0
+    for gap in re.finditer(r"\n\s*\n|\Z", text):
+        fences += len(_FENCE.findall(text, seen, gap.start()))
+        seen = gap.end()
+        if fences % 2 and gap.end() < len(text):
+            continue
+        block = text[start : gap.start()]
+        if block.strip():
+            lead = len(block) - len(block.lstrip("\n"))
+            yield start + lead, gap.start()
+        start, fences = gap.end(), 0
+
+
+def _pieces(text: str, start: int, end: int, max_words: int) -> Iterator[_Block]:
+    words = len(text[start:end].split())
+    if words <= max_words:
+        yield _Block(start, end, words)
+        return
+    begin, count = start, 0
+    for piece_start, piece_end in _sentences(text, start, end):
+        size = len(text[piece_start:piece_end].split())
+        if count and count + size > max_words:
+            yield _Block(begin, piece_start, count)
+            begin, count = piece_start, 0
+        count += size
+    yield _Block(begin, end, count)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begin = start
+    for gap in _SPLIT.finditer(text, start, end):
+        yield begin, gap.end()
+        begin = gap.end()
+    if begin < end:
+        yield begin, end

@@ -1,0 +1,114 @@
+"""Plain text and Markdown files, brought to the shape in which pages are stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+from research.retrieval.extract import EmptyPage, Extracted
+from research.retrieval.sites import kind_of
+
+MAX_TITLE = 200
+
+_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.S)
+_FIELD = re.compile(r"^(title|date|lang|language)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.M)
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_UNDERLINE = re.compile(r"^(=+|-{2,})\s*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+_COMMENT = re.compile(r"<!--.*?-->", re.S)
+
+
+def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
+    """The file's text with tidy line ends and blank lines; raises `EmptyPage`."""
+    content = content.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    fields: dict[str, str] = {}
+    if markdown:
+        fields, content = _front_matter(content)
+    lines = [line.rstrip() for line in content.split("\n")]
+    text = _tidy(_markdown(lines) if markdown else lines)
+    if not text:
+        raise EmptyPage("the page holds no readable text")
+    return Extracted(
+        title=fields.get("title") or _title(text, url),
+        text=text,
+        published=_date(fields.get("date", "")),
+        language=(fields.get("lang") or fields.get("language") or "")[:2].lower() or None,
+        kind=kind_of(url),
+    )
+
+
+def _front_matter(content: str) -> tuple[dict[str, str], str]:
+    match = _FRONT_MATTER.match(content)
+    if match is None:
+        return {}, content
+    return dict(_FIELD.findall(match[1])), content[match.end() :]
+
+
+def _markdown(lines: list[str]) -> list[str]:
+    """Underlined headings get their signs, and comments outside code go."""
+    done: list[str] = []
+    for fenced, run in _runs(lines):
+        done += run if fenced else _headings(_COMMENT.sub("", "\n".join(run)).split("\n"))
+    return done
+
+
+def _runs(lines: list[str]) -> Iterable[tuple[bool, list[str]]]:
+    """The lines in turns of outside and inside of code fences, fences included."""
+    run: list[str] = []
+    fence = ""
+    for line in lines:
+        match = _FENCE.match(line)
+        if fence:
+            run.append(line)
+            if match and match[1].startswith(fence):
+                yield True, run
+                run, fence = [], ""
+        elif match:
+            yield False, run
+            run, fence = [line], match[1]
+        else:
+            run.append(line)
+    yield bool(fence), run
+
+
+def _headings(lines: list[str]) -> list[str]:
+    done: list[str] = []
+    for line in lines:
+        underline = _UNDERLINE.match(line)
+        if underline and done and _may_be_heading(done):
+            sign = "#" if underline[1][0] == "=" else "##"
+            done[-1] = f"{sign} {done[-1].strip()}"
+        elif heading := _HEADING.match(line):
+            done += ["", f"{heading[1]} {heading[2]}", ""]
+        else:
+            done.append(line)
+    return done
+
+
+def _may_be_heading(lines: list[str]) -> bool:
+    alone = len(lines) == 1 or not lines[-2]
+    return (
+        alone and bool(lines[-1]) and not lines[-1].lstrip().startswith(("#", "-", "*", "|", ">"))
+    )
+
+
+def _tidy(lines: list[str]) -> str:
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _title(text: str, url: str) -> str:
+    """The first heading, or a first line that could be one, or the file's name."""
+    for line in text.split("\n")[:50]:
+        if heading := _HEADING.match(line):
+            return heading[2][:MAX_TITLE]
+    first = text.split("\n", 1)[0].strip()
+    if 0 < len(first) <= 100:
+        return first
+    return unquote(urlsplit(url).path.rpartition("/")[2])
+
+
+def _date(written: str) -> str | None:
+    from research.retrieval.metadata import iso_date
+
+    return iso_date(written)

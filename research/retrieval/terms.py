@@ -1,0 +1,100 @@
+"""Turns a question into search terms, and text into the extra terms an index needs.
+
+A query is never query syntax: what comes out are plain words and phrases, to be quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+MAX_TERMS = 24
+
+# Words of English that carry structure, not subject. Other languages rely on the weight by
+# rarity alone.
+_STOP_WORDS = """
+a about above after again all also am an and any are as at be because been before being below
+between both but by ca can cannot could did do does doing down during each either else ever every
+few for from further get gets give given gives had has have having he her here hers him his how
+however i if in instead into is it its itself just let many may me might more most much must my no
+nor not now of off on once one only onto or other our ours out over own per please rather same
+shall she should so some such than that the their theirs them then there these they this those
+through to too under until up upon us very was we were what whatever when whenever where whether
+which while who whom whose why will with within without wo would you your yours
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002fa1f"
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_WORD = r"[^\W_]+"
+_JOINED = re.compile(rf"{_WORD}(?:[_.:/\-]+{_WORD})*")
+_PART = re.compile(_WORD)
+_CONTRACTION = re.compile(r"n?['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
+_CAMEL = re.compile(r"[a-z0-9]+|[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
+_HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+
+
+@dataclass(frozen=True)
+class QueryTerms:
+    """Single words, and identifiers as phrases of their parts."""
+
+    words: tuple[str, ...]
+    identifiers: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.identifiers)
+
+
+def query_terms(query: str) -> QueryTerms:
+    """At most `MAX_TERMS` words and identifiers in the order of the query, without stop words.
+
+    When a query has nothing but stop words, they are its terms.
+    """
+    plain = _CONTRACTION.sub(" ", query)
+    units = [list(_parts(match)) for match in _JOINED.findall(plain)]
+    meant = [unit for unit in units if len(unit) > 1 or not _is_stop_word(unit[0])] or units
+    identifiers = _unique(" ".join(unit) for unit in meant if len(unit) > 1)[: MAX_TERMS // 3]
+    words = _unique(word for unit in meant for word in unit if len(unit) == 1 or _tells(word))
+    return QueryTerms(tuple(words[: MAX_TERMS - len(identifiers)]), tuple(identifiers))
+
+
+def extra_terms(text: str) -> str:
+    """What the index's own tokens miss: parts of CamelCase words, bigrams of CJK runs.
+
+    FTS5's `unicode61` takes a run of Chinese or Japanese as one word, so that nothing but the
+    whole sentence would find it.
+    """
+    words = dict.fromkeys(_PART.findall(text))
+    camel = (" ".join(_CAMEL.findall(word)) for word in words if _HUMP.search(word))
+    bigrams = (term for run in _CJK_RUN.findall(text) for term in _bigrams(run))
+    return " ".join((*camel, *bigrams))
+
+
+def _parts(joined: str) -> Iterator[str]:
+    """Words of an identifier; a CJK run gives its bigrams."""
+    for part in _PART.findall(joined):
+        position = 0
+        for run in _CJK_RUN.finditer(part):
+            yield from filter(None, [part[position : run.start()]])
+            yield from _bigrams(run[0])
+            position = run.end()
+        yield from filter(None, [part[position:]])
+
+
+def _bigrams(run: str) -> list[str]:
+    return [left + right for left, right in pairwise(run)] or [run]
+
+
+def _tells(part: str) -> bool:
+    """Whether a part of an identifier is worth a search of its own."""
+    return len(part) > 1 and not _is_stop_word(part)
+
+
+def _is_stop_word(word: str) -> bool:
+    return word.casefold() in STOP_WORDS
+
+
+def _unique(words: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(word.casefold() for word in words))

@@ -1,0 +1,81 @@
+"""The program that a `TextPool` runs in its helper processes.
+
+It answers one batch after another on the connection it was given: one outcome for each
+item, sent as soon as it is known. It never outlives its parent.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+READY = "ready"
+
+_PR_SET_PDEATHSIG = 1
+_PARENT_CHECK_SECONDS = 1.0
+
+
+def main(descriptor: int, parent: int) -> None:
+    """Serves until the other end of the connection is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _die_with(parent)
+    logging.disable(logging.CRITICAL)
+    with Connection(descriptor) as channel:
+        channel.send(READY)
+        try:
+            while True:
+                _answer(channel)
+        except (EOFError, ConnectionError):
+            return
+
+
+def _answer(channel: Connection) -> None:
+    function, items = channel.recv()
+    for item in items:
+        _send(channel, *_outcome(function, item))
+
+
+def _outcome(function: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
+    """Whether the call succeeded, and its result or its exception.
+
+    This is the boundary of the process: every failure is the caller's to judge.
+    """
+    try:
+        return True, function(item)
+    except Exception as failure:
+        return False, failure.with_traceback(None)
+
+
+def _send(channel: Connection, succeeded: bool, value: Any) -> None:
+    """Sends an outcome; one that cannot be pickled is named instead."""
+    try:
+        channel.send((succeeded, value))
+    except (TypeError, AttributeError, ValueError):
+        channel.send((False, RuntimeError(f"no way to send a {type(value).__name__}")))
+
+
+def _die_with(parent: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_PARENT_CHECK_SECONDS)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

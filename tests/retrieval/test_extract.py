@@ -1,0 +1,245 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from research.retrieval.extract import EmptyPage, Extracted, extract
+from tests.retrieval.layouts import BODY, BOILERPLATE, HEADING, LAYOUTS, page
+
+URL = "https://example.org/page"
+ROOT = Path(__file__).parents[2]
+
+
+def text_of(html: str) -> str:
+    return extract(html.encode(), "text/html; charset=utf-8", URL).text
+
+
+def in_main(html: str) -> str:
+    return text_of(f"<html><body><main>{html}</main></body></html>")
+
+
+def spaced(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_finds_the_body_in_every_layout_and_nothing_else(layout):
+    extracted = extract(page(layout), "text/html", URL)
+    assert [sentence for sentence in BODY if sentence not in extracted.text] == []
+    assert [words for words in BOILERPLATE if words in extracted.text] == []
+    assert extracted.title == HEADING
+    assert extracted.site == "The Log"
+    left_over = spaced(extracted.text)
+    for sentence in (*BODY, HEADING):
+        left_over = left_over.replace(sentence, "")
+    assert len(left_over) <= 0.05 * len(extracted.text)
+
+
+def test_blocks_are_light_markdown():
+    html = """<h1>One</h1><p>A paragraph
+      in two lines.</p><h3>Three</h3><ul><li>first</li><li><p>second</p></li></ul>
+      <ol start=3><li>third<ul><li>inner</li></ul></li><li>fourth</li></ol>
+      <pre><code class="language-python">def f():
+    return 1
+</code></pre><table><caption>Figures</caption><tr><th>a</th><th>b</th></tr>
+      <tr><td>1</td><td><b>2</b> x</td></tr></table><dl><dt>term</dt><dd>its meaning</dd></dl>
+      <blockquote><p>quoted</p></blockquote>"""
+    assert in_main(html) == (
+        "# One\n\nA paragraph in two lines.\n\n### Three\n\n"
+        "- first\n- second\n3. third\n  - inner\n4. fourth\n\n"
+        "    def f():\n        return 1\n\nFigures\n\na\tb\n1\t2 x\n\n"
+        "###### term\n\nits meaning\n\nquoted"
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<p>Call <code>x</code>.</p>", "Call x."),
+        ("<p>un<b>believ</b>able</p>", "unbelievable"),
+        ("<p>a <i>b</i>, <a href=x>c</a>; d</p>", "a b, c; d"),
+        ("<p>a<span> b</span><span>c </span>d</p>", "a bc d"),
+        ("<p>x<sup>2</sup> and H<sub>2</sub>O</p>", "x2 and H2O"),
+        ("<p>a&nbsp;b &lt;c&gt; &amp;</p>", "a b <c> &"),
+        ("<p>one<!-- gone -->two</p>", "onetwo"),
+        ("<p>one<script>x()</script>two<style>p{}</style></p>", "onetwo"),
+        ("<p>a<br>\nb</p>", "a\nb"),
+        ("<p>a<br>b</p>", "a\n\nb"),
+        ("<p>a<br><br>b</p>", "a\n\nb"),
+        ("<div>a<div>b</div>c</div>", "a\n\nb\n\nc"),
+        ("<p>a<wbr>b<img alt=no>c</p>", "abc"),
+        ("<h2>Title<a class=headerlink href=#x>¶</a></h2>", "## Title"),
+        ("<h2><a class=anchor href=#x></a>Title</h2>", "## Title"),
+        ("<h3>Title <a href='#x' class='id_link'>#</a></h3>", "### Title"),
+        ("<pre>a\n  b<br>c   \n\n</pre>", "    a\n      b\n    c"),
+        ("<pre>a ``` b</pre>", "    a ``` b"),
+        ("<p>item # 5 <a href=x>§ 5</a></p>", "item # 5 § 5"),
+        ("<table><tr><td>a<br>b</td><td><p>c</p><p>d</p></td></tr></table>", "a b\tc d"),
+        ("<table><tr><td><p>only</p></td></tr><tr><td>layout</td></tr></table>", "only\n\nlayout"),
+        ("<ul><li><p>a</p><p>b</p><pre>c</pre></li><li>d</li></ul>",
+         "- a\n\nb\n\n    c\n\n- d"),
+        ("<details><summary>more</summary>inside</details>", "more\n\ninside"),
+        ("<aside class='admonition note'><p>Mind this.</p></aside><p>x</p>", "Mind this.\n\nx"),
+    ],
+)  # fmt: skip
+def test_keeps_the_words_as_they_stand(html, text):
+    assert in_main(html) == text
+
+
+INLINE = st.sampled_from(["b", "i", "code", "a", "span", "em", "sup"])
+WORDS = st.text(alphabet="abc .,;()<&é—\u00a0\n", max_size=12)
+
+
+def escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+INSIDE = st.recursive(
+    WORDS.map(escaped),
+    lambda inner: st.tuples(INLINE, st.lists(inner, max_size=3)).map(
+        lambda pair: f"<{pair[0]}>{''.join(pair[1])}</{pair[0]}>"
+    ),
+    max_leaves=8,
+)
+BLOCK = st.tuples(
+    st.sampled_from(["p", "div", "h2", "blockquote", "section"]), st.lists(INSIDE, min_size=1)
+)
+
+
+@settings(deadline=None)
+@given(st.lists(BLOCK, min_size=1, max_size=6))
+def test_a_paragraph_is_the_pages_own_characters(blocks):
+    body = "".join(f"<{tag}>start{''.join(parts)}end</{tag}>" for tag, parts in blocks)
+    html = f"<html><body><main>{body}</main></body></html>"
+    shown = spaced(BeautifulSoup(html, "lxml").get_text())
+    for block in text_of(html).split("\n\n"):
+        assert spaced(block.removeprefix("## ")) in shown
+
+
+@settings(deadline=None)
+@given(st.text(alphabet="<>/=\"' abpdivtrulh1!-&;#x\x00\n", max_size=200))
+def test_any_tag_soup_gives_text_or_a_reason(soup):
+    try:
+        assert text_of(soup).strip()
+    except EmptyPage as empty:
+        assert empty.reason
+
+
+def test_deep_nesting_is_read():
+    words = "The words in the depth of the page are words of the page. " * 10
+    for depth in (300, 1_500, 3_000):
+        assert words.strip() in spaced(text_of(f"<body>{'<div>' * depth}<p>{words}"))
+
+
+def test_a_page_of_links_keeps_them():
+    links = "".join(f"<li><a href=/{n}>Chapter {n} of the book</a></li>" for n in range(40))
+    text = text_of(f"<body><h1>Contents</h1><ul>{links}</ul></body>")
+    assert text.count("Chapter") == 40
+
+
+@pytest.mark.parametrize(
+    ("html", "reason"),
+    [
+        ("", "the page holds no readable text"),
+        ("<html><body></body></html>", "the page holds no readable text"),
+        ("<body><nav><a href=/>Home</a></nav></body>", "the page holds no readable text"),
+        ("<body><div id=root></div><script src=app.js></script>",
+         "the page shows its text only with scripts"),
+        ("<body><p>Please enable JavaScript to continue.</p>",
+         "the page shows its text only with scripts"),
+        ("<body><h1>Sign in</h1><form><p>User</p><input><input type='password'></form>",
+         "the page asks for a sign-in"),
+        ("<body><h1>Before you continue</h1><p>We and our partners store cookies.</p>",
+         "the page asks for consent before it shows its text"),
+    ],
+)  # fmt: skip
+def test_an_empty_page_says_why(html, reason):
+    with pytest.raises(EmptyPage) as caught:
+        text_of(html)
+    assert caught.value.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("head", "title", "site"),
+    [
+        ("<title>Tides | Harbour News</title><meta property=og:site_name content='Harbour News'>",
+         "Tides", "Harbour News"),
+        ("<title>Harbour News: Tides</title>", "Harbour News: Tides", ""),
+        ("<title>Tides — Almanac 3.1 documentation</title><h1>Tides¶</h1>", "Tides",
+         "Almanac 3.1 documentation"),
+        ("<title>heap — a queue — Docs</title><h1>heap — a queue</h1>", "heap — a queue", "Docs"),
+        ("<title>Tides and winds – Example.org</title>", "Tides and winds", "Example.org"),
+        ("<title>Example · Tides</title>", "Tides", "Example"),
+        ("<title>One - two</title>", "One - two", ""),
+        ("<title> A\n title </title>", "A title", ""),
+        ("<h1>Only a <i>heading</i></h1>", "Only a heading", ""),
+        ("<meta property='og:title' content='From a card'>", "From a card", ""),
+    ],
+)  # fmt: skip
+def test_the_title_is_told_from_the_sites_name(head, title, site):
+    extracted = extract(f"<html><body>{head}<p>Words.</p>".encode(), "text/html", URL)
+    assert (extracted.title, extracted.site) == (title, site)
+
+
+@pytest.mark.parametrize(
+    ("html", "published"),
+    [
+        ("<meta property='article:published_time' content='2024-05-01T10:00:00Z'>",
+         "2024-05-01T10:00:00+00:00"),
+        ("<meta name=citation_publication_date content='2024/5/1'>", "2024-05-01"),
+        ("<meta name=citation_date content='2024'>", "2024"),
+        ("<script type='application/ld+json'>{'x': [{\"datePublished\": \"2024-05-01\",]}</script>",
+         "2024-05-01"),
+        ("<time datetime='2024-05'>May</time>", "2024-05"),
+        ("<time datetime='yesterday'>yesterday</time>", None),
+        ("<meta name=date content='2024-13-45'>", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_date_is_what_the_page_declares(html, published):
+    extracted = extract(f"<html><body>{html}<p>Words.</p>".encode(), "text/html", URL)
+    assert extracted.published == published
+
+
+@pytest.mark.parametrize(
+    ("lang", "language"), [("en", "en"), ("de-AT", "de"), ("EN_us", "en"), ("", None), ("?", None)]
+)
+def test_the_language_is_what_the_page_declares(lang, language):
+    html = f"<html lang='{lang}'><body><p>Words.</p></body></html>"
+    assert extract(html.encode(), "text/html", URL).language == language
+
+
+@pytest.mark.parametrize(
+    ("content_type", "url", "title"),
+    [
+        ("text/html", "https://example.org/a.txt", "T"),
+        ("application/xhtml+xml; charset=utf-8", URL, "T"),
+        (None, URL, "T"),
+        (None, "file:///notes/a.html", "T"),
+        ("text/plain", URL, "<!DOCTYPE html><title>T</title><p>Words.</p>"),
+    ],
+)
+def test_the_form_follows_type_then_name_then_content(content_type, url, title):
+    html = b"<!DOCTYPE html><title>T</title><p>Words.</p>"
+    assert extract(html, content_type, url).title == title
+
+
+def test_what_is_not_text_is_empty():
+    with pytest.raises(EmptyPage, match="not text"):
+        extract(b"\x7fELF\x00\x00\x01", "text/plain", URL)
+
+
+def test_the_module_is_light():
+    code = "import sys, research.retrieval.extract; print('lxml' in sys.modules, len(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("False")
+
+
+def test_the_result_is_a_frozen_record():
+    assert extract(b"<p>a", "text/html", URL) == Extracted(title="", text="a")

@@ -1,0 +1,334 @@
+import asyncio
+import os
+import sqlite3
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from research.retrieval import folder as folders
+from research.retrieval import index_rows
+from research.retrieval.folder import DocumentError
+from research.retrieval.index import DocumentIndex
+from research.retrieval.pool import TextPool
+from tests.retrieval.folders import InProcess, write
+
+POSTGRESQL = Path("/usr/share/doc/postgresql-doc-15/html")
+PYTHON = Path("/usr/share/doc/python3.11/html")
+
+needs_documentation = pytest.mark.skipif(
+    not (POSTGRESQL.is_dir() and PYTHON.is_dir()),
+    reason="the Debian packages postgresql-doc-15 and python3.11-doc are not installed",
+)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[DocumentIndex]:
+    index = DocumentIndex(tmp_path / "state" / "documents.sqlite3")
+    yield index
+    index.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write(
+        tmp_path / "notes",
+        {
+            "cats.txt": "Cats sleep for most of the day.\n\nThey hunt at dusk.",
+            "deep/dogs.md": "# Dogs\n\nDogs bark at strangers who pass by the garden.",
+            "page.html": "<html><head><title>Birds</title></head><body><h1>Birds</h1>"
+            "<p>Birds migrate to the south when the winter is near and food is scarce.</p>"
+            "</body></html>",
+        },
+    )
+
+
+async def urls(index: DocumentIndex, query: str, *collections: str) -> list[str]:
+    return [hit.url for hit in await index.search(query, collections or ("notes",), 8)]
+
+
+async def test_indexes_a_folder_and_finds_its_documents(index: DocumentIndex, folder: Path):
+    seen: list[tuple[int, int]] = []
+    report = await index.refresh(folder, InProcess(), lambda *done: seen.append(done))
+    assert (report.collection, report.documents, report.changed) == ("notes", 3, 3)
+    assert seen[0] == (0, 3) and seen[-1] == (3, 3)
+    [hit] = await index.search("Why do birds migrate?", ["notes"], 8)
+    assert hit.url == "file:///notes/page.html"
+    assert hit.title == "Birds"
+    assert "Birds migrate to the south" in hit.snippet
+
+
+async def test_stems_and_ignores_accents_and_case(index: DocumentIndex, tmp_path: Path):
+    folder = write(tmp_path / "notes", {"a.txt": "The CAFÉ was vacuumed, it runs on tables."})
+    await index.refresh(folder, InProcess())
+    for query in ("cafe", "vacuuming", "RUNNING", "table"):
+        assert await urls(index, query) == ["file:///notes/a.txt"]
+
+
+async def test_a_second_refresh_reads_nothing(index: DocumentIndex, folder: Path):
+    await index.refresh(folder, InProcess())
+    workers = InProcess()
+    report = await index.refresh(folder, workers)
+    assert workers.read == []
+    assert (report.documents, report.changed, report.removed) == (3, 0, 0)
+
+
+async def test_a_touched_file_is_compared_by_its_bytes(index: DocumentIndex, folder: Path):
+    await index.refresh(folder, InProcess())
+    os.utime(folder / "cats.txt", ns=(1, 1))
+    workers = InProcess()
+    assert (await index.refresh(folder, workers)).changed == 0
+    assert workers.read == ["cats.txt"]
+    await index.refresh(folder, workers)
+    assert workers.read == ["cats.txt"]
+
+
+async def test_changed_and_deleted_files_are_noticed(index: DocumentIndex, folder: Path):
+    await index.refresh(folder, InProcess())
+    write(folder, {"cats.txt": "Whales sing in the deep sea."})
+    (folder / "page.html").unlink()
+    report = await index.refresh(folder, InProcess())
+    assert (report.documents, report.changed, report.removed) == (2, 1, 1)
+    assert await urls(index, "whales") == ["file:///notes/cats.txt"]
+    assert await urls(index, "hunt at dusk") == []
+    assert await urls(index, "birds migrate") == []
+
+
+async def test_nothing_of_a_document_stays_behind(index: DocumentIndex, folder: Path):
+    await index.refresh(folder, InProcess())
+    await index.forget("notes")
+    assert await index.collections() == []
+    with sqlite3.connect(index.path) as connection:
+        for table in ("documents", "texts", "passages"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+        for table in ("title_terms", "document_terms", "passage_terms"):
+            found = connection.execute(
+                f"SELECT count(*) FROM {table} WHERE {table} MATCH 'cat OR dog OR bird OR hunt'"
+            )
+            assert found.fetchone() == (0,)
+    connection.close()
+
+
+async def test_a_new_extractor_reads_everything_again(
+    index: DocumentIndex, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    await index.refresh(folder, InProcess())
+    monkeypatch.setattr(index_rows, "_EXTRACTOR", "another")
+    workers = InProcess()
+    assert (await index.refresh(folder, workers)).changed == 3
+    assert len(workers.read) == 3
+    assert await urls(index, "birds") == ["file:///notes/page.html"]
+
+
+async def test_broken_files_are_listed_with_their_reason(
+    index: DocumentIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(folders, "MAX_FILE_BYTES", 1000)
+    monkeypatch.setattr("research.retrieval.reading.MAX_FILE_BYTES", 1000)
+    folder = write(
+        tmp_path / "notes",
+        {"empty.txt": "", "large.txt": "x" * 1001, "binary.txt": b"\0" * 50, "good.txt": "Fine."},
+    )
+    report = await index.refresh(folder, InProcess())
+    assert report.documents == 1
+    reasons = {file.path: file.reason for file in report.broken}
+    assert reasons.keys() == {"empty.txt", "large.txt", "binary.txt"}
+    assert reasons["large.txt"] == "the file is too large"
+    assert all(reasons.values())
+    again = InProcess()
+    assert (await index.refresh(folder, again)).broken == report.broken
+    assert again.read == []
+
+
+async def test_a_file_whose_worker_was_lost_is_tried_again(index: DocumentIndex, folder: Path):
+    report = await index.refresh(folder, InProcess(lost="cats.txt"))
+    assert [file.path for file in report.broken] == ["cats.txt"]
+    report = await index.refresh(folder, InProcess())
+    assert (report.broken, report.documents) == ((), 3)
+
+
+async def test_hidden_files_and_links_out_of_the_folder_are_left_alone(
+    index: DocumentIndex, folder: Path, tmp_path: Path
+):
+    outside = write(tmp_path / "outside", {"secret.txt": "secret"})
+    write(folder, {".hidden.txt": "secret", ".git/a.txt": "secret", "_sources/a.txt": "secret"})
+    (folder / "link.txt").symlink_to(outside / "secret.txt")
+    (folder / "linked").symlink_to(outside)
+    (folder / "dangling.txt").symlink_to(folder / "nowhere.txt")
+    (folder / "inside.txt").symlink_to(folder / "cats.txt")
+    report = await index.refresh(folder, InProcess())
+    assert await urls(index, "secret") == []
+    assert report.documents == 4
+    assert [file.path for file in report.broken] == ["dangling.txt"]
+
+
+async def test_a_name_that_is_not_utf8_is_listed_as_broken(index: DocumentIndex, folder: Path):
+    (folder / os.fsdecode(b"caf\xe9.txt")).write_text("Coffee.")
+    report = await index.refresh(folder, InProcess())
+    assert [(file.path, file.reason) for file in report.broken] == [
+        ("caf?.txt", "the file's name is not in UTF-8")
+    ]
+
+
+async def test_copies_of_a_text_are_found_once(index: DocumentIndex, folder: Path):
+    write(folder, {"zz/cats-copy.txt": (folder / "cats.txt").read_text()})
+    await index.refresh(folder, InProcess())
+    assert await urls(index, "cats sleep") == ["file:///notes/cats.txt"]
+
+
+async def test_folders_of_one_name_stay_apart(index: DocumentIndex, tmp_path: Path):
+    for place in ("a", "b"):
+        folder = write(tmp_path / place / "my notes", {"x.txt": f"Text of {place} zebra."})
+        await index.refresh(folder, InProcess())
+    assert await index.collections() == ["my notes", "my notes-2"]
+    assert await urls(index, "zebra", "my notes-2") == ["file:///my%20notes-2/x.txt"]
+    assert len(await urls(index, "zebra", "my notes", "my notes-2")) == 2
+    assert await urls(index, "zebra", "elsewhere") == []
+
+
+async def test_unusable_folders_are_refused_in_a_sentence(index: DocumentIndex, tmp_path: Path):
+    file = write(tmp_path, {"file.txt": "x"}) / "file.txt"
+    empty = write(tmp_path / "empty", {"picture.png": b"x"})
+    for path, words in (
+        (tmp_path / "missing", "does not exist"),
+        (file, "is not a folder"),
+        (empty, "holds no documents"),
+    ):
+        with pytest.raises(DocumentError, match=words):
+            await index.refresh(path, InProcess())
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every folder")
+async def test_an_unreadable_folder_is_refused(index: DocumentIndex, folder: Path):
+    folder.chmod(0)
+    try:
+        with pytest.raises(DocumentError, match="cannot be read"):
+            await index.refresh(folder, InProcess())
+    finally:
+        folder.chmod(0o700)
+
+
+async def test_a_file_that_is_no_index_is_refused(tmp_path: Path, folder: Path):
+    path = write(tmp_path, {"junk.sqlite3": b"no database" * 100}) / "junk.sqlite3"
+    index = DocumentIndex(path)
+    with pytest.raises(DocumentError, match="cannot be opened"):
+        await index.refresh(folder, InProcess())
+    index.close()
+
+
+async def test_identifiers_are_found_whole_before_their_parts(index: DocumentIndex, tmp_path: Path):
+    folder = write(
+        tmp_path / "notes",
+        {
+            "parts.txt": "The vacuum has a threshold, and autovacuum has a threshold. " * 3,
+            "whole.txt": "Set autovacuum_vacuum_threshold to fifty rows of the table at least.",
+            "path.txt": "Call os.path.join for that; a path is joined by the os.",
+            "camel.txt": "Use a ThreadPoolExecutor here.",
+        },
+    )
+    await index.refresh(folder, InProcess())
+    assert (await urls(index, "autovacuum_vacuum_threshold"))[0] == "file:///notes/whole.txt"
+    assert (await urls(index, "os.path.join"))[0] == "file:///notes/path.txt"
+    assert await urls(index, "thread pool executor") == ["file:///notes/camel.txt"]
+
+
+async def test_chinese_and_japanese_are_findable(index: DocumentIndex, tmp_path: Path):
+    folder = write(
+        tmp_path / "notes",
+        {"zh.txt": "这本书讨论数据库的索引。", "ja.txt": "猫は一日の大半を眠って過ごします。"},
+    )
+    await index.refresh(folder, InProcess())
+    assert await urls(index, "数据库") == ["file:///notes/zh.txt"]
+    assert await urls(index, "眠って") == ["file:///notes/ja.txt"]
+
+
+async def test_pages_of_links_do_not_win(index: DocumentIndex, tmp_path: Path):
+    links = "\n".join(f"- [Vacuuming {word}](x.html)" for word in ("tables", "often", "costs"))
+    prose = (
+        "Vacuuming removes dead rows from tables, so that their space can be used again, and"
+        " it costs little when it is done often enough to keep up with the changes."
+    )
+    folder = write(tmp_path / "notes", {"contents.md": links * 3, "vacuuming.md": prose})
+    await index.refresh(folder, InProcess())
+    assert (await urls(index, "vacuuming tables costs"))[0] == "file:///notes/vacuuming.md"
+
+
+async def test_two_refreshes_at_once_do_not_disturb_each_other(index: DocumentIndex, folder: Path):
+    reports = await asyncio.gather(*(index.refresh(folder, InProcess()) for _ in range(3)))
+    assert [report.documents for report in reports] == [3, 3, 3]
+    assert sum(report.changed for report in reports) == 3
+
+
+async def test_two_processes_may_share_one_file(index: DocumentIndex, folder: Path):
+    other = DocumentIndex(index.path)
+    await asyncio.gather(index.refresh(folder, InProcess()), other.refresh(folder, InProcess()))
+    assert await urls(other, "birds") == await urls(index, "birds") == ["file:///notes/page.html"]
+    other.close()
+
+
+async def test_runs_in_worker_processes(index: DocumentIndex, folder: Path):
+    with TextPool(1) as pool:
+        report = await index.refresh(folder, pool)
+    assert report.documents == 3
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(query=st.text() | st.sampled_from(['"', "NEAR(a b)", "title:x", "a AND", "^x*", "-a", "\0"]))
+def test_a_query_is_never_query_syntax(query: str, tmp_path_factory: pytest.TempPathFactory):
+    async def ask() -> None:
+        root = tmp_path_factory.getbasetemp()
+        index = DocumentIndex(root / "syntax.sqlite3")
+        try:
+            await index.refresh(write(root / "syntax", {"a.txt": "A title near x."}), InProcess())
+            await index.search(query, ["syntax"], 8)
+        finally:
+            index.close()
+
+    asyncio.run(ask())
+
+
+QUESTIONS = (
+    ("How are deadlocks resolved?", "explicit-locking.html"),
+    ("How do I create a partial index?", "indexes-partial.html"),
+    ("How is a table split into partitions by range?", "ddl-partitioning.html"),
+    ("When should I use a GIN index rather than GiST for text search?", "textsearch-indexes.html"),
+    ("How does a recursive common table expression terminate?", "queries-with.html"),
+    ("How does asynchronous commit risk losing transactions?", "wal-async-commit.html"),
+    ("Which isolation level detects serialization anomalies?", "transaction-iso.html"),
+    ("How do I write a custom JSON encoder for my classes?", "json.html"),
+    ("How can I read a TOML file?", "tomllib.html"),
+    ("What does functools.lru_cache do when the cache is full?", "functools.html"),
+    ("How is decimal rounding controlled?", "decimal.html"),
+    ("What is a descriptor and how does a property use it?", "descriptor.html"),
+    ("How to sort a list by several keys?", "sorting.html"),
+    ("How do I rotate log files when they grow too big?", "logging.handlers.html"),
+    ("How do heaps implement a priority queue?", "heapq.html"),
+)
+
+
+@needs_documentation
+async def test_finds_the_right_page_of_real_documentation(index: DocumentIndex):
+    with TextPool() as pool:
+        roots = (POSTGRESQL, PYTHON / "library", PYTHON / "howto")
+        names = [(await index.refresh(root, pool)).collection for root in roots]
+        started = time.perf_counter()
+        report = await index.refresh(POSTGRESQL, pool)
+        assert time.perf_counter() - started < 2
+    assert report.changed == 0 and report.documents > 1000
+    places, seconds = [], []
+    for question, page in QUESTIONS:
+        started = time.perf_counter()
+        found = [hit.url for hit in await index.search(question, names, 8)]
+        seconds.append(time.perf_counter() - started)
+        places.append(next((at for at, url in enumerate(found) if url.endswith(f"/{page}")), 99))
+    assert sum(place == 0 for place in places) >= 12
+    assert sum(place < 5 for place in places) >= 14
+    assert statistics.median(seconds) < 0.2
