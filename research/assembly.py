@@ -1,0 +1,224 @@
+"""Puts a run's live tools together from the settings: which analyst, which search, which fetch.
+
+The parts are made once per process, when first needed, and belong to one event loop.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from research.engine.tools import Fetch, Search, ToolFailure, Tools
+
+if TYPE_CHECKING:
+    import httpx
+
+    from research.llm.client import ChatModel
+    from research.models import Run
+    from research.retrieval.fetch import SafeFetch
+    from research.retrieval.index import DocumentIndex
+    from research.retrieval.pool import TextPool
+    from research.retrieval.samples import SampleLibrary
+
+SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
+
+
+class SystemClock:
+    """The machine's clock, in UTC."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class Parts:
+    """What runs share: the page workers, the index of documents, the clients."""
+
+    @cached_property
+    def pool(self) -> TextPool:
+        from research.retrieval.pool import TextPool
+
+        return TextPool()
+
+    @cached_property
+    def index(self) -> DocumentIndex:
+        from research.retrieval.index import DocumentIndex
+
+        return DocumentIndex(settings.STATE_DIR / "documents.sqlite3")
+
+    @cached_property
+    def samples(self) -> SampleLibrary:
+        from research.retrieval.samples import SampleLibrary
+
+        return SampleLibrary(self.index, self.pool)
+
+    @cached_property
+    def web(self) -> SafeFetch:
+        from research.retrieval.fetch import FetchSettings, SafeFetch
+
+        allowed = frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS)
+        return SafeFetch(FetchSettings(allow_private_hosts=allowed), self.pool)
+
+    @cached_property
+    def client(self) -> httpx.AsyncClient:
+        import httpx
+
+        return httpx.AsyncClient()
+
+    @cached_property
+    def model(self) -> ChatModel | None:
+        from research.llm.client import ChatModel, ModelSettings
+
+        if not settings.RESEARCH_MODEL:
+            return None
+        return ChatModel(
+            ModelSettings(
+                research_model=settings.RESEARCH_MODEL,
+                evaluator_model=settings.EVALUATOR_MODEL or settings.RESEARCH_MODEL,
+                base_url=settings.OPENAI_BASE_URL or None,
+                api_key=settings.OPENAI_API_KEY or "none",
+            )
+        )
+
+    async def close(self) -> None:
+        """Close what was made; nothing is made for the closing."""
+        made = self.__dict__
+        for name in ("web", "model"):
+            if made.get(name) is not None:
+                await made[name].aclose()
+        if "client" in made:
+            await made["client"].aclose()
+        for name in ("index", "pool"):
+            if name in made:
+                made[name].close()
+        made.clear()
+
+
+_parts = Parts()
+
+
+async def close() -> None:
+    await _parts.close()
+
+
+def web_fetch() -> SafeFetch:
+    return _parts.web
+
+
+# --- a run's tools ---------------------------------------------------------------------------
+
+
+async def build_tools(run: Run) -> Tools:
+    """The live tools of a run by the sources frozen in it.
+
+    Documents are indexed first. Raises `ToolFailure` with a sentence for people.
+    """
+    chosen: dict[str, Any] = run.sources or chosen_sources()
+    search, fetch = await _sources(chosen)
+    return Tools(search, fetch, SystemClock(), _parts.model)
+
+
+def chosen_sources() -> dict[str, Any]:
+    """What a new run searches where its asker chose nothing."""
+    from research.retrieval.providers import configured
+
+    if settings.SEARCH_PROVIDER:
+        return {"search": [name.strip() for name in settings.SEARCH_PROVIDER.split(",")]}
+    return {"search": configured(_provider_settings()) or [SAMPLES]}
+
+
+async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
+    from research.retrieval.pipeline import FallbackSearch, NamedSearch, NoSearch
+
+    names = list(chosen.get("search", ()))
+    folders = [Path(folder) for folder in chosen.get("documents", ())]
+    if names == [NONE]:
+        return NoSearch(), _parts.web
+    searches: list[NamedSearch] = []
+    fetch: Fetch = _parts.web
+    for name in names:
+        if name == SAMPLES:
+            searches.append(NamedSearch("the sample library", _parts.samples))
+            fetch = _parts.samples
+        elif name == DOCUMENTS:
+            search, documents = await _documents(folders)
+            searches.append(NamedSearch("your documents", search))
+            fetch = AddressedFetch(documents, fetch)
+        else:
+            searches.append(NamedSearch(*_web_search(name)))
+    return FallbackSearch(searches), fetch
+
+
+def _web_search(name: str) -> tuple[str, Search]:
+    from research.retrieval.providers import PROVIDERS, open_search
+
+    search = open_search([name], _provider_settings(), _parts.client)
+    return PROVIDERS[name].label, search
+
+
+async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
+    """Search and fetch over folders, indexed now where they changed."""
+    from research.retrieval.documents import DocumentFetch, DocumentSearch
+    from research.retrieval.folder import DocumentError
+
+    if not folders:
+        raise ToolFailure("No folder of documents was named: add --documents PATH.", permanent=True)
+    try:
+        reports = [await _parts.index.refresh(folder, _parts.pool) for folder in folders]
+    except DocumentError as error:
+        raise ToolFailure(error.reason, permanent=True) from None
+    names = [report.collection for report in reports]
+    return DocumentSearch(_parts.index, names), DocumentFetch(_parts.index, names)
+
+
+def _provider_settings() -> Any:
+    from research.retrieval.providers.base import ProviderSettings
+
+    return ProviderSettings(searxng_url=settings.SEARXNG_URL)
+
+
+class AddressedFetch:
+    """Documents by their `file:` address, everything else by the other fetch."""
+
+    def __init__(self, documents: Fetch, other: Fetch) -> None:
+        self._documents = documents
+        self._other = other
+
+    async def fetch(self, url: str) -> Any:
+        tool = self._documents if url.startswith("file:") else self._other
+        return await tool.fetch(url)
+
+
+# --- for people ------------------------------------------------------------------------------
+
+
+def describe() -> list[str]:
+    """One line each: which analyst, which search and which store are at work."""
+    return [f"Analyst     {analyst()}", f"Search      {search()}", f"Store       {store()}"]
+
+
+def analyst() -> str:
+    if not settings.RESEARCH_MODEL:
+        return "extractive (no model is configured: passages are quoted, nothing is rephrased)"
+    host = urlsplit(settings.OPENAI_BASE_URL).netloc if settings.OPENAI_BASE_URL else "OpenAI"
+    return f"{settings.RESEARCH_MODEL} at {host}"
+
+
+def search() -> str:
+    names = chosen_sources()["search"]
+    if names == [SAMPLES]:
+        return "the bundled sample library (nothing else is configured)"
+    return "none" if names == [NONE] else ", ".join(names)
+
+
+def store() -> str:
+    engine = settings.DATABASES["default"]["ENGINE"].rsplit(".", 1)[-1]
+    return f"{'SQLite' if engine == 'sqlite3' else 'PostgreSQL'} ({settings.STATE_DIR.name}/)"

@@ -1,0 +1,54 @@
+"""What people may tell a run, and in which of its states."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from research.engine.records import ENDED, Status
+
+
+class Kind(StrEnum):
+    """The kinds of command, as the engine takes them from its inbox."""
+
+    ANSWER = "answer"
+    SKIP = "skip"
+    APPROVE = "approve"
+    REVISE = "revise"
+    STOP = "stop"
+    CANCEL = "cancel"
+    PAUSE = "pause"
+    RESUME = "resume"
+    ADD_TOPIC = "add_topic"
+    DROP_TOPIC = "drop_topic"
+
+
+LIVE = frozenset(Status) - ENDED
+WORKING = frozenset({Status.QUEUED, Status.INTAKE, Status.RESEARCHING, Status.WRITING})
+
+ALLOWED: dict[Kind, frozenset[Status]] = {
+    Kind.ANSWER: frozenset({Status.AWAITING_CLARIFICATION}),
+    Kind.SKIP: frozenset({Status.AWAITING_CLARIFICATION}),
+    Kind.APPROVE: frozenset({Status.AWAITING_APPROVAL}),
+    Kind.REVISE: frozenset({Status.AWAITING_APPROVAL}),
+    Kind.STOP: frozenset({Status.QUEUED, Status.INTAKE, Status.RESEARCHING, Status.PAUSED}),
+    Kind.CANCEL: LIVE,
+    Kind.PAUSE: frozenset({Status.RESEARCHING}),
+    Kind.RESUME: frozenset({Status.PAUSED}),
+    Kind.ADD_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
+    Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
+}
+
+WAKES: dict[Status, frozenset[Kind]] = {
+    Status.AWAITING_CLARIFICATION: frozenset({Kind.ANSWER, Kind.SKIP, Kind.CANCEL}),
+    Status.AWAITING_APPROVAL: frozenset({Kind.APPROVE, Kind.REVISE, Kind.CANCEL}),
+    Status.PAUSED: frozenset({Kind.RESUME, Kind.STOP, Kind.CANCEL}),
+}
+"""The untaken commands that let a worker go on with a run that waits for a person."""
+
+ANSWERS: tuple[frozenset[Kind], ...] = (
+    frozenset({Kind.ANSWER, Kind.SKIP}),
+    frozenset({Kind.APPROVE, Kind.REVISE}),
+)
+"""One wait takes one answer: a second one must not reach the next wait unseen."""
+
+REPEATABLE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC})

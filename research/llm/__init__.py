@@ -1,0 +1,1 @@
+"""The model tool: any endpoint that speaks OpenAI's chat completions."""

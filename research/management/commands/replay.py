@@ -1,0 +1,54 @@
+"""`manage.py replay RUN`: decide a finished run anew from its journal."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from research.engine.config import ConfigError
+from research.schema import migrate
+
+BAD_USE = 2
+
+
+class Command(BaseCommand):
+    help = "Decides a finished run anew from its journal, offline; nothing is written."
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("run", help="the run's id")
+        parser.add_argument(
+            "--set", metavar="KNOB=VALUE", action="append", default=[], help="repeatable"
+        )
+        parser.add_argument("--json", action="store_true", help="print one object")
+
+    def handle(self, *args: Any, run: str, **options: Any) -> None:
+        from research.models import Run
+        from research.replaying import replay
+
+        changes = dict(pair.split("=", 1) for pair in options["set"] if "=" in pair)
+        if len(changes) != len(options["set"]):
+            raise CommandError("--set takes KNOB=VALUE.", returncode=BAD_USE)
+        migrate()
+        found = Run.objects.filter(public_id=run).first()
+        if found is None:
+            raise CommandError(f"There is no run {run}.", returncode=BAD_USE)
+        try:
+            result = asyncio.run(replay(found, changes))
+        except ConfigError as error:
+            raise CommandError(str(error), returncode=BAD_USE) from None
+        if options["json"]:
+            self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False, indent=1))
+            return
+        for each in result.rounds:
+            self.stdout.write(f"Round {each['number']}, score {each['score']}: {each['decision']}")
+        if result.journal_ends:
+            self.stdout.write(f"The journal ends here: {result.journal_ends} was never recorded.")
+        elif result.identical:
+            self.stdout.write("The same decisions, the same report.")
+        else:
+            self.stdout.write(f"It would have ended otherwise: {result.termination_text}")

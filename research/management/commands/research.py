@@ -1,0 +1,113 @@
+"""`manage.py research "QUESTION"`: a run in the foreground, its report on standard output."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from research.engine.config import ConfigError, ResearchConfig
+from research.engine.records import Status
+from research.schema import migrate
+from research.services.errors import ServiceError
+
+BAD_USE = 2
+NO_TERMINAL = (
+    "There is no terminal to ask you on: add --yes to go on without clarification and approval."
+)
+
+
+class Command(BaseCommand):
+    help = "Researches a question to the end and prints the report."
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("question")
+        parser.add_argument("--mode", choices=("adaptive", "fixed"))
+        parser.add_argument("--search", metavar="NAME[,NAME]", help="searches, preferred first")
+        parser.add_argument(
+            "--documents", metavar="PATH", action="append", default=[], help="a folder; repeatable"
+        )
+        parser.add_argument(
+            "--set", metavar="KNOB=VALUE", action="append", default=[], help="repeatable"
+        )
+        parser.add_argument("--yes", action="store_true", help="ask nothing, start at once")
+        parser.add_argument("--json", action="store_true", help="print the run as one object")
+
+    def handle(self, *args: Any, question: str, **options: Any) -> None:
+        from research import terminal
+
+        config = configured(options["mode"], options["set"])
+        sources = chosen(options["search"], options["documents"])
+        if not options["yes"] and not terminal.is_terminal():
+            raise CommandError(NO_TERMINAL, returncode=BAD_USE)
+        migrate()
+        run = self._work(question, config, sources, options)
+        if options["json"]:
+            from research.resource import run_resource
+
+            self.stdout.write(json.dumps(run_resource(run), ensure_ascii=False, indent=1))
+        else:
+            self._print(run)
+        if run.status != Status.COMPLETED:
+            sys.exit(1)
+
+    def _work(
+        self, question: str, config: ResearchConfig, sources: dict[str, Any] | None, options: Any
+    ) -> Any:
+        from research import terminal
+        from research.leases import new_owner
+        from research.services import people, runs
+
+        actor = people.local_admin()
+        try:
+            run, lease = runs.ask_and_claim(
+                actor, question, new_owner(), agreed=options["yes"], config=config, sources=sources
+            )
+        except ServiceError as refused:
+            raise CommandError(str(refused), returncode=BAD_USE) from None
+        quiet = options["json"] and not sys.stderr.isatty()
+        foreground = terminal.Foreground(actor, run, lease, quiet=quiet)
+        return asyncio.run(foreground.work())
+
+    def _print(self, run: Any) -> None:
+        report = run.reports.order_by("-number").first()
+        if report is not None and report.markdown:
+            self.stdout.write(report.markdown)
+        else:
+            self.stdout.write(run.verdict or run.termination_text or run.get_status_display())
+        if run.status == Status.FAILED:
+            for problem in run.problems.all():
+                self.stderr.write(f"{problem.where}: {problem.message}")
+
+
+def configured(mode: str | None, assignments: list[str]) -> ResearchConfig:
+    """The installation's knobs with those of the command line; exit status 2 where one is bad."""
+    values: dict[str, str] = {"DEEP_RESEARCH_MODE": mode} if mode else {}
+    for assignment in assignments:
+        name, equals, value = assignment.partition("=")
+        if not equals:
+            raise CommandError(f"--set takes KNOB=VALUE, not {assignment!r}.", returncode=BAD_USE)
+        values[name.strip()] = value
+    try:
+        return ResearchConfig.from_strings(values, settings.RESEARCH_DEFAULTS)
+    except ConfigError as error:
+        raise CommandError(str(error), returncode=BAD_USE) from None
+
+
+def chosen(search: str | None, documents: list[str]) -> dict[str, Any] | None:
+    """Documents given → documents; None leaves it to the installation."""
+    folders = [Path(folder).expanduser().resolve() for folder in documents]
+    for folder, given in zip(folders, documents, strict=True):
+        if not folder.is_dir():
+            raise CommandError(f"{given} is no folder that can be read.", returncode=BAD_USE)
+    names = [name.strip() for name in (search or "").split(",") if name.strip()]
+    if not names and not folders:
+        return None
+    return {"search": names or ["documents"], "documents": [str(folder) for folder in folders]}

@@ -1,0 +1,40 @@
+"""The tables: what the engine recorded and what people said.
+
+Engine rows are upserted by their natural key (`projection.py`, `journal_store.py`);
+`Command` and `Verdict` belong to people and are only appended to.
+"""
+
+from research.models.findings import (
+    Aspect,
+    Evidence,
+    EvidenceSource,
+    Gap,
+    RefusedQuote,
+    Source,
+)
+from research.models.journal import JournalEntry, PageText, RunPage
+from research.models.people import Command, Verdict
+from research.models.reports import Report
+from research.models.rounds import GateResult, Problem, Round, Unit
+from research.models.runs import Run, Thread
+
+__all__ = [
+    "Aspect",
+    "Command",
+    "Evidence",
+    "EvidenceSource",
+    "Gap",
+    "GateResult",
+    "JournalEntry",
+    "PageText",
+    "Problem",
+    "RefusedQuote",
+    "Report",
+    "Round",
+    "Run",
+    "RunPage",
+    "Source",
+    "Thread",
+    "Unit",
+    "Verdict",
+]

@@ -1,0 +1,187 @@
+"""What a run found out: sub-questions, evidence with its quotes, sources, gaps."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import OuterRef, Subquery
+
+from research.engine.records import AspectState, SourceStatus
+from research.engine.tools import SourceKind
+from research.models.base import KEY_LENGTH, EngineRow, choices, literals
+from research.models.runs import Run
+
+
+class Aspect(EngineRow):
+    """A sub-question; `label` is the engine's id (A1, A2, …)."""
+
+    key_fields = ("run", "label")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="aspects")
+    label = models.CharField(max_length=40)
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    query = models.TextField(blank=True)
+    raised_by = models.TextField(blank=True, help_text="An address, 'plan' or 'user'.")
+    round = models.PositiveIntegerField()
+    state = models.CharField(max_length=12, choices=choices(AspectState))
+    evidence_labels = models.JSONField(default=list, blank=True)
+    searches_without_news = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ("run", "position", "label")
+        verbose_name = "sub-question"
+        verbose_name_plural = "sub-questions"
+        constraints = (models.UniqueConstraint(fields=("run", "label"), name="aspect_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.text[:80]}"
+
+
+class EvidenceQuerySet(models.QuerySet["Evidence"]):
+    def with_review(self) -> EvidenceQuerySet:
+        """Adds `last_verdict`: accept, reject, flag or None."""
+        from research.models.people import Verdict
+
+        last = Verdict.objects.filter(evidence=OuterRef("pk")).order_by("-pk")
+        return self.annotate(last_verdict=Subquery(last.values("verdict")[:1]))
+
+
+class Evidence(EngineRow):
+    """One atomic claim; `label` is the engine's id (E1, E2, …)."""
+
+    key_fields = ("run", "label")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="evidence")
+    label = models.CharField(max_length=40)
+    position = models.PositiveIntegerField()
+    claim = models.TextField()
+    aspect_label = models.CharField(max_length=40, null=True, blank=True)
+    round = models.PositiveIntegerField()
+    relevance = models.FloatField()
+    key = models.BooleanField(
+        default=False, help_text="The best claim of an answered sub-question."
+    )
+    confidence = models.FloatField(default=0.5)
+    uncertainty = models.JSONField(default=list, blank=True)
+    contradicts = models.JSONField(default=list, blank=True)
+    fields = models.JSONField(default=dict, blank=True)
+
+    objects = EvidenceQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("run", "position", "label")
+        verbose_name = "evidence"
+        verbose_name_plural = "evidence"
+        constraints = (models.UniqueConstraint(fields=("run", "label"), name="evidence_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.claim[:80]}"
+
+
+class EvidenceSource(EngineRow):
+    """A verbatim quote behind a claim: `text[start:end]` of the stored page."""
+
+    key_fields = ("evidence", "position")
+
+    evidence = models.ForeignKey(Evidence, on_delete=models.CASCADE, related_name="quotes")
+    position = models.PositiveIntegerField()
+    url = models.TextField()
+    title = models.TextField(blank=True)
+    domain = models.CharField(max_length=255, db_index=True)
+    independence_key = models.TextField()
+    quote = models.TextField()
+    start = models.PositiveIntegerField()
+    end = models.PositiveIntegerField()
+    text_sha256 = models.CharField(max_length=64)
+    fetched_at = models.DateTimeField()
+    section = models.TextField(blank=True)
+    published = models.CharField(max_length=64, null=True, blank=True)
+
+    class Meta:
+        ordering = ("evidence", "position")
+        verbose_name = "quote"
+        verbose_name_plural = "quotes"
+        constraints = (models.UniqueConstraint(fields=("evidence", "position"), name="quote_key"),)
+
+    def __str__(self) -> str:
+        return f"“{self.quote[:80]}” ({self.domain})"
+
+
+class Source(EngineRow):
+    """A page that a search named; `url_key` is a digest of its address."""
+
+    key_fields = ("run", "url_key")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="source_pages")
+    url = models.TextField()
+    url_key = models.CharField(max_length=KEY_LENGTH, editable=False)
+    title = models.TextField(blank=True)
+    domain = models.CharField(max_length=255)
+    round = models.PositiveIntegerField()
+    kind = models.CharField(max_length=12, choices=literals(SourceKind), default="unknown")
+    published = models.CharField(max_length=64, null=True, blank=True)
+    relevance = models.FloatField(null=True, blank=True)
+    status = models.CharField(max_length=10, choices=literals(SourceStatus), default="not_read")
+    reason = models.TextField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("run", "round", "pk")
+        verbose_name = "source"
+        verbose_name_plural = "sources"
+        constraints = (models.UniqueConstraint(fields=("run", "url_key"), name="source_key"),)
+
+    def __str__(self) -> str:
+        return self.title or self.url
+
+
+class Gap(EngineRow):
+    """Something that was or is missing; `label` is the engine's id (G1, G2, …)."""
+
+    key_fields = ("run", "label")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="gaps")
+    label = models.CharField(max_length=40)
+    position = models.PositiveIntegerField()
+    text = models.TextField()
+    aspect_label = models.CharField(max_length=40, null=True, blank=True)
+    critical = models.BooleanField(default=False)
+    query = models.TextField(blank=True)
+    opened_round = models.PositiveIntegerField()
+    closed_round = models.PositiveIntegerField(null=True, blank=True)
+    closed_by = models.JSONField(default=list, blank=True)
+
+    class Meta:
+        ordering = ("run", "position", "label")
+        verbose_name = "gap"
+        verbose_name_plural = "gaps"
+        constraints = (models.UniqueConstraint(fields=("run", "label"), name="gap_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.text[:80]}"
+
+
+class RefusedQuote(EngineRow):
+    """A finding whose quote or claim did not stand on its page."""
+
+    key_fields = ("run", "round", "unit", "ordinal")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="refused_quotes")
+    round = models.PositiveIntegerField()
+    unit = models.PositiveIntegerField()
+    ordinal = models.PositiveIntegerField()
+    claim = models.TextField()
+    url = models.TextField()
+    reason = models.TextField()
+
+    class Meta:
+        ordering = ("run", "round", "unit", "ordinal")
+        verbose_name = "refused quote"
+        verbose_name_plural = "refused quotes"
+        constraints = (
+            models.UniqueConstraint(
+                fields=("run", "round", "unit", "ordinal"), name="refused_quote_key"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.claim[:80]}: {self.reason}"

@@ -1,0 +1,57 @@
+"""What people told a run and said about its evidence: only ever appended to."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+
+from research import commands
+from research.models.base import choices
+from research.models.findings import Evidence
+from research.models.runs import Run
+
+
+class Command(models.Model):
+    """What somebody told a run.
+
+    `taken_at_place` is set in the transaction that writes the journal entry which took
+    the command; that entry, not this column, is the truth.
+    """
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="commands")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.RESTRICT, related_name="+")
+    kind = models.CharField(max_length=12, choices=choices(commands.Kind))
+    payload = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    taken_at_place = models.TextField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("run", "pk")
+        verbose_name = "command"
+        verbose_name_plural = "commands"
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} ({self.created_at:%Y-%m-%d %H:%M})"
+
+
+class Verdict(models.Model):
+    """What a reviewer said about one piece of evidence; the last one counts."""
+
+    class Kind(models.TextChoices):
+        ACCEPT = "accept", "accepted"
+        REJECT = "reject", "rejected"
+        FLAG = "flag", "flagged"
+
+    evidence = models.ForeignKey(Evidence, on_delete=models.CASCADE, related_name="verdicts")
+    actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.RESTRICT, related_name="+")
+    verdict = models.CharField(max_length=8, choices=Kind.choices)
+    note = models.TextField(blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("evidence", "pk")
+        verbose_name = "verdict"
+        verbose_name_plural = "verdicts"
+
+    def __str__(self) -> str:
+        return self.get_verdict_display()

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from django.db import models
+
+from research.models.base import EngineRow
+from research.models.runs import Run
+
+
+class Report(EngineRow):
+    """One version of a run's report; a version is never changed.
+
+    `evidence_digest` names the evidence and verdicts that it rests on: it is stale once
+    `research.staleness.evidence_digest` of the run's present ones differs.
+    """
+
+    key_fields = ("run", "number")
+    immutable = True
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="reports")
+    number = models.PositiveIntegerField()
+    markdown = models.TextField(blank=True)
+    short_answer = models.TextField(blank=True)
+    citations = models.JSONField(default=list, blank=True)
+    checks = models.JSONField(default=dict, blank=True)
+    evidence_digest = models.CharField(max_length=64)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("run", "number")
+        verbose_name = "report"
+        verbose_name_plural = "reports"
+        constraints = (models.UniqueConstraint(fields=("run", "number"), name="report_key"),)
+
+    def __str__(self) -> str:
+        return f"report {self.number} of {self.run_id}"

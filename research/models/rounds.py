@@ -1,0 +1,115 @@
+"""How a run went: its rounds, their units, the gates, and what went wrong."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from research.engine.records import GateDecision, GateName, Stage, UnitStatus
+from research.models.base import KEY_LENGTH, EngineRow, choices, literals
+from research.models.runs import Run
+
+
+class Round(EngineRow):
+    """One turn of the loop: what was researched and how it was judged."""
+
+    key_fields = ("run", "number")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="rounds")
+    number = models.PositiveIntegerField()
+    stage = models.CharField(max_length=16, choices=choices(Stage))
+    topics = models.JSONField(default=list, blank=True)
+    skipped = models.JSONField(default=list, blank=True)
+    dimensions = models.JSONField(default=dict, blank=True)
+    score = models.FloatField(null=True, blank=True)
+    model_score = models.FloatField(null=True, blank=True)
+    model_overall = models.FloatField(null=True, blank=True)
+    cap = models.FloatField(null=True, blank=True)
+    cap_reason = models.TextField(blank=True)
+    reasoning = models.TextField(blank=True)
+    novelty = models.FloatField(null=True, blank=True)
+    pages_read = models.PositiveIntegerField(default=0)
+    new_evidence = models.PositiveIntegerField(default=0)
+    answered = models.PositiveIntegerField(default=0)
+    gaps = models.JSONField(default=list, blank=True)
+    decision = models.TextField(blank=True)
+    closed = models.BooleanField(default=False)
+
+    class Meta:
+        ordering = ("run", "number")
+        verbose_name = "round"
+        verbose_name_plural = "rounds"
+        constraints = (models.UniqueConstraint(fields=("run", "number"), name="round_key"),)
+
+    def __str__(self) -> str:
+        return f"round {self.number}"
+
+
+class Unit(EngineRow):
+    """One topic of one round; `status` is null while it is being researched."""
+
+    key_fields = ("run", "round", "number")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="units")
+    round = models.PositiveIntegerField()
+    number = models.PositiveIntegerField()
+    topic = models.TextField()
+    aspect_label = models.CharField(max_length=40, null=True, blank=True)
+    queries = models.JSONField(default=list, blank=True)
+    status = models.CharField(max_length=10, choices=literals(UnitStatus), null=True, blank=True)
+    seconds = models.FloatField(default=0)
+    failure = models.TextField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("run", "round", "number")
+        verbose_name = "unit"
+        verbose_name_plural = "units"
+        constraints = (models.UniqueConstraint(fields=("run", "round", "number"), name="unit_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.round}.{self.number} {self.topic[:80]}"
+
+
+class GateResult(EngineRow):
+    """One evaluation of one gate, with its criteria and what it asked for."""
+
+    key_fields = ("run", "round", "gate")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="gates")
+    round = models.PositiveIntegerField()
+    gate = models.CharField(max_length=16, choices=literals(GateName))
+    decision = models.CharField(max_length=16, choices=literals(GateDecision))
+    score = models.FloatField(null=True, blank=True)
+    threshold = models.FloatField(null=True, blank=True)
+    criteria = models.JSONField(default=list, blank=True)
+    feedback = models.JSONField(default=list, blank=True)
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("run", "round", "at", "pk")
+        verbose_name = "gate result"
+        verbose_name_plural = "gate results"
+        constraints = (models.UniqueConstraint(fields=("run", "round", "gate"), name="gate_key"),)
+
+    def __str__(self) -> str:
+        return f"round {self.round}, {self.get_gate_display()}: {self.get_decision_display()}"
+
+
+class Problem(EngineRow):
+    """Something that went wrong, in a sentence that anybody may read."""
+
+    key_fields = ("run", "key")
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="problems")
+    key = models.CharField(max_length=KEY_LENGTH, editable=False)
+    where = models.TextField()
+    message = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("run", "pk")
+        verbose_name = "problem"
+        verbose_name_plural = "problems"
+        constraints = (models.UniqueConstraint(fields=("run", "key"), name="problem_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.message}"

@@ -1,0 +1,151 @@
+"""A thread of questions and the runs that answer them."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from research.engine.records import ENDED, WAITING, Complexity, Stage, Status, StopReason
+from research.models.base import choices, new_public_id
+
+
+class Thread(models.Model):
+    """A question and everything asked after it."""
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="threads"
+    )
+    title = models.CharField(max_length=200)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        verbose_name = "thread"
+        verbose_name_plural = "threads"
+        indexes = (models.Index(fields=("owner", "-created_at"), name="thread_owner_newest"),)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class RunQuerySet(models.QuerySet["Run"]):
+    def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> RunQuerySet:
+        """A person's own runs; staff see all."""
+        if not user.is_authenticated:
+            return self.none()
+        return self if user.is_staff else self.filter(owner=user)
+
+
+class Kind(models.TextChoices):
+    """Why a run was made."""
+
+    INITIAL = "initial", "question"
+    FOLLOW_UP = "follow_up", "follow-up"
+    DEEPER = "deeper", "dig deeper"
+    REVISE = "revise", "revision"
+    RESHAPE = "reshape", "reshape"
+
+
+class Mode(models.TextChoices):
+    ADAPTIVE = "adaptive", "adaptive"
+    FIXED = "fixed", "fixed"
+
+
+class Run(models.Model):
+    """One question researched once, under knobs that were frozen when it was asked.
+
+    `sequence` grows in every transaction that changes something people can see. The
+    `lease_*` columns say which worker has the run; `lease_epoch` fences late writers.
+    """
+
+    public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="runs"
+    )
+    thread = models.ForeignKey(Thread, on_delete=models.CASCADE, related_name="runs")
+    parent = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children"
+    )
+    kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.INITIAL)
+    question = models.TextField()
+    agreed = models.BooleanField(
+        default=False, help_text="Nobody is asked to clarify or to approve the plan."
+    )
+    today = models.DateField(help_text="The day that the run takes for today.")
+    mode = models.CharField(max_length=10, choices=Mode.choices, default=Mode.ADAPTIVE)
+    config = models.JSONField(default=dict, help_text="Every knob, as frozen for this run.")
+    sources = models.JSONField(
+        default=dict, blank=True, help_text="The chosen searches and collections."
+    )
+    engine_version = models.CharField(max_length=40, blank=True)
+    prompt_digests = models.JSONField(default=dict, blank=True)
+
+    status = models.CharField(max_length=24, choices=choices(Status), default=Status.QUEUED.value)
+    stage = models.CharField(max_length=16, choices=choices(Stage), default=Stage.OVERVIEW.value)
+    round = models.PositiveIntegerField(default=0)
+    complexity = models.CharField(
+        max_length=10, choices=choices(Complexity), default=Complexity.ORDINARY.value
+    )
+    language = models.CharField(max_length=35, default="en", help_text="BCP 47")
+    analyst = models.CharField(max_length=200, default="extractive")
+    quality_score = models.FloatField(null=True, blank=True)
+    verdict = models.TextField(blank=True)
+    termination_reason = models.CharField(
+        max_length=24, choices=choices(StopReason), null=True, blank=True
+    )
+    termination_text = models.TextField(null=True, blank=True)
+
+    plan = models.JSONField(null=True, blank=True)
+    action = models.TextField(blank=True)
+    action_at = models.DateTimeField(null=True, blank=True)
+    usage = models.JSONField(default=dict, blank=True)
+
+    sequence = models.PositiveBigIntegerField(default=0)
+    lease_owner = models.CharField(max_length=100, blank=True)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    lease_epoch = models.PositiveBigIntegerField(default=0)
+    crashes = models.PositiveSmallIntegerField(
+        default=0, help_text="How often a worker died while it had the run."
+    )
+    idempotency_key = models.CharField(max_length=200, null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = RunQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-pk")
+        verbose_name = "run"
+        verbose_name_plural = "runs"
+        indexes = (
+            models.Index(fields=("owner", "-created_at"), name="run_owner_newest"),
+            models.Index(fields=("-created_at",), name="run_newest"),
+            models.Index(
+                fields=("created_at",),
+                condition=~Q(status__in=sorted(status.value for status in ENDED)),
+                name="run_claimable",
+            ),
+        )
+        constraints = (
+            models.UniqueConstraint(
+                fields=("owner", "idempotency_key"), name="run_idempotency_key"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.question[:80]} ({self.public_id})"
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a person has to act before a worker can go on."""
+        return self.status in WAITING

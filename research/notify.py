@@ -1,0 +1,44 @@
+"""Who hears that something was committed: viewers' sockets and workers that sleep.
+
+Hooks are called in whatever thread committed; they must not block and must not raise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from django.db import transaction
+
+from research.models import Run
+
+on_committed: list[Callable[[str, int], None]] = []
+"""Called with a run's public id and its sequence after each visible change."""
+
+on_wake: list[Callable[[], None]] = []
+"""Called when there may be work: a new run, or a command for one."""
+
+
+def after_commit(public_id: str, sequence: int) -> None:
+    """Tell `on_committed` once the transaction at hand is durable."""
+    transaction.on_commit(partial(_tell, public_id, sequence), robust=True)
+
+
+def wake_after_commit() -> None:
+    transaction.on_commit(_wake, robust=True)
+
+
+def sequence_after_commit(run_id: int) -> None:
+    """Tell `on_committed` the sequence that this transaction has given the run."""
+    public_id, sequence = Run.objects.values_list("public_id", "sequence").get(pk=run_id)
+    after_commit(public_id, sequence)
+
+
+def _tell(public_id: str, sequence: int) -> None:
+    for hook in tuple(on_committed):
+        hook(public_id, sequence)
+
+
+def _wake() -> None:
+    for hook in tuple(on_wake):
+        hook()

@@ -1,0 +1,323 @@
+"""The progress payload: the one truth that page, socket, command line and API show.
+
+Composed of small parts, all from committed rows, in a number of queries that does not
+grow with the run. Nothing here is inferred from text.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from research.engine.config import Limits, ResearchConfig, limits
+from research.engine.records import Complexity, Usage
+from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class RunPart(Part):
+    """`rounds_at_most` is the soft end that holds for the question's complexity."""
+
+    id: str
+    sequence: int
+    status: str
+    stage: str
+    mode: str
+    round: int
+    rounds_at_most: int
+    question: str
+    complexity: str
+    analyst: str
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+
+class VerdictPart(Part):
+    """The one sentence that says why it goes on or why it stopped."""
+
+    text: str
+    termination_reason: str | None
+
+
+class ActionPart(Part):
+    text: str
+    since: datetime
+
+
+class RoundPart(Part):
+    number: int
+    score: float | None
+    novelty: float | None
+    decision: str
+
+
+class QualityPart(Part):
+    """Scores are 1-10; `history` is one entry a round."""
+
+    score: float | None
+    threshold: float
+    dimensions: dict[str, float | None]
+    history: list[RoundPart]
+
+
+class AspectPart(Part):
+    """`sources` counts independent ones."""
+
+    id: str
+    text: str
+    state: str
+    raised_by: str
+    best_claim: str | None
+    evidence: int
+    sources: int
+
+
+class GapPart(Part):
+    id: str
+    text: str
+    aspect: str | None
+    critical: bool
+    opened_round: int
+    closed_round: int | None
+
+
+class UnitPart(Part):
+    """`status` is null while the topic is being researched."""
+
+    round: int
+    number: int
+    topic: str
+    status: str | None
+    seconds: float
+    failure: str | None
+
+
+class UnitsPart(Part):
+    dispatched: int
+    skipped: int
+    current_queries: list[str]
+    completed_queries: int
+    items: list[UnitPart]
+
+
+class GatePart(Part):
+    """The evidence gate as last evaluated."""
+
+    status: Literal["none", "pass", "retry", "not_to_be_had"]
+    round: int | None
+    reason: list[str]
+
+
+class EvidencePart(Part):
+    """`sources` counts independent ones."""
+
+    count: int
+    sources: int
+    domains: list[str]
+
+
+class BudgetPart(Part):
+    """`limit` is null where nothing bounds it; `used` where it is not known."""
+
+    name: str
+    unit: str
+    used: float | None
+    limit: float | None
+
+
+class LimitsPart(Part):
+    """Limits and minima in force, by the question's complexity, and the thresholds."""
+
+    topics_per_round: int
+    rounds: int
+    tool_calls: int
+    pages_per_round: int
+    evidence_records: int
+    independent_sources: int
+    sources_per_aspect: int
+    quality_threshold: float
+    novelty_threshold: float
+    improvement_threshold: float
+    duplicate_threshold: float
+
+
+class Progress(Part):
+    run: RunPart
+    verdict: VerdictPart
+    action: ActionPart | None
+    quality: QualityPart
+    aspects: list[AspectPart]
+    gaps: list[GapPart]
+    units: UnitsPart
+    gate: GatePart
+    evidence: EvidencePart
+    usage: dict[str, Any]
+    budget: list[BudgetPart]
+    limits: LimitsPart
+
+
+def progress(run: Run) -> Progress:
+    """The payload of a run as committed now."""
+    run = Run.objects.get(pk=run.pk)
+    config = ResearchConfig.model_validate(run.config)
+    bounds = limits(config, Complexity(run.complexity))
+    rounds = list(run.rounds.all())
+    evidence = list(run.evidence.all())
+    quotes = list(_quotes(run))
+    return Progress(
+        run=_run(run, bounds),
+        verdict=VerdictPart(text=run.verdict, termination_reason=run.termination_reason),
+        action=_action(run),
+        quality=_quality(run, config, rounds),
+        aspects=_aspects(run.aspects.all(), evidence, quotes),
+        gaps=[_gap(gap) for gap in run.gaps.all()],
+        units=_units(list(run.units.all()), rounds),
+        gate=_gate(run.gates.filter(gate="evidence").last()),
+        evidence=_evidence(evidence, quotes),
+        usage=_usage(run),
+        budget=_budget(_usage(run), config),
+        limits=_limits(config, bounds),
+    )
+
+
+Quote = tuple[int, str, str]
+
+
+def _quotes(run: Run) -> Iterable[Quote]:
+    """(evidence, independence key, domain) of every quote."""
+    rows = EvidenceSource.objects.filter(evidence__run=run).order_by("evidence", "position")
+    return rows.values_list("evidence_id", "independence_key", "domain")
+
+
+def _run(run: Run, bounds: Limits) -> RunPart:
+    named = {
+        name: getattr(run, name)
+        for name in RunPart.model_fields
+        if name not in {"id", "rounds_at_most"}
+    }
+    return RunPart(id=run.public_id, rounds_at_most=max(run.round, bounds.rounds), **named)
+
+
+def _action(run: Run) -> ActionPart | None:
+    if not run.action or run.action_at is None or run.ended:
+        return None
+    return ActionPart(text=run.action, since=run.action_at)
+
+
+def _quality(run: Run, config: ResearchConfig, rounds: Sequence[Round]) -> QualityPart:
+    judged = [row for row in rounds if row.score is not None]
+    return QualityPart(
+        score=run.quality_score,
+        threshold=config.adaptive_quality_threshold,
+        dimensions=judged[-1].dimensions if judged else {},
+        history=[
+            RoundPart(
+                number=row.number, score=row.score, novelty=row.novelty, decision=row.decision
+            )
+            for row in rounds
+        ],
+    )
+
+
+def _aspects(
+    aspects: Iterable[Aspect], evidence: Iterable[Evidence], quotes: Iterable[Quote]
+) -> list[AspectPart]:
+    keys: dict[int, set[str]] = defaultdict(set)
+    for evidence_id, key, _ in quotes:
+        keys[evidence_id].add(key)
+    found: dict[str | None, list[Evidence]] = defaultdict(list)
+    for one in evidence:
+        found[one.aspect_label].append(one)
+    return [_aspect(aspect, found[aspect.label], keys) for aspect in aspects]
+
+
+def _aspect(aspect: Aspect, found: Sequence[Evidence], keys: dict[int, set[str]]) -> AspectPart:
+    best = max(found, key=lambda one: (one.key, one.confidence, one.relevance), default=None)
+    return AspectPart(
+        id=aspect.label,
+        text=aspect.text,
+        state=aspect.state,
+        raised_by=aspect.raised_by,
+        best_claim=best.claim if best else None,
+        evidence=len(found),
+        sources=len(set().union(*(keys[one.pk] for one in found))),
+    )
+
+
+def _gap(gap: Gap) -> GapPart:
+    return GapPart(
+        id=gap.label,
+        text=gap.text,
+        aspect=gap.aspect_label,
+        critical=gap.critical,
+        opened_round=gap.opened_round,
+        closed_round=gap.closed_round,
+    )
+
+
+def _units(units: Sequence[Unit], rounds: Iterable[Round]) -> UnitsPart:
+    running = [unit for unit in units if unit.status is None]
+    return UnitsPart(
+        dispatched=len(units),
+        skipped=sum(len(row.skipped) for row in rounds),
+        current_queries=[query for unit in running for query in unit.queries],
+        completed_queries=sum(len(unit.queries) for unit in units if unit.status),
+        items=[
+            UnitPart(**{name: getattr(unit, name) for name in UnitPart.model_fields})
+            for unit in units
+        ],
+    )
+
+
+def _gate(last: GateResult | None) -> GatePart:
+    if last is None:
+        return GatePart(status="none", round=None, reason=[])
+    return GatePart.model_validate(
+        {"status": last.decision, "round": last.round, "reason": last.feedback}
+    )
+
+
+def _evidence(evidence: Sequence[Evidence], quotes: Sequence[Quote]) -> EvidencePart:
+    return EvidencePart(
+        count=len(evidence),
+        sources=len({key for _, key, _ in quotes}),
+        domains=list(dict.fromkeys(domain for *_, domain in quotes)),
+    )
+
+
+def _usage(run: Run) -> dict[str, Any]:
+    return {**vars(Usage()), **run.usage}
+
+
+def _budget(usage: dict[str, Any], config: ResearchConfig) -> list[BudgetPart]:
+    tokens = usage["prompt_tokens"] + usage["completion_tokens"]
+    meters = (
+        ("time", "seconds", usage["seconds"], config.max_seconds),
+        ("calls", "calls", usage["llm_calls"], config.max_llm_calls),
+        ("tokens", "tokens", tokens, config.max_tokens),
+        ("cost", "US dollars", usage["cost_usd"], config.max_cost_usd),
+        ("searches", "searches", usage["searches"], config.max_searches),
+        ("fetches", "pages", usage["fetches"], config.max_fetches),
+    )
+    return [
+        BudgetPart(name=name, unit=unit, used=used, limit=limit)
+        for name, unit, used, limit in meters
+    ]
+
+
+def _limits(config: ResearchConfig, bounds: Limits) -> LimitsPart:
+    return LimitsPart(
+        **vars(bounds),
+        quality_threshold=config.adaptive_quality_threshold,
+        novelty_threshold=config.min_novelty_threshold,
+        improvement_threshold=config.min_improvement_threshold,
+        duplicate_threshold=config.duplicate_topic_similarity_threshold,
+    )

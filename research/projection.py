@@ -1,0 +1,272 @@
+"""The engine's records → rows: upserts that write only what differs.
+
+The journal is the truth and rows follow from it. A resumed run emits its early records
+again; they are held back until it reaches new ground, so that rows never go back in time
+and a replay writes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import partial
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+from pydantic_core import to_jsonable_python
+
+from research.engine import records
+from research.engine.records import ENDED, Record
+from research.leases import Lease
+from research.models import (
+    Aspect,
+    Evidence,
+    EvidenceSource,
+    Gap,
+    GateResult,
+    Problem,
+    RefusedQuote,
+    Report,
+    Round,
+    Run,
+    Source,
+    Unit,
+)
+from research.models.base import EngineRow, key_digest
+from research.staleness import Basis, evidence_digest
+from research.writer import Work, Writer
+
+Values = dict[str, Any]
+Key = tuple[object, ...]
+
+CATCH_UP_SECONDS = 0.2
+"""How long units that replay in parallel may lag behind the first that goes on."""
+
+
+def _position(label: str) -> int:
+    digits = re.search(r"\d+$", label)
+    return int(digits.group()) if digits else 0
+
+
+@dataclass(frozen=True)
+class Table:
+    """How one kind of record becomes rows: columns are named as fields unless `renamed`."""
+
+    model: type[EngineRow]
+    key: tuple[str, ...]
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> list[str]:
+        left_out = {"id", "run", "evidence", "created_at"}
+        return [f.name for f in self.model._meta.concrete_fields if f.name not in left_out]
+
+    def values(self, record: object) -> Values:
+        return {name: self._value(record, name) for name in self.columns}
+
+    def _value(self, record: object, column: str) -> Any:
+        derive = self.derived.get(column)
+        raw = derive(record) if derive else getattr(record, self.renamed.get(column, column))
+        return _stored(self.model, column, raw)
+
+
+def _stored(model: type[models.Model], column: str, value: Any) -> Any:
+    """The value as the database gives it back."""
+    if isinstance(model._meta.get_field(column), models.JSONField):
+        return to_jsonable_python(value)
+    return value.value if isinstance(value, Enum) else value
+
+
+LABELLED = {"label": "id", "aspect_label": "aspect_id", "evidence_labels": "evidence_ids"}
+POSITION = {"position": lambda record: _position(record.id)}
+ADDRESS = {"url_key": lambda record: key_digest(record.url)}
+
+TABLES: dict[type[Any], Table] = {
+    records.Aspect: Table(Aspect, ("label",), LABELLED, POSITION),
+    records.Evidence: Table(Evidence, ("label",), LABELLED, POSITION),
+    records.Source: Table(Source, ("url_key",), derived=ADDRESS),
+    records.Gap: Table(Gap, ("label",), LABELLED, POSITION),
+    records.Unit: Table(Unit, ("round", "number"), LABELLED),
+    records.Round: Table(Round, ("number",)),
+    records.GateResult: Table(GateResult, ("round", "gate")),
+    records.RefusedQuote: Table(RefusedQuote, ("round", "unit", "ordinal")),
+    records.Problem: Table(
+        Problem, ("key",), derived={"key": lambda problem: problem_key(problem)}
+    ),
+}
+QUOTES = Table(EvidenceSource, ("position",), derived={"position": lambda quoted: 0})
+
+RUN_STATE = tuple(records.RunState.__dataclass_fields__)
+
+
+def problem_key(problem: records.Problem) -> str:
+    return key_digest(problem.where, problem.message)
+
+
+class Projection:
+    """Receives the records of one advance of one run; `load` first.
+
+    `receive` is synchronous and cheap: it compares with what was last written and posts
+    the difference to the writer.
+    """
+
+    def __init__(self, lease: Lease, writer: Writer) -> None:
+        self.lease = lease
+        self.writer = writer
+        self._written: dict[Key, Values] = {}
+        self._run: Values = {}
+        self._report: tuple[int, Values] = (0, {})
+        self._held: dict[Key, Record] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def load(self, *, resumed: bool) -> None:
+        """Read what is written; `resumed` holds records back until new ground."""
+        await self.writer.call(self._load)
+        self._held = {} if resumed else None
+
+    def receive(self, record: Record) -> None:
+        if self._held is None:
+            self._project(record)
+            return
+        key = _key(record)
+        self._held.pop(key, None)
+        self._held[key] = record
+
+    def new_ground(self) -> None:
+        """The run does something that is not recorded: soon its records count again."""
+        if self._held is not None and self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(CATCH_UP_SECONDS, self._catch_up_unless_failed)
+
+    def catch_up(self) -> None:
+        """Project what was held back, each record as it was last emitted."""
+        held, self._held = self._held or {}, None
+        for record in held.values():
+            self._project(record)
+
+    def close(self) -> None:
+        """Forget what is still held back: whoever resumes emits it again."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _catch_up_unless_failed(self) -> None:
+        if self.writer.failure(self.lease) is None:
+            self.catch_up()
+
+    # --- one record ----------------------------------------------------------------------
+
+    def _project(self, record: Record) -> None:
+        table = TABLES.get(type(record))
+        if table is not None:
+            self._row(table, record)
+        elif isinstance(record, records.Report):
+            self._report_version(record)
+        else:
+            self._columns(_run_columns(record))
+
+    def _columns(self, columns: Values) -> None:
+        changed = {n: v for n, v in columns.items() if self._run.get(n) != v}
+        if not changed:
+            return
+        self._run |= changed
+        if "action" in changed:
+            changed["action_at"] = timezone.now()
+        if changed.get("status") in ENDED:
+            changed["finished_at"] = timezone.now()
+        self.writer.post(Work(self.lease, columns=changed))
+
+    def _row(self, table: Table, record: Any) -> None:
+        values = table.values(record)
+        quotes = _quotes(record) if table.model is Evidence else []
+        key = _row_key(table, values)
+        new = {**values, "quotes": quotes} if quotes else values
+        known = self._written.get(key)
+        if known == new:
+            return
+        self._written[key] = new
+        row = table.model(run_id=self.lease.run_id, **values)
+        children = tuple(EvidenceSource(evidence=row, **quote) for quote in quotes)
+        shrunk = partial(_drop_quotes, row, len(quotes)) if known and quotes else None
+        self.writer.post(Work(self.lease, (row, *children), key=key, then=shrunk))
+
+    def _report_version(self, record: records.Report) -> None:
+        values = _report_values(record)
+        number, latest = self._report
+        if values == latest:
+            return
+        self._report = (number + 1, values)
+        row = Report(
+            run_id=self.lease.run_id,
+            number=number + 1,
+            evidence_digest=evidence_digest(self._basis()),
+            **values,
+        )
+        self.writer.post(Work(self.lease, (row,)))
+
+    def _basis(self) -> Iterable[Basis]:
+        for (model, *_), values in self._written.items():
+            if model is Evidence:
+                quotes = tuple((q["url"], q["quote"]) for q in values.get("quotes", ()))
+                yield Basis(values["label"], values["claim"], quotes)
+
+    # --- what is written -----------------------------------------------------------------
+
+    def _load(self) -> None:
+        run_id = self.lease.run_id
+        self._run = Run.objects.values(*RUN_STATE, "plan", "usage", "action").get(pk=run_id)
+        for table in TABLES.values():
+            rows = table.model._default_manager.filter(run_id=run_id)
+            for values in rows.values(*table.columns):
+                self._written[_row_key(table, values)] = values
+        quotes = EvidenceSource.objects.filter(evidence__run_id=run_id)
+        for row in quotes.order_by("position").values("evidence__label", *QUOTES.columns):
+            evidence = self._written[Evidence, row.pop("evidence__label")]
+            evidence.setdefault("quotes", []).append(row)
+        last = Report.objects.filter(run_id=run_id).order_by("number").last()
+        if last is not None:
+            self._report = (last.number, {name: getattr(last, name) for name in REPORT})
+
+
+REPORT = ("markdown", "short_answer", "citations", "checks")
+
+
+def _report_values(record: records.Report) -> Values:
+    return {name: _stored(Report, name, getattr(record, name)) for name in REPORT}
+
+
+def _run_columns(record: Any) -> Values:
+    match record:
+        case records.RunState():
+            return {name: _stored(Run, name, getattr(record, name)) for name in RUN_STATE}
+        case records.Plan():
+            return {"plan": to_jsonable_python(record)}
+        case records.Usage():
+            return {"usage": to_jsonable_python(record)}
+        case records.Action():
+            return {"action": record.text}
+    raise TypeError(f"no table for {type(record).__name__}")
+
+
+def _quotes(evidence: records.Evidence) -> list[Values]:
+    return [
+        {**QUOTES.values(source), "position": position}
+        for position, source in enumerate(evidence.sources)
+    ]
+
+
+def _drop_quotes(evidence: Evidence, kept: int) -> None:
+    EvidenceSource.objects.filter(evidence_id=evidence.pk, position__gte=kept).delete()
+
+
+def _row_key(table: Table, values: Values) -> Key:
+    return (table.model, *(values[name] for name in table.key))
+
+
+def _key(record: Record) -> Key:
+    table = TABLES.get(type(record))
+    return (type(record),) if table is None else _row_key(table, table.values(record))

@@ -1,0 +1,222 @@
+"""A run as one object: what `research --json`, the API and the export give.
+
+Its shape is a contract, `tests/run.schema.json`. The number of queries does not grow with
+the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from research.engine.records import Checks, Dimensions, Fields, Usage
+from research.models import (
+    Aspect,
+    Evidence,
+    EvidenceSource,
+    Gap,
+    GateResult,
+    Problem,
+    Report,
+    Round,
+    Run,
+    Source,
+    Unit,
+)
+
+REVIEW = {None: "unreviewed", "accept": "accepted", "reject": "rejected", "flag": "flagged"}
+HEAD = (
+    "kind",
+    "question",
+    "language",
+    "status",
+    "stage",
+    "mode",
+    "complexity",
+    "analyst",
+    "config",
+    "termination_reason",
+    "termination_text",
+    "quality_score",
+)
+QUOTE = (
+    "url",
+    "title",
+    "domain",
+    "independence_key",
+    "quote",
+    "start",
+    "end",
+    "text_sha256",
+    "section",
+    "published",
+)
+
+
+def run_resource(run: Run, *, with_pages: bool = False) -> dict[str, Any]:
+    """The run as committed now; `with_pages` adds the stored texts that offsets index."""
+    run = Run.objects.select_related("thread", "parent").get(pk=run.pk)
+    aspects = list(run.aspects.all())
+    texts = {aspect.label: aspect.text for aspect in aspects}
+    units = list(run.units.exclude(status=None))
+    report = run.reports.order_by("number").last()
+    resource = {
+        **_head(run),
+        "aspects": [_aspect(aspect) for aspect in aspects],
+        "rounds": [_round(row, units) for row in run.rounds.all()],
+        "gates": [gate(row) for row in run.gates.all()],
+        "evidence": _all_evidence(run, texts),
+        "sources": [_source(row) for row in run.source_pages.all()],
+        "gaps": [_gap(row, texts) for row in run.gaps.all()],
+        **_report(report),
+        "usage": asdict(Usage()) | run.usage,
+        "errors": [*_problems(run.problems.all()), *_failures(units)],
+    }
+    return resource | {"pages": _pages(run)} if with_pages else resource
+
+
+def _head(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.public_id,
+        "thread": run.thread.public_id,
+        "parent": run.parent.public_id if run.parent else None,
+        **{name: getattr(run, name) for name in HEAD},
+        "created_at": _time(run.created_at),
+        "finished_at": _time(run.finished_at),
+    }
+
+
+def _aspect(row: Aspect) -> dict[str, Any]:
+    return {
+        "id": row.label,
+        "text": row.text,
+        "state": row.state,
+        "raised_by": row.raised_by or None,
+        "evidence_ids": row.evidence_labels,
+    }
+
+
+def _round(row: Round, units: Iterable[Unit]) -> dict[str, Any]:
+    return {
+        "number": row.number,
+        "stage": row.stage,
+        "score": row.score,
+        "model_score": row.model_score,
+        "model_overall": row.model_overall,
+        "dimensions": asdict(Dimensions()) | row.dimensions,
+        "novelty": row.novelty,
+        "topics": row.topics,
+        "skipped_topics": row.skipped,
+        "units": [_unit(unit) for unit in units if unit.round == row.number],
+        "gaps": row.gaps,
+        "decision": row.decision,
+    }
+
+
+def _unit(row: Unit) -> dict[str, Any]:
+    return {
+        "topic": row.topic,
+        "status": row.status,
+        "seconds": row.seconds,
+        "failure": row.failure,
+    }
+
+
+def gate(row: GateResult) -> dict[str, Any]:
+    """One gate's result; whether a criterion is met follows from its figures."""
+    return {
+        "round": row.round,
+        "gate": row.gate,
+        "decision": row.decision,
+        "score": row.score,
+        "threshold": row.threshold,
+        "criteria": [each | {"met": each["value"] >= each["minimum"]} for each in row.criteria],
+        "feedback": row.feedback,
+        "at": _time(row.at),
+    }
+
+
+def _all_evidence(run: Run, aspects: dict[str, str]) -> list[dict[str, Any]]:
+    rows = run.evidence.with_review().prefetch_related("quotes")
+    return [_evidence(row, aspects) for row in rows]
+
+
+def _evidence(row: Evidence, aspects: dict[str, str]) -> dict[str, Any]:
+    return {
+        "id": row.label,
+        "claim": row.claim,
+        "key": row.key,
+        "aspect": aspects.get(row.aspect_label or ""),
+        "confidence": row.confidence,
+        "uncertainty": row.uncertainty,
+        "review": REVIEW[row.last_verdict],
+        "contradicts": row.contradicts,
+        "fields": asdict(Fields()) | row.fields,
+        "sources": [_quote(quote) for quote in row.quotes.all()],
+    }
+
+
+def _quote(row: EvidenceSource) -> dict[str, Any]:
+    return {
+        **{name: getattr(row, name) for name in QUOTE},
+        "fetched_at": _time(row.fetched_at),
+    }
+
+
+def _source(row: Source) -> dict[str, Any]:
+    return {
+        "url": row.url,
+        "title": row.title,
+        "domain": row.domain,
+        "kind": row.kind,
+        "date": row.published,
+        "relevance": row.relevance,
+        "status": row.status,
+        "reason": row.reason,
+    }
+
+
+def _gap(row: Gap, aspects: dict[str, str]) -> dict[str, Any]:
+    return {
+        "text": row.text,
+        "aspect": aspects.get(row.aspect_label or ""),
+        "critical": row.critical,
+        "opened_round": row.opened_round,
+        "closed_round": row.closed_round,
+        "closed_by": row.closed_by,
+    }
+
+
+def _report(row: Report | None) -> dict[str, Any]:
+    return {
+        "report_markdown": row.markdown if row else "",
+        "citations": row.citations if row else [],
+        "checks": asdict(Checks()) | (row.checks if row else {}),
+        "short_answer": row.short_answer if row else "",
+        "report_version": row.number if row else None,
+    }
+
+
+def _problems(rows: Iterable[Problem]) -> list[dict[str, str]]:
+    return [{"where": row.where, "message": row.message} for row in rows]
+
+
+def _failures(units: Iterable[Unit]) -> list[dict[str, str]]:
+    """Topics that brought nothing because something failed."""
+    return [
+        {"where": f"round {unit.round}, topic “{unit.topic}”", "message": unit.failure}
+        for unit in units
+        if unit.failure
+    ]
+
+
+def _pages(run: Run) -> list[dict[str, Any]]:
+    return [
+        {"text_sha256": use.page.sha256, "url": use.url, "text": use.page.text}
+        for use in run.pages.select_related("page").order_by("url")
+    ]
+
+
+def _time(moment: Any) -> str | None:
+    return None if moment is None else moment.isoformat()

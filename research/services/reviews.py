@@ -1,0 +1,43 @@
+"""What reviewers say about evidence: verdicts are only ever added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.contrib.auth.models import AbstractUser
+from django.db import transaction
+from django.db.models import F
+
+from research import notify
+from research.models import Evidence, Run, Verdict
+from research.services.access import require
+from research.services.errors import ServiceError
+
+NOTE_LENGTH = 2_000
+
+
+def review(actor: AbstractUser, evidence: Evidence, verdict: str, note: str = "") -> Verdict:
+    """Say accept, reject or flag. Raises `ServiceError`, `PermissionDenied`."""
+    return review_all(actor, [evidence], verdict, note)[0]
+
+
+def review_all(
+    actor: AbstractUser, evidence: Iterable[Evidence], verdict: str, note: str = ""
+) -> list[Verdict]:
+    """One verdict on many records, in one transaction; all of them or none."""
+    if verdict not in Verdict.Kind.values:
+        raise ServiceError(f"A verdict is one of {', '.join(Verdict.Kind.values)}.")
+    if len(note) > NOTE_LENGTH:
+        raise ServiceError(f"A note has at most {NOTE_LENGTH:,} characters.")
+    judged = list(evidence)
+    runs = Run.objects.in_bulk({one.run_id for one in judged})
+    for run in runs.values():
+        require(actor, run)
+    with transaction.atomic():
+        Run.objects.filter(pk__in=runs).update(sequence=F("sequence") + 1)
+        given = Verdict.objects.bulk_create(
+            Verdict(evidence=one, actor=actor, verdict=verdict, note=note.strip()) for one in judged
+        )
+        for run_id in runs:
+            notify.sequence_after_commit(run_id)
+    return given

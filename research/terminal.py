@@ -1,0 +1,155 @@
+"""A run in the foreground of a terminal: live progress, questions, Ctrl-C.
+
+Everything shown comes from the progress payload; nothing is inferred.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from typing import Any
+
+from django.contrib.auth.models import AbstractUser
+from rich.console import Console, Group
+from rich.live import Live
+from rich.prompt import Prompt
+from rich.table import Table
+from rich.text import Text
+
+from research import assembly, notify
+from research.engine.records import ENDED, Status
+from research.leases import Lease
+from research.models import Run
+from research.progress import Progress, progress
+from research.services import ServiceError, runs
+from research.worker import advance, claim
+from research.leases import new_owner
+
+POLL_SECONDS = 0.5
+MARKS = {
+    "answered": "[green]✓[/] answered, 2+ sources",
+    "one_source": "[yellow]◐[/] one source",
+    "disputed": "[magenta]≠[/] sources disagree",
+    "open": "○ open",
+    "not_found": "[red]–[/] not found",
+}
+
+
+class Foreground:
+    """Works on one run until it has ended, asking its owner where it waits."""
+
+    def __init__(self, actor: AbstractUser, run: Run, lease: Lease, *, quiet: bool) -> None:
+        self.actor = actor
+        self.run = run
+        self.lease: Lease | None = lease
+        self.console = Console(stderr=True)
+        self.quiet = quiet
+        self._interrupts = 0
+
+    async def work(self) -> Run:
+        """The run as it ended."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        try:
+            while self.run.status not in ENDED:
+                await self._advance()
+                await asyncio.to_thread(self.run.refresh_from_db)
+                if self.run.status == Status.AWAITING_CLARIFICATION:
+                    await asyncio.to_thread(self._clarify)
+                elif self.run.status == Status.AWAITING_APPROVAL:
+                    await asyncio.to_thread(self._approve)
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+            await assembly.close()
+        return self.run
+
+    async def _advance(self) -> None:
+        lease = self.lease or await asyncio.to_thread(claim, self.run.pk, new_owner())
+        self.lease = None
+        if lease is None:
+            await asyncio.sleep(POLL_SECONDS)
+            return
+        with self._shown():
+            await advance(self.run.pk, assembly.build_tools, lease=lease)
+
+    def _interrupt(self) -> None:
+        """Ctrl-C asks for a report on what is there; a second one cancels."""
+        self._interrupts += 1
+        command = runs.stop_and_report if self._interrupts == 1 else runs.cancel
+        said = "Stopping; Ctrl-C again cancels." if self._interrupts == 1 else "Cancelling."
+        self.console.print(said)
+        asyncio.get_running_loop().run_in_executor(None, self._tell, command)
+
+    def _tell(self, command: Callable[[AbstractUser, Run], Any]) -> None:
+        try:
+            command(self.actor, self.run)
+        except ServiceError as refused:
+            self.console.print(str(refused))
+
+    # --- what is shown ---------------------------------------------------------------------
+
+    @contextmanager
+    def _shown(self) -> Any:
+        """Live progress on standard error, redrawn after each commit."""
+        if self.quiet:
+            yield
+            return
+        with Live(console=self.console, refresh_per_second=4, transient=False) as live:
+
+            def committed(public_id: str, sequence: int) -> None:
+                if public_id == self.run.public_id:
+                    live.update(picture(progress(self.run)))
+
+            notify.on_committed.append(committed)
+            try:
+                yield
+            finally:
+                notify.on_committed.remove(committed)
+
+    def _clarify(self) -> None:
+        questions = (self.run.plan or {}).get("questions", [])
+        self.console.print("[bold]A question first[/] (Enter leaves one out)")
+        answers = [Prompt.ask(question, console=self.console, default="") for question in questions]
+        if any(answers):
+            runs.answer(self.actor, self.run, answers)
+        else:
+            runs.skip_questions(self.actor, self.run)
+
+    def _approve(self) -> None:
+        plan = self.run.plan or {}
+        self.console.print(f"[bold]Plan[/]  {plan.get('brief', '')}")
+        for number, aspect in enumerate(plan.get("aspects", ()), 1):
+            self.console.print(f"  {number}. {aspect['text']}")
+        reply = Prompt.ask(
+            "Start? [y]es, [n]o, or say what to change", console=self.console, default="y"
+        ).strip()
+        if reply.lower() in {"y", "yes"}:
+            runs.approve(self.actor, self.run)
+        elif reply.lower() in {"n", "no"}:
+            runs.cancel(self.actor, self.run)
+        else:
+            runs.send_back(self.actor, self.run, reply)
+
+
+def picture(now: Progress) -> Group:
+    """Progress as a terminal shows it: verdict, sub-questions, what is being done."""
+    head = Text(now.verdict.text or now.run.question, style="bold")
+    score = f"{now.quality.score:.1f}" if now.quality.score is not None else "–"
+    gaps = sum(gap.closed_round is None for gap in now.gaps)
+    facts = (
+        f"round {now.run.round} of at most {now.run.rounds_at_most} · "
+        f"{score} of {now.quality.threshold:g} · {gaps} gaps · "
+        f"{now.evidence.count} quotes from {now.evidence.sources} sources"
+    )
+    table = Table.grid(padding=(0, 2))
+    for aspect in now.aspects:
+        table.add_row(Text.from_markup(MARKS[aspect.state]), Text(aspect.text))
+    action = Text(now.action.text if now.action else "", style="dim")
+    return Group(head, Text(facts), table, action)
+
+
+def is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()

@@ -1,0 +1,231 @@
+"""One writer for a process: the engine's rows reach the database in bulk, in one thread.
+
+Work is queued and drained run by run, one transaction each, so that a run's failure is
+its own. Every transaction first makes sure that the run's lease is still held. A failed
+transaction poisons its lease: who awaits it and whoever writes next under the same lease
+gets the error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Self, TypeVar
+
+from django.db import connections, transaction
+from django.db.models import F
+
+from research import notify
+from research.leases import Lease, hold
+from research.models.base import EngineRow
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Work:
+    """Rows to upsert for one run, parents before children, and columns of the run itself.
+
+    Later work of the same `key` in a batch stands for the earlier. `then` runs in the
+    transaction after the rows. `visible` work raises the run's sequence.
+    """
+
+    lease: Lease
+    rows: tuple[EngineRow, ...] = ()
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    key: object = None
+    then: Callable[[], object] | None = None
+    visible: bool = True
+
+
+@dataclass(frozen=True)
+class _Queued:
+    work: Work | None
+    done: asyncio.Future[None] | None = None
+
+
+class Writer:
+    """`async with Writer() as writer`, or `start` and `stop`, on one event loop."""
+
+    def __init__(self) -> None:
+        self._queue: deque[_Queued] = deque()
+        self._wanted = asyncio.Event()
+        self._failures: dict[Lease, BaseException] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._thread: ThreadPoolExecutor | None = None
+
+    async def __aenter__(self) -> Self:
+        self.start()
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.stop()
+
+    def start(self) -> None:
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._task = asyncio.get_running_loop().create_task(self._drain(), name="writer")
+
+    async def stop(self) -> None:
+        """Write what is queued, then end the task and the thread with its connection."""
+        if self._task is None:
+            return
+        await self.flush()
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        self._task = None
+        await self.call(connections.close_all)
+        self._executor.shutdown()
+        self._thread = None
+
+    def post(self, work: Work) -> None:
+        """Queue without waiting; raises what an earlier write of this lease failed with."""
+        self._check(work.lease)
+        self._put(_Queued(work))
+
+    async def write(self, work: Work) -> None:
+        """Return once the work, and all that was queued before it, is durable.
+
+        Raises `LeaseLost`, or what the transaction failed with.
+        """
+        self._check(work.lease)
+        await self._waited(work)
+
+    async def flush(self, lease: Lease | None = None) -> None:
+        """Return once all that was queued is written or has failed; raises for `lease`."""
+        await self._waited(None)
+        if lease is not None:
+            self._check(lease)
+
+    async def call(self, function: Callable[..., T], *arguments: object) -> T:
+        """Run a function that uses the database in the writer's thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, _fresh, function, *arguments)
+
+    def failure(self, lease: Lease) -> BaseException | None:
+        """What writing under this lease failed with, if it did."""
+        return self._failures.get(lease)
+
+    def forget(self, lease: Lease) -> None:
+        """The lease is over: its failure need not be kept."""
+        self._failures.pop(lease, None)
+
+    @property
+    def _executor(self) -> ThreadPoolExecutor:
+        if self._thread is None:
+            raise RuntimeError("the writer is not started")
+        return self._thread
+
+    def _check(self, lease: Lease) -> None:
+        failure = self._failures.get(lease)
+        if failure is not None:
+            raise failure
+
+    def _put(self, queued: _Queued) -> None:
+        if self._task is None:
+            raise RuntimeError("the writer is not started")
+        self._queue.append(queued)
+        self._wanted.set()
+
+    async def _waited(self, work: Work | None) -> None:
+        done = asyncio.get_running_loop().create_future()
+        self._put(_Queued(work, done))
+        await done
+
+    async def _drain(self) -> None:
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            batch = list(self._queue)
+            self._queue.clear()
+            for lease, queued in _by_lease(batch).items():
+                await self._commit(lease, queued)
+            _settle([one for one in batch if one.work is None], None)
+
+    async def _commit(self, lease: Lease, queued: list[_Queued]) -> None:
+        """The outcome is handed to those who wait, whatever it is."""
+        error = self._failures.get(lease)
+        if error is None:
+            works = _latest(one.work for one in queued if one.work is not None)
+            job = asyncio.get_running_loop().run_in_executor(
+                self._executor, _fresh, commit, lease, works
+            )
+            await asyncio.wait([job])
+            error = job.exception()
+        if error is not None:
+            self._failures[lease] = error
+        _settle(queued, error)
+
+
+def commit(lease: Lease, works: list[Work]) -> None:
+    """One transaction of one run. Raises `LeaseLost`, with nothing written."""
+    columns = {name: value for work in works for name, value in work.columns.items()}
+    visible = any(work.visible for work in works)
+    if visible:
+        columns["sequence"] = F("sequence") + 1
+    with transaction.atomic():
+        hold(lease, **columns)
+        for model, rows in _by_model(row for work in works for row in work.rows).items():
+            upsert(model, rows)
+        for work in works:
+            if work.then is not None:
+                work.then()
+        if visible:
+            notify.sequence_after_commit(lease.run_id)
+
+
+def upsert(model: type[EngineRow], rows: list[EngineRow]) -> None:
+    """Insert rows, or update those whose natural key is there already."""
+    if model.immutable:
+        model._default_manager.bulk_create(rows, ignore_conflicts=True)
+        return
+    kept = {*model.key_fields, "id", "created_at"}
+    changing = [f.name for f in model._meta.concrete_fields if f.name not in kept]
+    model._default_manager.bulk_create(
+        rows, update_conflicts=True, unique_fields=model.key_fields, update_fields=changing
+    )
+
+
+def _fresh(function: Callable[..., T], *arguments: object) -> T:
+    """A connection that broke is replaced before it is used again."""
+    for connection in connections.all(initialized_only=True):
+        if connection.errors_occurred:
+            connection.close_if_unusable_or_obsolete()
+    return function(*arguments)
+
+
+def _by_lease(batch: list[_Queued]) -> dict[Lease, list[_Queued]]:
+    found: dict[Lease, list[_Queued]] = {}
+    for queued in batch:
+        if queued.work is not None:
+            found.setdefault(queued.work.lease, []).append(queued)
+    return found
+
+
+def _latest(works: Iterable[Work]) -> list[Work]:
+    """The works in order, without those that later ones of the same key replace."""
+    latest: dict[object, Work] = {}
+    for number, work in enumerate(works):
+        key = number if work.key is None else work.key
+        latest.pop(key, None)
+        latest[key] = work
+    return list(latest.values())
+
+
+def _by_model(rows: Iterable[EngineRow]) -> dict[type[EngineRow], list[EngineRow]]:
+    found: dict[type[EngineRow], list[EngineRow]] = {}
+    for row in rows:
+        found.setdefault(type(row), []).append(row)
+    return found
+
+
+def _settle(batch: list[_Queued], error: BaseException | None) -> None:
+    for queued in batch:
+        if queued.done is None or queued.done.done():
+            continue
+        if error is None:
+            queued.done.set_result(None)
+        else:
+            queued.done.set_exception(error)

@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.db import connections
+
+from research import leases
+from research.leases import Lease, LeaseLost
+from research.models import Run
+from research.services import runs
+
+
+def expire(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(lease_until=leases.database_now() - timedelta(seconds=1))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_claims_at_once_one_wins(run: Run) -> None:
+    won: list[Lease | None] = []
+    ready = threading.Barrier(6)
+
+    def claim(owner: str) -> None:
+        ready.wait()
+        won.append(leases.claim(run.pk, owner))
+        connections.close_all()
+
+    threads = [threading.Thread(target=claim, args=(f"worker {n}",)) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert len(won) == 6
+    [lease] = [lease for lease in won if lease]
+    run.refresh_from_db()
+    assert (run.lease_owner, run.lease_epoch) == (lease.owner, lease.epoch) == (lease.owner, 1)
+    assert run.crashes == 0
+    assert run.started_at is not None
+
+
+def test_takes_the_oldest_free_run_first(ada: AbstractUser) -> None:
+    first, second = (runs.ask(ada, text) for text in ("one", "two"))
+    claimed = [leases.claim_next("me") for _ in range(3)]
+    assert [lease and lease.run_id for lease in claimed] == [first.pk, second.pk, None]
+
+
+def test_a_lease_that_ran_out_is_taken_over_and_counts_a_crash(run: Run) -> None:
+    old = leases.claim(run.pk, "dead")
+    assert old and leases.claim(run.pk, "alive") is None
+    expire(run)
+    new = leases.claim(run.pk, "alive")
+    assert new and new.epoch == old.epoch + 1
+    run.refresh_from_db()
+    assert run.crashes == 1
+    with pytest.raises(LeaseLost):
+        leases.renew(old)
+    leases.renew(new)
+
+
+def test_a_lease_that_was_given_back_counts_no_crash_and_fences_its_writer(run: Run) -> None:
+    lease = leases.claim(run.pk, "me")
+    assert lease
+    leases.release(lease)
+    with pytest.raises(LeaseLost):
+        leases.renew(lease)
+    assert leases.claim(run.pk, "you")
+    run.refresh_from_db()
+    assert run.crashes == 0
+
+
+def test_an_abandoned_lease_is_free_at_once_and_counts_a_crash(run: Run) -> None:
+    lease = leases.claim(run.pk, "me")
+    assert lease
+    leases.abandon(lease)
+    assert leases.claim(run.pk, "you")
+    run.refresh_from_db()
+    assert run.crashes == 1
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
+def test_an_ended_run_is_never_claimed(run: Run, status: str) -> None:
+    Run.objects.filter(pk=run.pk).update(status=status)
+    assert leases.claim(run.pk, "me") is None
+    assert leases.claim_next("me") is None
+
+
+@pytest.mark.parametrize(
+    ("status", "tell"),
+    [
+        ("awaiting_clarification", lambda actor, run: runs.answer(actor, run, ["Soft"])),
+        ("awaiting_clarification", runs.skip_questions),
+        ("awaiting_approval", runs.approve),
+        ("awaiting_approval", lambda actor, run: runs.send_back(actor, run, "Shorter")),
+        ("paused", runs.resume),
+        ("paused", runs.stop_and_report),
+    ],
+)
+def test_a_waiting_run_is_claimed_once_somebody_has_acted(
+    ada: AbstractUser, run: Run, status: str, tell: object
+) -> None:
+    Run.objects.filter(pk=run.pk).update(status=status)
+    assert leases.claim_next("me") is None
+    tell(ada, run)
+    assert leases.claim_next("me")
+
+
+def test_a_topic_added_to_a_paused_run_waits_for_the_resume(ada: AbstractUser, run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(status="paused")
+    runs.add_topic(ada, run, "Salt")
+    assert leases.claim_next("me") is None

@@ -1,0 +1,297 @@
+"""The services: who may do what to a run, and when."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.auth.models import AbstractUser, AnonymousUser
+from django.core.exceptions import PermissionDenied
+from django.db import connections
+
+from research import leases, notify
+from research.commands import ALLOWED, Kind
+from research.engine.config import ResearchConfig
+from research.engine.records import Status
+from research.models import Command, Evidence, PageText, Run, RunPage, Thread, Verdict
+from research.services import ServiceError, people, reviews, runs
+
+TELL: dict[Kind, Callable[[Any, Run], Command]] = {
+    Kind.ANSWER: lambda actor, run: runs.answer(actor, run, ["Soft", ""]),
+    Kind.SKIP: runs.skip_questions,
+    Kind.APPROVE: runs.approve,
+    Kind.REVISE: lambda actor, run: runs.send_back(actor, run, "Shorter"),
+    Kind.STOP: runs.stop_and_report,
+    Kind.CANCEL: runs.cancel,
+    Kind.PAUSE: runs.pause,
+    Kind.RESUME: runs.resume,
+    Kind.ADD_TOPIC: lambda actor, run: runs.add_topic(actor, run, "Salt"),
+    Kind.DROP_TOPIC: lambda actor, run: runs.drop_topic(actor, run, "Salt"),
+}
+
+
+def stand(run: Run, status: str) -> Run:
+    Run.objects.filter(pk=run.pk).update(status=status)
+    run.refresh_from_db()
+    return run
+
+
+# --- asking ------------------------------------------------------------------------------
+
+
+def test_a_question_is_stored_with_everything_that_is_frozen(ada: AbstractUser) -> None:
+    config = ResearchConfig(max_searches=7, deep_research_mode="fixed")
+    run = runs.ask(ada, "  Why? ", config=config, sources={"search": ["samples"]})
+    run.refresh_from_db()
+    assert (run.question, run.status, run.mode, run.agreed) == ("Why?", "queued", "fixed", False)
+    assert ResearchConfig.model_validate(run.config) == config
+    assert run.sources == {"search": ["samples"]}
+    assert (run.owner, run.thread.owner, run.thread.title) == (ada, ada, "Why?")
+    assert run.engine_version
+
+
+def test_the_installation_s_defaults_are_frozen_where_nothing_is_said(run: Run) -> None:
+    assert ResearchConfig.model_validate(run.config) == settings.RESEARCH_DEFAULTS
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("", "The question is empty."),
+        ("  \n ", "The question is empty."),
+        ("x" * 2_001, "The question has 2,001 characters; 2,000 is the most."),
+    ],
+)
+def test_a_question_that_is_none_is_refused(
+    ada: AbstractUser, question: str, sentence: str
+) -> None:
+    with pytest.raises(ServiceError, match=sentence):
+        runs.ask(ada, question)
+    assert not Run.objects.exists() and not Thread.objects.exists()
+
+
+def test_the_same_key_gives_the_same_run(ada: AbstractUser, bob: AbstractUser) -> None:
+    first = runs.ask(ada, "Why?", idempotency_key="k")
+    assert runs.ask(ada, "Why?", idempotency_key="k") == first
+    assert runs.ask(bob, "Why?", idempotency_key="k") != first
+    assert runs.ask(ada, "Why?") != runs.ask(ada, "Why?")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_key_sent_at_once_gives_one_run(ada: AbstractUser) -> None:
+    made: list[int] = []
+    ready = threading.Barrier(4)
+
+    def ask() -> None:
+        ready.wait()
+        made.append(runs.ask(ada, "Why?", idempotency_key="k").pk)
+        connections.close_all()
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 4
+    assert len(set(made)) == Run.objects.count() == Thread.objects.count() == 1
+
+
+def test_public_ids_are_opaque_and_differ(ada: AbstractUser) -> None:
+    ids = {runs.ask(ada, "Why?").public_id for _ in range(20)}
+    assert len(ids) == 20
+    assert all(len(each) == 12 and each.isalnum() and each.islower() for each in ids)
+
+
+def test_people_see_their_own_runs_and_staff_all(
+    run: Run, ada: AbstractUser, bob: AbstractUser, staff: AbstractUser
+) -> None:
+    assert list(runs.visible_to(ada)) == [run]
+    assert list(runs.visible_to(staff)) == [run]
+    assert not runs.visible_to(bob).exists()
+    assert not runs.visible_to(AnonymousUser()).exists()
+
+
+# --- commands ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("status", Status)
+def test_a_command_is_taken_only_in_the_states_it_belongs_to(
+    run: Run, ada: AbstractUser, kind: Kind, status: Status
+) -> None:
+    stand(run, status.value)
+    if status in ALLOWED[kind]:
+        assert TELL[kind](ada, run).kind == kind
+        assert run.commands.count() == 1
+    else:
+        with pytest.raises(ServiceError):
+            TELL[kind](ada, run)
+        assert not run.commands.exists()
+        assert Run.objects.get(pk=run.pk).sequence == 0
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_another_s_run_takes_no_command(
+    run: Run, bob: AbstractUser, staff: AbstractUser, kind: Kind
+) -> None:
+    stand(run, min(ALLOWED[kind]).value)
+    with pytest.raises(PermissionDenied):
+        TELL[kind](bob, run)
+    assert TELL[kind](staff, run).actor == staff
+
+
+def test_payloads_are_what_the_engine_takes(run: Run, ada: AbstractUser) -> None:
+    stand(run, "awaiting_approval")
+    assert runs.approve(ada, run, ["How hot?", " How long? "]).payload == {
+        "aspects": ["How hot?", "How long?"]
+    }
+    other = stand(runs.ask(ada, "Why?"), "awaiting_clarification")
+    assert runs.answer(ada, other, ["Soft", ""]).payload == {"answers": ["Soft", ""]}
+
+
+@pytest.mark.parametrize("aspects", [[], ["How hot?", " "], ["x"] * 21])
+def test_a_plan_that_is_none_is_not_approved(
+    run: Run, ada: AbstractUser, aspects: list[str]
+) -> None:
+    stand(run, "awaiting_approval")
+    with pytest.raises(ServiceError):
+        runs.approve(ada, run, aspects)
+
+
+def test_a_wait_takes_one_answer(run: Run, ada: AbstractUser) -> None:
+    stand(run, "awaiting_approval")
+    runs.approve(ada, run)
+    for again in (TELL[Kind.APPROVE], TELL[Kind.REVISE]):
+        with pytest.raises(ServiceError, match="answered already"):
+            again(ada, run)
+    assert run.commands.count() == 1
+
+
+def test_stop_pressed_twice_is_one_stop(run: Run, ada: AbstractUser) -> None:
+    stand(run, "researching")
+    assert runs.stop_and_report(ada, run) == runs.stop_and_report(ada, run)
+
+
+def test_topics_may_be_added_one_after_another(run: Run, ada: AbstractUser) -> None:
+    stand(run, "researching")
+    assert runs.add_topic(ada, run, "Salt") != runs.add_topic(ada, run, "Salt")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_command_bumps_the_sequence_tells_and_wakes(run: Run, ada: AbstractUser) -> None:
+    told: list[tuple[str, int]] = []
+    woken: list[bool] = []
+
+    def tell(public_id: str, sequence: int) -> None:
+        told.append((public_id, sequence))
+
+    def wake() -> None:
+        woken.append(True)
+
+    notify.on_committed.append(tell)
+    notify.on_wake.append(wake)
+    try:
+        runs.pause(ada, stand(run, "researching"))
+    finally:
+        notify.on_committed.remove(tell)
+        notify.on_wake.remove(wake)
+    assert told == [(run.public_id, 1)]
+    assert woken == [True]
+
+
+def test_a_run_that_nobody_works_on_is_cancelled_at_once(run: Run, ada: AbstractUser) -> None:
+    stand(run, "awaiting_approval")
+    assert runs.cancel(ada, run).kind == "cancel"
+    run.refresh_from_db()
+    assert (run.status, run.termination_reason) == ("cancelled", "cancelled")
+    assert run.finished_at
+    assert leases.claim(run.pk, "me") is None
+
+
+def test_a_run_at_work_is_cancelled_by_its_worker(run: Run, ada: AbstractUser) -> None:
+    leases.claim(run.pk, "me")
+    runs.cancel(ada, run)
+    run.refresh_from_db()
+    assert run.status == "queued"
+    assert run.commands.get().taken_at_place is None
+
+
+# --- deleting ----------------------------------------------------------------------------
+
+
+def test_deleting_takes_what_nothing_else_uses(run: Run, ada: AbstractUser) -> None:
+    other = runs.ask(ada, "Why?")
+    own, shared = (PageText.objects.create(id=i, sha256=i, text=i) for i in ("own", "shared"))
+    RunPage.objects.create(run=run, page=own, url="a", url_key="a")
+    for each in (run, other):
+        RunPage.objects.create(run=each, page=shared, url="b", url_key="b")
+    runs.delete(ada, run)
+    assert list(Run.objects.all()) == [other]
+    assert list(PageText.objects.all()) == [shared]
+    assert list(Thread.objects.all()) == [other.thread]
+
+
+def test_a_run_at_work_is_not_deleted(run: Run, ada: AbstractUser, bob: AbstractUser) -> None:
+    with pytest.raises(PermissionDenied):
+        runs.delete(bob, run)
+    leases.claim(run.pk, "me")
+    with pytest.raises(ServiceError, match="cancel it first"):
+        runs.delete(ada, run)
+
+
+def test_a_command_for_a_deleted_run_says_so(run: Run, ada: AbstractUser) -> None:
+    gone = Run.objects.get(pk=run.pk)
+    runs.delete(ada, run)
+    with pytest.raises(ServiceError, match="deleted"):
+        runs.cancel(ada, gone)
+
+
+def test_a_person_who_leaves_takes_their_runs_along(run: Run, ada: AbstractUser) -> None:
+    runs.pause(ada, stand(run, "researching"))
+    ada.delete()
+    assert not Run.objects.exists()
+
+
+# --- reviews and people ------------------------------------------------------------------
+
+
+@pytest.fixture
+def evidence(run: Run) -> Evidence:
+    return Evidence.objects.create(
+        run=run, label="E1", position=1, claim="Eggs", round=1, relevance=1
+    )
+
+
+def test_the_last_verdict_counts_and_all_are_kept(
+    run: Run, evidence: Evidence, ada: AbstractUser
+) -> None:
+    for verdict in ("accept", "flag", "reject"):
+        reviews.review(ada, evidence, verdict, " so ")
+    assert Evidence.objects.with_review().get().last_verdict == "reject"
+    assert Verdict.objects.filter(note="so").count() == 3
+    assert Run.objects.get(pk=run.pk).sequence == 3
+
+
+def test_only_owner_and_staff_review(
+    evidence: Evidence, bob: AbstractUser, staff: AbstractUser
+) -> None:
+    with pytest.raises(PermissionDenied):
+        reviews.review(bob, evidence, "accept")
+    assert reviews.review(staff, evidence, "accept").actor == staff
+
+
+@pytest.mark.parametrize(("verdict", "note"), [("maybe", ""), ("accept", "x" * 2_001)])
+def test_a_verdict_that_is_none_is_refused(
+    evidence: Evidence, ada: AbstractUser, verdict: str, note: str
+) -> None:
+    with pytest.raises(ServiceError):
+        reviews.review(ada, evidence, verdict, note)
+
+
+def test_the_local_admin_is_made_once_and_has_no_password(db: None) -> None:
+    admin = people.local_admin()
+    assert people.local_admin() == admin
+    assert admin.is_superuser and admin.is_staff and not admin.has_usable_password()
