@@ -1,0 +1,151 @@
+"""A citation: its quotes in the stored text among the paragraphs, and what was checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote as percent_encode
+from urllib.parse import urlsplit
+
+from dashboard import words
+from dashboard.contexts.run import NOT_JUDGED, head, support
+from dashboard.queries import CitationRows
+from research.models import EvidenceSource
+
+BLOCKS_AROUND = 40
+
+
+def citation_page(rows: CitationRows) -> dict[str, Any]:
+    first = rows.quotes[0]
+    blocks, before, after = stored_blocks(rows)
+    place = rows.numbers.index(rows.number)
+    return {
+        "run": head(rows.run),
+        "citation": {
+            "number": rows.number,
+            "previous": rows.numbers[place - 1] if place else None,
+            "next": rows.numbers[place + 1] if place + 1 < len(rows.numbers) else None,
+            "title": first.title or first.domain,
+            "place": words.place(first.url),
+            "published": words.published(first.published) if first.published else "",
+            "fetched": first.fetched_at,
+            "claims": [checked_claim(row, rows) for row in rows.quotes],
+            "live": live_link(first),
+            "blocks": blocks,
+            "before": before,
+            "after": after,
+        },
+    }
+
+
+def checked_claim(row: EvidenceSource, rows: CitationRows) -> dict[str, Any]:
+    """The quote is looked up again in the stored copy; the rest was checked when it was read."""
+    flags = set(row.evidence.uncertainty)
+    keys = support(row.evidence.quotes.all())
+    checks = [
+        word_for_word(row, rows),
+        compared("numbers", "number_differs" in flags),
+        compared("names", "name_differs" in flags),
+        compared("negations", "negation_differs" in flags),
+        words.State(f"meaning: {NOT_JUDGED}", "circle", "idle"),
+    ]
+    return {"text": row.evidence.claim, "checks": checks, "support": f"Rests on {keys}."}
+
+
+def word_for_word(row: EvidenceSource, rows: CitationRows) -> words.State:
+    if rows.page is None:
+        return words.State("copy no longer stored", "none", "idle")
+    if rows.page.text[row.start : row.end] == row.quote:
+        return words.State("quote word for word", "check", "good")
+    return words.State("quote not in the stored copy", "cross", "bad")
+
+
+def compared(what: str, differs: bool) -> words.State:
+    if differs:
+        return words.State(f"{what} differ from the claim", "cross", "bad")
+    return words.State(f"{what} match the claim", "check", "good")
+
+
+def live_link(row: EvidenceSource) -> str:
+    """The page itself, opened at the quote by a text fragment; '' for what is not on the web.
+
+    The sample library's hosts are under the reserved name `.example` and nowhere to be reached.
+    """
+    parts = urlsplit(row.url)
+    if parts.scheme not in ("http", "https") or (parts.hostname or "").endswith(".example"):
+        return ""
+    told = row.quote.split()
+    ends = (told[:6], told[-6:]) if len(told) > 12 else (told,)
+    fragment = ",".join(
+        percent_encode(" ".join(part), safe="").replace("-", "%2D") for part in ends
+    )
+    return f"{row.url.partition('#')[0]}#:~:text={fragment}"
+
+
+def stored_blocks(rows: CitationRows) -> tuple[list[dict[str, Any]], int, int]:
+    """The stored text in blocks around the quotes, and how many are left out on each side."""
+    if rows.page is None:
+        return [], 0, 0
+    spans = sorted((row.start, row.end) for row in rows.quotes)
+    found = list(split_blocks(rows.page.text))
+    held = [
+        number
+        for number, (start, end) in enumerate(found)
+        if any(start < stop and begin < end for begin, stop in spans)
+    ] or [0]
+    first = max(0, held[0] - BLOCKS_AROUND)
+    last = min(len(found), held[-1] + BLOCKS_AROUND + 1)
+    shown = [block(rows.page.text, start, end, spans) for start, end in found[first:last]]
+    mark_first(shown)
+    return shown, first, len(found) - last
+
+
+def split_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Offsets of the blocks between blank lines."""
+    for match in re.finditer(r"(?:(?!\n[ \t]*\n).)+", text, re.DOTALL):
+        if match[0].strip():
+            yield match.span()
+
+
+def block(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> dict[str, Any]:
+    content = text[start:end]
+    lead = len(content) - len(content.lstrip("\n"))
+    start += lead
+    kind = block_kind(content[lead:])
+    if kind == "heading":
+        start += len(re.match(r"#{1,6} +", content[lead:])[0])  # type: ignore[index]
+    return {"kind": kind, "pieces": list(pieces(text, start, end, spans))}
+
+
+def block_kind(content: str) -> str:
+    if re.match(r"#{1,6} +\S", content):
+        return "heading"
+    if content.startswith("    "):
+        return "code"
+    return "lines" if "\n" in content.strip() or "\t" in content else "text"
+
+
+def pieces(
+    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
+) -> Iterator[dict[str, Any]]:
+    """The block cut where a quote begins or ends."""
+    position = start
+    for begin, stop in spans:
+        begin, stop = max(begin, position), min(stop, end)
+        if begin >= stop:
+            continue
+        if begin > position:
+            yield {"text": text[position:begin], "quoted": False}
+        yield {"text": text[begin:stop], "quoted": True}
+        position = stop
+    if position < end:
+        yield {"text": text[position:end], "quoted": False}
+
+
+def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
+    """The first highlighted piece is what `#quote` leads to."""
+    quoted = (piece for each in blocks for piece in each["pieces"] if piece["quoted"])
+    first = next(quoted, None)
+    if first is not None:
+        first["first"] = True

@@ -1,0 +1,178 @@
+"""Reads settings from the environment and the `.env` file; what cannot be used is one sentence.
+
+Nothing else in Plumbline looks at `os.environ`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from research.engine.config import ConfigError, ResearchConfig, names
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"0", "false", "no", "off", ""})
+DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
+
+
+def load_env_file() -> None:
+    """Read `DEEPRESEARCH_ENV_FILE`, else the nearest `.env` upwards; the environment wins."""
+    path = find_env_file(os.environ, Path.cwd())
+    if path is not None:
+        environ.Env.read_env(path)
+
+
+def find_env_file(values: Mapping[str, str], start: Path) -> Path | None:
+    """Raises `ImproperlyConfigured` where the file that was named does not exist."""
+    named = values.get("DEEPRESEARCH_ENV_FILE")
+    if named:
+        path = Path(named).expanduser()
+        if not path.exists() or path.is_dir():
+            raise ImproperlyConfigured(f"DEEPRESEARCH_ENV_FILE names {named}, which is no file.")
+        return path
+    candidates = (folder / ".env" for folder in (start, *start.parents))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def text(name: str, default: str = "") -> str:
+    """Empty counts as not set."""
+    return os.environ.get(name, "").strip() or default
+
+
+def texts(name: str) -> list[str]:
+    """A list with commas between."""
+    return [part.strip() for part in text(name).split(",") if part.strip()]
+
+
+def boolean(name: str, default: bool = False) -> bool:
+    value = text(name, "on" if default else "off").lower()
+    if value not in TRUE | FALSE:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes on or off.")
+    return value in TRUE
+
+
+def port(name: str, default: int) -> int:
+    value = text(name, str(default))
+    if not value.isascii() or not value.isdigit() or not 0 < int(value) < 65536:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a number from 1 to 65535.")
+    return int(value)
+
+
+def count(name: str, default: int) -> int:
+    value = text(name, str(default))
+    if not value.isascii() or not value.isdigit() or int(value) < 1:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number from 1.")
+    return int(value)
+
+
+def address(name: str, schemes: tuple[str, ...]) -> str:
+    """A URL, or '' where it is not set."""
+    value = text(name)
+    parts = urlsplit(value)
+    if value and (parts.scheme not in schemes or not parts.hostname):
+        example = f"{schemes[0]}://localhost:1234"
+        raise ImproperlyConfigured(f"{name} is no address; it takes one like {example}.")
+    return value
+
+
+def state_folder(default: Path) -> Path:
+    """Where the state lives, made on first use and readable for its owner only."""
+    folder = Path(text("PLUMBLINE_HOME", str(default))).expanduser().absolute()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The folder for the state, {folder}, cannot be made ({error.strerror}); "
+            "PLUMBLINE_HOME names another."
+        ) from None
+    return folder
+
+
+def secret_key(folder: Path) -> str:
+    """`SECRET_KEY`, else one that is made once and kept in the state folder."""
+    given = text("SECRET_KEY")
+    if given:
+        return given
+    path = folder / "secret-key"
+    try:
+        if not path.exists():
+            _write_once(path, secrets.token_urlsafe(48))
+        key = path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The secret key in {path} cannot be kept ({error.strerror}); SECRET_KEY sets one."
+        ) from None
+    if len(key) < 32:
+        raise ImproperlyConfigured(f"{path} holds no usable key; remove it to get a new one.")
+    return key
+
+
+def _write_once(path: Path, content: str) -> None:
+    """Two processes that start together end with one file and both read it whole."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(content)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def database(folder: Path) -> dict[str, Any]:
+    """Django's settings of the database: `DATABASE_URL`, else SQLite in the state folder."""
+    url = text("DATABASE_URL", f"sqlite:///{folder / 'plumbline.sqlite3'}")
+    if urlsplit(url).scheme not in DATABASE_SCHEMES:
+        raise ImproperlyConfigured(
+            "DATABASE_URL takes sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME."
+        )
+    try:
+        settings = dict(environ.Env.db_url_config(url))
+    except (ValueError, ImproperlyConfigured):
+        raise ImproperlyConfigured("DATABASE_URL cannot be read as an address.") from None
+    if settings["ENGINE"].endswith("sqlite3"):
+        settings["OPTIONS"] = {
+            "timeout": 20,
+            # Read-then-write under DEFERRED fails at once with "database is locked".
+            "transaction_mode": "IMMEDIATE",
+            "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+        }
+    return settings
+
+
+def channel_layer(redis_url: str) -> dict[str, Any]:
+    if not redis_url:
+        return {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    return {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [redis_url]},
+    }
+
+
+def research_defaults() -> ResearchConfig:
+    """Every knob that the environment sets, by its own name or by an alias; its own name wins."""
+    known = names()
+    fields = {known[name].upper(): text(name) for name in reversed(known) if text(name)}
+    try:
+        return ResearchConfig.from_strings(fields)
+    except ConfigError as error:
+        raise ImproperlyConfigured(str(error)) from None
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,103 @@
+"""What people send."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
+
+
+def new_key() -> str:
+    """One for each shown form: sent twice, it makes one run."""
+    return secrets.token_urlsafe(16)
+
+
+class AskForm(forms.Form):
+    question = forms.CharField(
+        max_length=QUESTION_LENGTH,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 3,
+                "autofocus": True,
+                "placeholder": "A whole question works best",
+                "aria-describedby": "question-problem",
+            }
+        ),
+        error_messages={
+            "required": "Write a question first.",
+            "max_length": f"A question has at most {QUESTION_LENGTH:,} characters.",
+        },
+    )
+    ask_first = forms.BooleanField(required=False)
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput, initial=new_key)
+
+    use_required_attribute = False
+
+
+class SampleForm(forms.Form):
+    key = forms.CharField(max_length=64)
+
+
+class ClarificationForm(forms.Form):
+    """A field for each question that the run asks; those left empty are skipped."""
+
+    def __init__(self, questions: Sequence[str], data: Any = None) -> None:
+        super().__init__(data)
+        self.questions = questions
+        for number, question in enumerate(questions):
+            self.fields[f"answer-{number}"] = forms.CharField(
+                label=question,
+                required=False,
+                max_length=TEXT_LENGTH,
+                widget=forms.Textarea(attrs={"rows": 2}),
+            )
+
+    def answers(self) -> list[str]:
+        """One for each question, '' where it was left empty."""
+        return [self.cleaned_data[f"answer-{number}"] for number in range(len(self.questions))]
+
+
+class PlanForm(forms.Form):
+    """The sub-questions as lines, and a spare one."""
+
+    def __init__(self, aspects: Sequence[str], data: Any = None) -> None:
+        super().__init__(data)
+        for number, text in enumerate([*aspects, ""], start=1):
+            self.fields[f"line-{number}"] = forms.CharField(
+                label=f"Sub-question {number}",
+                initial=text,
+                required=False,
+                max_length=TEXT_LENGTH,
+                widget=forms.Textarea(
+                    attrs={"rows": 1} | ({} if text else {"placeholder": "Add one more"})
+                ),
+            )
+
+    @property
+    def lines(self) -> list[forms.BoundField]:
+        return list(self)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not any(cleaned.values()):
+            raise forms.ValidationError("Keep at least one sub-question.")
+        return cleaned
+
+    def aspects(self) -> list[str]:
+        """As edited, each on one line."""
+        return [" ".join(text.split()) for text in self.cleaned_data.values() if text]
+
+
+class CommentForm(forms.Form):
+    comment = forms.CharField(
+        label="What should be different?",
+        max_length=TEXT_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Say what should be different."},
+    )
+
+    use_required_attribute = False

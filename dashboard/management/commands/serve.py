@@ -1,0 +1,115 @@
+"""`manage.py serve`: migrate, then web server and worker in one process."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import ArgumentParser
+from types import FrameType
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.utils import OperationalError
+from django.urls import reverse
+
+from dashboard.environment import is_loopback
+
+ACCOUNT_COMMAND = ".venv/bin/python manage.py createsuperuser"
+
+
+class Command(BaseCommand):
+    help = "Serves the pages and works on the runs, in one process."
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default=settings.HOST, help="default: HOST, else 127.0.0.1")
+        parser.add_argument(
+            "--port", type=int, default=settings.PORT, help="default: PORT, else 8000"
+        )
+
+    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        signal.signal(signal.SIGTERM, _end_early)
+        try:
+            self.serve(host, port)
+        except KeyboardInterrupt:
+            sys.exit(0)
+
+    def serve(self, host: str, port: int) -> None:
+        from dashboard.server import Address, CannotListen, EmbeddedServer, check_free
+
+        address = Address(host, port)
+        try:
+            check_free(address)
+            migrate()
+            refuse_open_door(host)
+            allow_host(host)
+            from dashboard.asgi import application
+            from research import assembly
+            from research.worker import EmbeddedWorker
+
+            EmbeddedServer(
+                application,
+                EmbeddedWorker(assembly.build_tools, settings.RESEARCH_SLOTS),
+                address,
+                on_ready=lambda: self.announce(host, port),
+                close=assembly.close,
+            ).run()
+        except CannotListen as error:
+            raise CommandError(str(error)) from None
+
+    def announce(self, host: str, port: int) -> None:
+        from research import assembly
+
+        for line in (sign_in_line(host, port), *assembly.describe(), "Stop with Ctrl-C."):
+            self.stdout.write(line)
+        self.stdout.flush()
+
+
+def _end_early(signum: int, frame: FrameType | None) -> None:
+    """Until the server takes the signal over, an end is an exit at once."""
+    sys.exit(0)
+
+
+def migrate() -> None:
+    """The plan is cheap to ask for; a full migrate costs a second start half a second."""
+    try:
+        executor = MigrationExecutor(connection)
+        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+            call_command("migrate", verbosity=0, interactive=False)
+    except OperationalError as error:
+        raise CommandError(f"The database cannot be used: {str(error).strip()}.") from None
+    finally:
+        connection.close()
+
+
+def refuse_open_door(host: str) -> None:
+    from dashboard.sign_in import has_accounts
+
+    if is_loopback(host) or has_accounts():
+        return
+    raise CommandError(
+        f"{host} can be reached from other machines, and nobody has a password yet. "
+        f"Make an account first: {ACCOUNT_COMMAND}"
+    )
+
+
+def allow_host(host: str) -> None:
+    """An address that is served on may be asked for by its name."""
+    if host not in ("0.0.0.0", "::"):
+        settings.ALLOWED_HOSTS.append(f"[{host}]" if ":" in host else host)
+
+
+def sign_in_line(host: str, port: int) -> str:
+    """Off loopback no link is made: a printed link in a server's log is a key left outside."""
+    from dashboard.sign_in import new_link_token, void_links
+
+    shown = f"[{host}]" if ":" in host else host
+    if not is_loopback(host):
+        void_links()
+        return f"Plumbline   http://{shown}:{port}{reverse('sign_in')}"
+    path = reverse("sign_in_link", args=[new_link_token()])
+    return f"Sign in     http://{shown}:{port}{path}"

@@ -1,0 +1,115 @@
+"""A report's Markdown as safe HTML with links for its citation markers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import nh3
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+TAGS = {
+    "p", "h1", "h2", "h3", "h4", "h5", "ul", "ol", "li", "strong", "em", "code", "pre", "br", "hr",
+    "blockquote", "a", "sup", "span", "table", "thead", "tbody", "tr", "th", "td",
+}  # fmt: skip
+ATTRIBUTES = {
+    "a": {"href", "class", "id", "aria-label", "title"},
+    "h2": {"id"},
+    "ol": {"start"},
+    "sup": {"class"},
+}
+MARKER = re.compile(r"\[(\d{1,4})\]")
+
+
+@dataclass(frozen=True)
+class Heading:
+    anchor: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Rendered:
+    html: SafeString
+    headings: tuple[Heading, ...]
+
+
+def render(markdown: str, link: Callable[[int], str | None]) -> Rendered:
+    """`link` gives the address of a marker, None where the report has no such citation."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    # A quoted page may hold "[1]: address", which would give the marker another target.
+    # An escaped "\[1]" is a quote's own bracket; joined into the text it would look like a marker.
+    parser.disable(["reference", "text_join"])
+    tokens = parser.parse(markdown)
+    headings = tuple(_anchor_headings(tokens))
+    _link_markers(tokens, link)
+    raw = parser.renderer.render(tokens, parser.options, {})
+    safe = nh3.clean(
+        raw, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noreferrer"
+    )
+    return Rendered(mark_safe(safe), headings)
+
+
+def _anchor_headings(tokens: list[Token]) -> list[Heading]:
+    found = []
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open" and opening.tag == "h2":
+            heading = Heading(f"section-{len(found) + 1}", _plain(inline))
+            opening.attrSet("id", heading.anchor)
+            found.append(heading)
+    return found
+
+
+def _plain(inline: Token) -> str:
+    return "".join(child.content for child in inline.children or ())
+
+
+def _link_markers(tokens: list[Token], link: Callable[[int], str | None]) -> None:
+    """Only in running text: a marker in code or within a link's own text stays as it is."""
+    seen: set[int] = set()
+    for token in tokens:
+        children: list[Token] = []
+        within_link = 0
+        for child in token.children or ():
+            within_link += child.nesting if child.type.startswith("link_") else 0
+            if child.type == "text" and not within_link:
+                children.extend(_split(child, link, seen))
+            else:
+                children.append(_text(child.content) if child.type == "text_special" else child)
+        if token.children is not None:
+            token.children = children
+
+
+def _split(text: Token, link: Callable[[int], str | None], seen: set[int]) -> list[Token]:
+    pieces: list[Token] = []
+    position = 0
+    for match in MARKER.finditer(text.content):
+        address = link(int(match[1]))
+        if address is None:
+            continue
+        pieces.append(_text(text.content[position : match.start()]))
+        pieces.append(_marker(int(match[1]), address, seen))
+        position = match.end()
+    pieces.append(_text(text.content[position:]))
+    return [piece for piece in pieces if piece.content]
+
+
+def _text(content: str) -> Token:
+    return Token("text", "", 0, content=content)
+
+
+def _marker(number: int, address: str, seen: set[int]) -> Token:
+    """The first of its number carries the id that the citation's page leads back to."""
+    identity = "" if number in seen else f' id="cite-{number}"'
+    seen.add(number)
+    return Token(
+        "html_inline",
+        "",
+        0,
+        content=f'<sup class="cite"><a href="{escape(address)}"{identity} '
+        f'aria-label="Citation {number}">{number}</a></sup>',
+    )

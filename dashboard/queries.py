@@ -1,0 +1,130 @@
+"""Every read of the pages; the number of queries never grows with the number of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.core.paginator import Page, Paginator
+from django.http import Http404
+
+from research.models import (
+    Evidence,
+    EvidenceSource,
+    PageText,
+    Problem,
+    Report,
+    Round,
+    Run,
+    Unit,
+)
+from research.progress import Progress, progress
+from research.services import runs
+
+Viewer = AbstractBaseUser | AnonymousUser
+
+RUNS_ON_A_PAGE = 25
+RECENT_RUNS = 5
+EVIDENCE_SHOWN = 60
+LIST_FIELDS = (
+    "public_id",
+    "question",
+    "status",
+    "termination_reason",
+    "quality_score",
+    "created_at",
+)
+
+
+@dataclass(frozen=True)
+class RunRows:
+    """What the page of a run is made of.
+
+    `told` are commands that no worker has taken up yet; `evidence` is the newest first, cut
+    to a limit.
+    """
+
+    run: Run
+    progress: Progress
+    told: frozenset[str]
+    evidence: Sequence[Evidence]
+    refused_quotes: int
+    rounds: Sequence[Round]
+    units: Sequence[Unit]
+    problems: Sequence[Problem]
+    report: Report | None
+
+
+@dataclass(frozen=True)
+class CitationRows:
+    """The quotes behind `[number]`, the stored text that they stand in, and the neighbours."""
+
+    run: Run
+    number: int
+    numbers: Sequence[int]
+    quotes: Sequence[EvidenceSource]
+    page: PageText | None
+
+
+def recent_runs(viewer: Viewer) -> Sequence[Run]:
+    return list(runs.visible_to(viewer).only(*LIST_FIELDS)[:RECENT_RUNS])
+
+
+def page_of_runs(viewer: Viewer, number: str | None) -> Page[Run]:
+    visible = runs.visible_to(viewer).only(*LIST_FIELDS)
+    return Paginator(visible, RUNS_ON_A_PAGE).get_page(number)
+
+
+def find_run(viewer: Viewer, public_id: str) -> Run:
+    """Somebody else's run is not found, so that its existence cannot be asked for."""
+    try:
+        return runs.visible_to(viewer).get(public_id=public_id)
+    except Run.DoesNotExist:
+        raise Http404("no such run") from None
+
+
+def run_rows(run: Run) -> RunRows:
+    newest = run.evidence.order_by("-position", "-label").prefetch_related("quotes")
+    return RunRows(
+        run=run,
+        progress=progress(run),
+        told=untaken_commands(run),
+        evidence=list(newest[:EVIDENCE_SHOWN]),
+        refused_quotes=run.refused_quotes.count(),
+        rounds=list(run.rounds.all()),
+        units=list(run.units.all()),
+        problems=list(run.problems.all()),
+        report=run.reports.order_by("-number").first(),
+    )
+
+
+def untaken_commands(run: Run) -> frozenset[str]:
+    """The kinds of what people said and no worker has taken up yet."""
+    return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
+
+
+def citation_rows(run: Run, number: int) -> CitationRows:
+    report = run.reports.order_by("-number").first()
+    cited = {entry["marker"]: entry for entry in report.citations} if report else {}
+    if number not in cited:
+        raise Http404("no such citation")
+    quotes = list(
+        EvidenceSource.objects.filter(
+            evidence__run=run,
+            evidence__label__in=cited[number]["evidence_ids"],
+            url=cited[number]["url"],
+        )
+        .select_related("evidence")
+        .prefetch_related("evidence__quotes")
+    )
+    if not quotes:
+        raise Http404("no such citation")
+    return CitationRows(
+        run=run,
+        number=number,
+        numbers=sorted(cited),
+        quotes=quotes,
+        page=PageText.objects.filter(uses__run=run, sha256=quotes[0].text_sha256).first(),
+    )

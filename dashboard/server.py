@@ -1,0 +1,164 @@
+"""Daphne with the embedded worker on its loop: one process, one clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from daphne.server import Server
+from daphne.ws_protocol import WebSocketProtocol
+from twisted.internet import defer, reactor
+from twisted.python.failure import Failure
+
+SERVICE_RESTART = 1012
+WORKER_SECONDS = 1.2
+CLOSE_SECONDS = 0.2
+GOODBYE_SECONDS = 0.1
+LEFTOVER_SECONDS = 0.2
+
+
+class CannotListen(Exception):
+    """The address cannot be served on; the message says why and what to do."""
+
+
+class Worker(Protocol):
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Address:
+    host: str
+    port: int
+
+    @property
+    def endpoint(self) -> str:
+        """As Twisted reads it, where a colon within a part is escaped."""
+        return f"tcp:port={self.port}:interface={self.host.replace(':', chr(92) + ':')}"
+
+
+class EmbeddedServer(Server):  # type: ignore[misc]
+    """Serves, works and ends together.
+
+    `run` raises `CannotListen`, or what kept the worker from starting.
+    """
+
+    def __init__(
+        self,
+        application: Any,
+        worker: Worker,
+        address: Address,
+        *,
+        on_ready: Callable[[], None],
+        close: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`on_ready` may block; `close` is awaited once the worker has stopped."""
+        super().__init__(application, endpoints=[address.endpoint], server_name="plumbline")
+        self.worker = worker
+        self.address = address
+        self.on_ready = on_ready
+        self.close = close
+        self.failure: Exception | None = None
+        self._starting: asyncio.Task[None] | None = None
+
+    def run(self) -> None:
+        reactor.callWhenRunning(self._begin)
+        super().run()
+        if self.failure:
+            raise self.failure
+
+    def listen_error(self, failure: Failure) -> None:
+        cause = getattr(failure.value, "socketError", failure.value)
+        self.failure = CannotListen(why_not(cause, self.address))
+        self.stop()
+
+    def kill_all_applications(self) -> defer.Deferred[None]:
+        """Twisted waits for this before the loop ends."""
+        return defer.Deferred.fromFuture(asyncio.ensure_future(self._end()))
+
+    def _begin(self) -> None:
+        self._starting = asyncio.get_event_loop().create_task(self._start(), name="start")
+        self._starting.add_done_callback(self._started)
+
+    async def _start(self) -> None:
+        await self.worker.start()
+        await asyncio.to_thread(self.on_ready)
+
+    def _started(self, start: asyncio.Task[None]) -> None:
+        """A server whose worker did not start would take questions and never answer."""
+        if not start.cancelled() and isinstance(failure := start.exception(), Exception):
+            self.failure = failure
+            self.stop()
+
+    async def _end(self) -> None:
+        """The worker first: what it checkpoints is what the next start goes on from."""
+        if self._starting is not None:
+            self._starting.cancel()
+            await asyncio.wait([self._starting], timeout=WORKER_SECONDS)
+        await _bounded(self.worker.stop(), WORKER_SECONDS)
+        await self._say_goodbye()
+        await _bounded(self.close(), CLOSE_SECONDS)
+        leftovers = [*self._applications(), *_other_tasks()]
+        for task in leftovers:
+            task.cancel()
+        if leftovers:
+            await asyncio.wait(leftovers, timeout=LEFTOVER_SECONDS)
+
+    async def _say_goodbye(self) -> None:
+        """1012 is the code on which the page's socket comes back by itself."""
+        for protocol in self._open_sockets():
+            protocol.sendCloseFrame(SERVICE_RESTART, b"restart")
+        with suppress(TimeoutError):
+            async with asyncio.timeout(GOODBYE_SECONDS):
+                while self._open_sockets():
+                    await asyncio.sleep(0.02)
+
+    def _open_sockets(self) -> list[Any]:
+        return [
+            protocol
+            for protocol, details in self.connections.items()
+            if isinstance(protocol, WebSocketProtocol) and "disconnected" not in details
+        ]
+
+    def _applications(self) -> Iterator[asyncio.Task[Any]]:
+        for details in self.connections.values():
+            application = details.get("application_instance")
+            if application is not None and not application.done():
+                yield application
+
+
+def _other_tasks() -> list[asyncio.Task[Any]]:
+    own = asyncio.current_task()
+    return [task for task in asyncio.all_tasks() if task is not own]
+
+
+async def _bounded(waiting: Awaitable[None], seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(waiting, seconds)
+
+
+def check_free(address: Address) -> None:
+    """Raises `CannotListen`; asked before anything slow or lasting is done."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((address.host, address.port))
+        except OSError as error:
+            raise CannotListen(why_not(error, address)) from None
+
+
+def why_not(cause: BaseException, address: Address) -> str:
+    host, port = address.host, address.port
+    code = getattr(cause, "errno", None)
+    if code == errno.EADDRINUSE:
+        return f"Port {port} is taken by another program. Choose another: PORT={port + 1} make run"
+    if code == errno.EACCES:
+        return f"Port {port} may not be used by this account. Choose another: PORT=8000 make run"
+    return f"{host} is no address of this machine. Set HOST to one that is, or leave it out."

@@ -1,0 +1,81 @@
+"""Icons and times for templates."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from dashboard import words
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, extra: str = "") -> SafeString:
+    """Decoration beside a word, so hidden from screen readers."""
+    return format_html(
+        '<svg class="icon icon-{} {}" aria-hidden="true"><use href="{}#{}"></use></svg>',
+        name,
+        extra,
+        static("icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag
+def state(value: words.State) -> SafeString:
+    return format_html(
+        '<span class="state tone-{}">{}<span>{}</span></span>',
+        value.tone,
+        icon(value.icon),
+        value.word,
+    )
+
+
+@register.simple_tag
+def when(moment: datetime | None) -> SafeString | str:
+    """How long ago, with the exact time beneath the pointer and for machines."""
+    if moment is None:
+        return ""
+    exact = timezone.localtime(moment)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        exact.isoformat(timespec="seconds"),
+        exact.strftime("%Y-%m-%d %H:%M %Z"),
+        words.ago(moment, timezone.now()),
+    )
+
+
+@register.simple_tag
+def lasting(since: datetime) -> str:
+    """How long something has been going on."""
+    return words.seconds(max(0, round((timezone.now() - since).total_seconds())))
+
+
+@register.filter
+def counted(number: int, names: str) -> str:
+    """`{{ 2|counted:"page,pages" }}` → "2 pages"."""
+    one, _, many = names.partition(",")
+    return words.count(number, one, many)
+
+
+@register.filter
+def one_decimal(value: float | None) -> str:
+    return words.score(value)
+
+
+@register.filter
+def duration(value: float) -> str:
+    return words.seconds(value)
+
+
+@register.filter
+def percent(value: float | None, whole: Any = 1) -> int:
+    """Share of `whole` in whole percent, for the width of a bar."""
+    return 0 if not value or not whole else min(100, round(100 * value / float(whole)))

@@ -1,0 +1,77 @@
+"""Asking: the box, the samples, the list of runs."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dashboard import queries
+from dashboard import samples as sample_questions
+from dashboard.contexts.lists import paging, run_line
+from dashboard.forms import AskForm, SampleForm, new_key
+from research.services import runs
+from research.services.errors import ServiceError
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask(request: HttpRequest) -> HttpResponse:
+    form = AskForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            run = runs.ask(
+                request.user,
+                form.cleaned_data["question"],
+                agreed=not form.cleaned_data["ask_first"],
+                idempotency_key=form.cleaned_data["key"],
+            )
+        except ServiceError as error:
+            form.add_error("question", str(error))
+        else:
+            return redirect("run", run.public_id)
+    status = 422 if form.is_bound else 200
+    return render(request, "dashboard/ask.html", ask_context(request, form), status=status)
+
+
+def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
+    from research import assembly  # heavy: only a page that tells of it should wait for it
+
+    return {
+        "page": "ask",
+        "form": form,
+        "at_work": [f"Analyst: {assembly.analyst()}", f"Search: {assembly.search()}"],
+        "samples": [
+            {"slug": sample.slug, "question": sample.question, "key": new_key()}
+            for sample in sample_questions.samples()
+        ],
+        "recent": [run_line(run) for run in queries.recent_runs(request.user)],
+    }
+
+
+@require_POST
+def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
+    """A sample runs over the sample library, whatever else is configured."""
+    sample = sample_questions.find(slug)
+    form = SampleForm(request.POST)
+    if sample is None or not form.is_valid():
+        raise Http404("no such sample")
+    try:
+        run = runs.ask(
+            request.user,
+            sample.question,
+            agreed=True,
+            sources={"search": ["samples"]},
+            idempotency_key=form.cleaned_data["key"],
+        )
+    except ServiceError as error:
+        messages.error(request, str(error))
+        return redirect("ask")
+    return redirect("run", run.public_id)
+
+
+@require_GET
+def list_runs(request: HttpRequest) -> HttpResponse:
+    page = queries.page_of_runs(request.user, request.GET.get("page"))
+    context = {"page": "runs", "runs": [run_line(run) for run in page], "paging": paging(page)}
+    return render(request, "dashboard/runs.html", context)

@@ -1,0 +1,122 @@
+"""One run: its page, its citations, and what a person can tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from dashboard import queries
+from dashboard.contexts.citation import citation_page
+from dashboard.contexts.plan import plan
+from dashboard.contexts.run import run_page
+from dashboard.forms import ClarificationForm, CommentForm, PlanForm
+from research.engine.records import Status
+from research.models import Run
+from research.services import runs
+from research.services.errors import ServiceError
+
+
+@never_cache
+@require_GET
+def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
+    return page_of(request, queries.find_run(request.user, public_id))
+
+
+def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) -> HttpResponse:
+    """The page of a run; `forms` replaces those that were sent with mistakes."""
+    context = run_page(queries.run_rows(run))
+    live = context["run"]["live"]
+    context["refreshing"] = live and "hold" not in request.GET
+    if context["run"]["asks"]:
+        context |= {**waiting_forms(run), **forms}
+    return render(request, "dashboard/run.html", context, status=status)
+
+
+def waiting_forms(run: Run) -> dict[str, object]:
+    """What is asked of the person who looks at a run that waits."""
+    if run.status == Status.AWAITING_CLARIFICATION:
+        return {"clarification": ClarificationForm(questions_of(run))}
+    if run.status == Status.AWAITING_APPROVAL:
+        return {
+            "plan": plan(run),
+            "plan_form": PlanForm(aspects_of(run)),
+            "comment_form": CommentForm(),
+        }
+    return {}
+
+
+def questions_of(run: Run) -> list[str]:
+    return list((run.plan or {}).get("questions", ()))
+
+
+def aspects_of(run: Run) -> list[str]:
+    return [aspect["text"] for aspect in (run.plan or {}).get("aspects", ())]
+
+
+@require_POST
+def answer(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    if "skip" in request.POST:
+        return told(request, run, lambda: runs.skip_questions(request.user, run))
+    form = ClarificationForm(questions_of(run), request.POST)
+    if not form.is_valid():
+        return page_of(request, run, 422, clarification=form)
+    return told(request, run, lambda: runs.answer(request.user, run, form.answers()))
+
+
+@require_POST
+def approve(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    form = PlanForm(aspects_of(run), request.POST)
+    if not form.is_valid():
+        return page_of(request, run, 422, plan_form=form)
+    return told(request, run, lambda: runs.approve(request.user, run, form.aspects()))
+
+
+@require_POST
+def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    form = CommentForm(request.POST)
+    if not form.is_valid():
+        return page_of(request, run, 422, comment_form=form)
+    comment = form.cleaned_data["comment"]
+    return told(request, run, lambda: runs.send_back(request.user, run, comment))
+
+
+@require_POST
+def stop(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    return told(request, run, lambda: runs.stop_and_report(request.user, run))
+
+
+@require_POST
+def resume(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    return told(request, run, lambda: runs.resume(request.user, run))
+
+
+@require_POST
+def cancel(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    return told(request, run, lambda: runs.cancel(request.user, run))
+
+
+def told(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResponse:
+    """Back to the page, with the service's own words where it refused."""
+    try:
+        tell()
+    except ServiceError as error:
+        messages.error(request, str(error))
+    return redirect("run", run.public_id)
+
+
+@require_GET
+def show_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    context = citation_page(queries.citation_rows(run, number))
+    return render(request, "dashboard/citation.html", context)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard import queries
+
+
+def test_an_unknown_address_has_a_page_of_its_own(client: Client) -> None:
+    answer = client.get("/nothing/")
+    assert answer.status_code == 404
+    assert b"There is nothing here" in answer.content
+
+
+def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.force_login(admin)
+    answer = strict.post("/", {"question": "Why?", "key": "k"})
+    assert answer.status_code == 403
+    assert b"This form is no longer valid" in answer.content
+
+
+def test_a_fault_of_ours_shows_no_trace(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    def break_down(*args: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(queries, "recent_runs", break_down)
+    client = Client(raise_request_exception=False)
+    client.force_login(admin)
+    answer = client.get("/")
+    assert answer.status_code == 500
+    assert b"Something broke on our side" in answer.content
+    assert b"secret detail" not in answer.content
+
+
+@pytest.mark.parametrize("path", ["/static/plumbline.css", "/static/icons.svg"])
+def test_static_files_are_served_to_anybody_and_whole(path: str) -> None:
+    answer = Client().get(path)
+    assert answer.status_code == 200
+    assert int(answer.headers["Content-Length"]) == len(answer.content) > 0
+
+
+def test_commands_need_a_post(client: Client) -> None:
+    assert client.get("/runs/abc/cancel/").status_code == 405

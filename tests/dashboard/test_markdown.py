@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from dashboard.markdown import render
+
+
+def link(number: int) -> str | None:
+    return f"/citations/{number}/" if number < 3 else None
+
+
+def html(markdown: str) -> str:
+    return str(render(markdown, link).html)
+
+
+def test_a_script_in_a_quote_stays_text() -> None:
+    assert "<script" not in html('"<script>alert(1)</script>" [1]')
+    assert "&lt;script&gt;" in html('"<script>alert(1)</script>" [1]')
+
+
+@pytest.mark.parametrize(
+    "markdown",
+    [
+        "[x](javascript:alert(1))",
+        "![x](https://other.example/x.png)",
+        "<img src=x onerror=alert(1)>",
+        "[x](data:text/html,1)",
+    ],
+)
+def test_nothing_active_and_nothing_from_another_host_is_let_through(markdown: str) -> None:
+    found = html(markdown)
+    assert "<img" not in found and "href=" not in found
+
+
+def test_a_marker_becomes_a_link_and_the_first_of_its_number_an_anchor() -> None:
+    found = html("One. [1] Again. [1] Two. [2]")
+    assert found.count('href="/citations/1/"') == 2
+    assert found.count('id="cite-1"') == 1 and found.count('id="cite-2"') == 1
+
+
+@pytest.mark.parametrize("markdown", ["No such. [9]", r"The page's own. \[1\]", "`code[1]`"])
+def test_what_is_no_marker_of_the_report_stays_text(markdown: str) -> None:
+    assert "href=" not in html(markdown)
+
+
+def test_a_quoted_page_cannot_give_a_marker_another_target() -> None:
+    assert "evil" not in html("Oaks. [1]\n\n[1]: https://evil.example/\n").split("</a>")[0]
+
+
+def test_headings_are_listed_with_their_anchors() -> None:
+    rendered = render("## First\n\n### Not this\n\n## Second", link)
+    assert [heading.text for heading in rendered.headings] == ["First", "Second"]
+    assert 'id="section-2"' in rendered.html

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from research.models import Command, Run
+from tests.dashboard.conftest import add_evidence, add_report, make_run
+
+PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
+
+
+def page(client: Client, run: Run, query: str = "") -> str:
+    answer = client.get(f"/runs/{run.public_id}/{query}")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def test_a_working_run_shows_verdict_action_and_standing(client: Client, admin: User) -> None:
+    run = make_run(admin, round=2, quality_score=5.8, verdict="Going on: 1 of 1 answered.")
+    add_evidence(run, 1)
+    html = page(client, run)
+    assert "<h1>Going on: 1 of 1 answered.</h1>" in html
+    assert "round 2 of at most 3" in html and "score 5.8 of 7.0" in html and "1 gap" in html
+    for part in ("verdict", "action", "aspects", "gaps", "evidence", "rounds"):
+        assert f'id="run-{run.public_id}-{part}"' in html
+
+
+def test_only_a_working_run_that_is_followed_refreshes(client: Client, admin: User) -> None:
+    working, ended = make_run(admin), make_run(admin, "completed")
+    assert 'http-equiv="refresh"' in page(client, working)
+    assert 'http-equiv="refresh"' not in page(client, working, "?hold=1")
+    assert 'http-equiv="refresh"' not in page(client, ended)
+
+
+def test_somebody_elses_run_is_not_found(admin: User) -> None:
+    run = make_run(admin)
+    add_evidence(run, 1)
+    add_report(run, "Old. [1]")
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("eve"))
+    address = f"/runs/{run.public_id}/"
+    assert stranger.get(address).status_code == 404
+    assert stranger.get(f"{address}citations/1/").status_code == 404
+    for action in ("answer", "approve", "send-back", "stop", "resume", "cancel"):
+        assert stranger.post(f"{address}{action}/").status_code == 404
+    assert not Command.objects.exists()
+
+
+def test_the_page_takes_the_same_queries_for_much_evidence(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    add_evidence(run, 1)
+    few = count_queries(lambda: page(client, run))
+    for number in range(2, 80):
+        add_evidence(run, number)
+    assert count_queries(lambda: page(client, run)) == few
+
+
+def count_queries(ask: Callable[[], object]) -> int:
+    with CaptureQueriesContext(
+        connection,
+    ) as captured:
+        ask()
+    return len(captured)
+
+
+@pytest.mark.parametrize(
+    ("status", "action", "sent", "kind", "payload"),
+    [
+        ("awaiting_clarification", "answer", {"answer-0": "red"}, "answer", {"answers": ["red"]}),
+        ("awaiting_clarification", "answer", {"skip": "1"}, "skip", {}),
+        ("awaiting_approval", "approve", {"line-1": "New"}, "approve", {"aspects": ["New"]}),
+        ("awaiting_approval", "send-back", {"comment": "more"}, "revise", {"comment": "more"}),
+        ("researching", "stop", {}, "stop", {}),
+        ("paused", "resume", {}, "resume", {}),
+    ],
+)
+def test_a_form_reaches_the_run_as_a_command(
+    client: Client,
+    admin: User,
+    status: str,
+    action: str,
+    sent: dict[str, str],
+    kind: str,
+    payload: dict[str, object],
+) -> None:
+    run = make_run(admin, status, plan={**PLAN, "questions": ["Which?"]})
+    answer = client.post(f"/runs/{run.public_id}/{action}/", sent)
+    assert answer.headers["Location"] == f"/runs/{run.public_id}/"
+    command = Command.objects.get()
+    assert (command.kind, command.payload, command.actor) == (kind, payload, admin)
+
+
+def test_cancelling_a_run_that_nobody_holds_ends_it(client: Client, admin: User) -> None:
+    run = make_run(admin, "queued")
+    client.post(f"/runs/{run.public_id}/cancel/")
+    assert "Cancelled" in page(client, run)
+
+
+def test_an_answer_counts_as_heard_before_a_worker_takes_it(client: Client, admin: User) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    assert "The plan" in page(client, run)
+    client.post(f"/runs/{run.public_id}/approve/", {"line-1": "How old?"})
+    html = page(client, run)
+    assert "It goes on in a moment" in html and "The plan</h2>" not in html
+
+
+def test_what_cannot_be_done_now_is_said_on_the_page(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    client.post(f"/runs/{run.public_id}/stop/")
+    assert "There is no research to stop." in page(client, run)
+
+
+@pytest.mark.parametrize("action", ["approve", "send-back"])
+def test_a_form_with_a_mistake_is_shown_again(client: Client, admin: User, action: str) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    answer = client.post(f"/runs/{run.public_id}/{action}/", {"line-1": "", "comment": ""})
+    assert answer.status_code == 422
+    assert b'class="problem"' in answer.content
+    assert not Command.objects.exists()
+
+
+def test_a_report_is_shown_with_links_to_its_citations(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed", termination_text="Stopped: all answered.")
+    add_evidence(run, 1)
+    add_report(run, "## How old\n\nAbout 600 years. [1] <script>alert(1)</script>")
+    html = page(client, run)
+    assert f'href="/runs/{run.public_id}/citations/1/"' in html
+    assert "<script" not in html and "&lt;script&gt;" in html
+    assert '<a href="#section-1">How old</a>' in html
+    assert "2 of 2 statements cited" in html
+
+
+def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert '<mark id="quote">An oak lives for about 600 years.</mark> It is slow.' in html
+    assert "quote word for word" in html and "meaning: not judged" in html
+    assert "&lt;b&gt;The end&lt;/b&gt;" in html
+    assert "oak.html#:~:text=An%20oak%20lives" in html
+
+
+def test_the_sample_librarys_pages_have_no_live_page(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1)
+    report = add_report(run, "About 600 years. [1]")
+    address = "https://trees.example/oak.html"
+    evidence.quotes.update(url=address)
+    report.citations[0]["url"] = address
+    report.save()
+    html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "Open the live page" not in html
+
+
+def test_a_quote_that_is_not_in_the_stored_copy_is_told_so(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1, quote="An oak lives for about 900 years.")
+    add_report(run, "About 900 years. [1]")
+    html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "quote not in the stored copy" in html
+
+
+def test_a_citation_that_the_report_does_not_have_is_not_found(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    assert client.get(f"/runs/{run.public_id}/citations/1/").status_code == 404
+
+
+def test_a_failed_run_says_why_and_shows_no_report(client: Client, admin: User) -> None:
+    run = make_run(admin, "failed")
+    run.problems.create(key="1", where="model", message="The model's server does not answer.")
+    html = page(client, run)
+    assert "The model&#x27;s server does not answer." in html
+    assert 'class="report"' not in html

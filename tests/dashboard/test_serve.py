@@ -1,0 +1,115 @@
+"""The serve command as people start it: a process of its own on a free port."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SECONDS_TO_START = 60
+SECONDS_TO_END = 2.0
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+def start(home: Path, port: int, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "serve", *arguments],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "DEEPRESEARCH_ENV_FILE": os.devnull,
+            "PLUMBLINE_HOME": str(home),
+            "PORT": str(port),
+            **variables,
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@contextmanager
+def serving(home: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+    """The process and the lines that it printed once it was up."""
+    process = start(home, port)
+    try:
+        assert process.stdout is not None
+        lines = [process.stdout.readline().strip() for _ in range(4)]
+        yield process, lines
+    finally:
+        process.kill()
+        process.communicate(timeout=10)
+
+
+def link_in(lines: list[str]) -> str:
+    return lines[0].split()[-1]
+
+
+def test_it_prints_a_link_that_works_until_the_next_start(tmp_path: Path, port: int) -> None:
+    with serving(tmp_path, port) as (_, lines):
+        assert [line.split()[0] for line in lines[1:]] == ["Analyst", "Search", "Store"]
+        older = link_in(lines)
+        assert older.startswith(f"http://127.0.0.1:{port}/sign-in/")
+    with serving(tmp_path, port) as (_, lines):
+        assert httpx.get(older).status_code == 403
+        with httpx.Client() as browser:
+            answer = browser.get(link_in(lines), follow_redirects=True)
+            assert "What do you want to know?" in answer.text
+        assert httpx.get(link_in(lines)).status_code == 403
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_and_soon(tmp_path: Path, port: int, sent: signal.Signals) -> None:
+    with serving(tmp_path, port) as (process, _):
+        process.send_signal(sent)
+        begun = time.monotonic()
+        assert process.wait(timeout=10) == 0
+        assert time.monotonic() - begun < SECONDS_TO_END
+        assert process.stderr is not None
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_a_taken_port_is_one_sentence_and_leaves_the_other_link_good(
+    tmp_path: Path, port: int
+) -> None:
+    with serving(tmp_path, port) as (_, lines):
+        second = start(tmp_path, port)
+        _, told = second.communicate(timeout=SECONDS_TO_START)
+        assert second.returncode == 1
+        assert f"Port {port} is taken" in told and f"PORT={port + 1} make run" in told
+        assert len(told.strip().splitlines()) == 1
+        assert httpx.get(link_in(lines)).status_code == 302
+
+
+def test_it_refuses_the_network_while_nobody_has_a_password(tmp_path: Path, port: int) -> None:
+    process = start(tmp_path, port, HOST="0.0.0.0")
+    _, told = process.communicate(timeout=SECONDS_TO_START)
+    assert process.returncode == 1
+    assert "manage.py createsuperuser" in told and "Traceback" not in told
+
+
+def test_an_address_of_another_machine_is_refused(tmp_path: Path, port: int) -> None:
+    process = start(tmp_path, port, "--host", "192.0.2.1")
+    _, told = process.communicate(timeout=SECONDS_TO_START)
+    assert process.returncode == 1
+    assert "192.0.2.1 is no address of this machine" in told

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard.models import SignInLink
+from dashboard.sign_in import has_accounts, new_link_token
+from research.services import people
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_link_signs_in_as_the_local_admin_once() -> None:
+    token = new_link_token()
+    first, second = Client(), Client()
+    assert first.get(f"/sign-in/{token}").headers["Location"] == "/"
+    assert first.get("/").context["user"] == people.local_admin()
+    assert second.get(f"/sign-in/{token}").status_code == 403
+    assert second.get("/").status_code == 302
+
+
+def test_a_new_link_voids_the_older_one() -> None:
+    older, newer = new_link_token(), new_link_token()
+    assert Client().get(f"/sign-in/{older}").status_code == 403
+    assert Client().get(f"/sign-in/{newer}").status_code == 302
+
+
+def test_the_token_itself_is_not_stored() -> None:
+    token = new_link_token()
+    assert token not in str(list(SignInLink.objects.values()))
+
+
+@pytest.mark.parametrize("header", ["Sec-Purpose", "Purpose", "X-Moz"])
+def test_a_browser_that_fetches_ahead_does_not_use_the_link_up(header: str) -> None:
+    token = new_link_token()
+    assert Client().get(f"/sign-in/{token}", headers={header: "prefetch"}).status_code == 204
+    assert Client().head(f"/sign-in/{token}").status_code == 405
+    assert Client().get(f"/sign-in/{token}").status_code == 302
+
+
+def test_the_password_form_shows_only_where_somebody_has_a_password() -> None:
+    people.local_admin()
+    assert not has_accounts()
+    assert b'name="password"' not in Client().get("/sign-in/").content
+    User.objects.create_user("ada", password="a long enough phrase")
+    assert has_accounts()
+    assert b'name="password"' in Client().get("/sign-in/").content
+
+
+def test_a_password_signs_in() -> None:
+    User.objects.create_user("ada", password="a long enough phrase")
+    answer = Client().post("/sign-in/", {"username": "ada", "password": "a long enough phrase"})
+    assert answer.headers["Location"] == "/"
+
+
+@pytest.mark.parametrize("path", ["/", "/runs/", "/runs/abc/", "/runs/abc/citations/1/", "/admin/"])
+def test_every_page_asks_for_a_sign_in(path: str) -> None:
+    answer = Client().get(path)
+    assert answer.status_code == 302
+    assert "sign-in" in answer.headers["Location"] or "/login/" in answer.headers["Location"]
+
+
+def test_signing_out_ends_the_session(client: Client) -> None:
+    client.post("/sign-out/")
+    assert client.get("/").status_code == 302
