@@ -22,22 +22,17 @@ COMMAND_PLACES = ("commands/", "person/")
 
 
 class DjangoStore:
-    """The journal of one advance of one run: what `put` returned from is durable.
-
-    `on_put` is called before each entry is written: the run is on new ground.
-    """
+    """The journal of one advance of one run: what `put` returned from is durable."""
 
     def __init__(
         self,
         lease: Lease,
         writer: Writer,
         *,
-        on_put: Callable[[], None] = lambda: None,
         extractor_version: str = "",
     ) -> None:
         self.lease = lease
         self.writer = writer
-        self.on_put = on_put
         self.extractor_version = extractor_version
         self._texts: dict[str, str] = {}
 
@@ -45,7 +40,6 @@ class DjangoStore:
         return await self.writer.call(load_entries, self.lease.run_id)
 
     async def put(self, entry: Entry) -> None:
-        self.on_put()
         work = Work(self.lease, (self._row(entry),), then=_taking(entry), visible=False)
         await self.writer.write(work)
 

@@ -1,13 +1,12 @@
 """The engine's records → rows: upserts that write only what differs.
 
-The journal is the truth and rows follow from it. A resumed run emits its early records
-again; they are held back until it reaches new ground, so that rows never go back in time
-and a replay writes nothing.
+The journal is the truth and rows follow from it. What a resumed run emits again is held
+back by the journal until it goes live, and what is unchanged is not written, so that rows
+never go back in time.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -42,9 +41,6 @@ from research.writer import Work, Writer
 
 Values = dict[str, Any]
 Key = tuple[object, ...]
-
-CATCH_UP_SECONDS = 0.2
-"""How long units that replay in parallel may lag behind the first that goes on."""
 
 
 def _position(label: str) -> int:
@@ -121,46 +117,14 @@ class Projection:
         self._written: dict[Key, Values] = {}
         self._run: Values = {}
         self._report: tuple[int, Values] = (0, {})
-        self._held: dict[Key, Record] | None = None
-        self._timer: asyncio.TimerHandle | None = None
 
-    async def load(self, *, resumed: bool) -> None:
-        """Read what is written; `resumed` holds records back until new ground."""
+    async def load(self) -> None:
+        """Read what is written."""
         await self.writer.call(self._load)
-        self._held = {} if resumed else None
-
-    def receive(self, record: Record) -> None:
-        if self._held is None:
-            self._project(record)
-            return
-        key = _key(record)
-        self._held.pop(key, None)
-        self._held[key] = record
-
-    def new_ground(self) -> None:
-        """The run does something that is not recorded: soon its records count again."""
-        if self._held is not None and self._timer is None:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(CATCH_UP_SECONDS, self._catch_up_unless_failed)
-
-    def catch_up(self) -> None:
-        """Project what was held back, each record as it was last emitted."""
-        held, self._held = self._held or {}, None
-        for record in held.values():
-            self._project(record)
-
-    def close(self) -> None:
-        """Forget what is still held back: whoever resumes emits it again."""
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _catch_up_unless_failed(self) -> None:
-        if self.writer.failure(self.lease) is None:
-            self.catch_up()
 
     # --- one record ----------------------------------------------------------------------
 
-    def _project(self, record: Record) -> None:
+    def receive(self, record: Record) -> None:
         table = TABLES.get(type(record))
         if table is not None:
             self._row(table, record)
@@ -265,8 +229,3 @@ def _drop_quotes(evidence: Evidence, kept: int) -> None:
 
 def _row_key(table: Table, values: Values) -> Key:
     return (table.model, *(values[name] for name in table.key))
-
-
-def _key(record: Record) -> Key:
-    table = TABLES.get(type(record))
-    return (type(record),) if table is None else _row_key(table, table.values(record))

@@ -21,12 +21,11 @@ from rich.text import Text
 
 from research import assembly, notify
 from research.engine.records import ENDED, Status
-from research.leases import Lease
+from research.leases import Lease, new_owner
 from research.models import Run
 from research.progress import Progress, progress
 from research.services import ServiceError, runs
 from research.worker import advance, claim
-from research.leases import new_owner
 
 POLL_SECONDS = 0.5
 MARKS = {

@@ -126,7 +126,6 @@ class _Advance:
         except Exception as error:
             return await self._failed(error)
         finally:
-            self.projection.close()
             self.writer.forget(self.lease)
 
     async def _run(self, build_tools: BuildTools) -> Outcome:
@@ -151,9 +150,9 @@ class _Advance:
         return await self._cancelled()
 
     async def _research(self, run: Run, build_tools: BuildTools) -> Outcome:
-        store = DjangoStore(self.lease, self.writer, on_put=self.projection.new_ground)
+        store = DjangoStore(self.lease, self.writer)
         resumed = bool(await store.load())
-        await self.projection.load(resumed=resumed)
+        await self.projection.load()
         tools = build_tools(run)
         if isinstance(tools, Awaitable):
             tools = await tools
@@ -197,7 +196,6 @@ class _Advance:
     # --- how it ends -----------------------------------------------------------------------
 
     async def _settle(self) -> None:
-        self.projection.catch_up()
         await self.writer.flush(self.lease)
 
     async def _finish(self) -> Outcome:

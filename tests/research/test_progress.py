@@ -40,7 +40,7 @@ async def _grow(run: Run) -> None:
     async with Writer() as writer:
         lease = await writer.call(_reopened, run)
         rows = Projection(lease, writer)
-        await rows.load(resumed=False)
+        await rows.load()
         for n in range(3, 100):
             rows.receive(records.Aspect(f"A{n}", f"Aspect {n}", "q", "plan", 1))
             rows.receive(evidence(n, page_at(f"https://host{n}.example/"), aspect_id=f"A{n}"))

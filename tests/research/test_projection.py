@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import get_args
 
 import pytest
 
-from research import leases, projection
+from research import leases
 from research.engine import records
 from research.engine.records import Record, RunState, Status
 from research.leases import Lease
@@ -48,17 +48,16 @@ def lease(run: Run) -> Lease:
     return taken
 
 
-def project(lease: Lease, *emitted: Record, resumed: bool = False) -> None:
-    asyncio.run(_project(lease, emitted, resumed))
+def project(lease: Lease, *emitted: Record) -> None:
+    asyncio.run(_project(lease, emitted))
 
 
-async def _project(lease: Lease, emitted: Iterable[Record], resumed: bool) -> None:
+async def _project(lease: Lease, emitted: Iterable[Record]) -> None:
     async with Writer() as writer:
         rows = Projection(lease, writer)
-        await rows.load(resumed=resumed)
+        await rows.load()
         for record in emitted:
             rows.receive(record)
-        rows.catch_up()
         await writer.flush(lease)
 
 
@@ -85,16 +84,15 @@ def test_no_field_of_a_record_is_lost(kind: type[Record]) -> None:
     assert {field.name for field in fields(kind)} - apart <= kept
 
 
-@pytest.mark.parametrize("resumed", [False, True])
 def test_unchanged_records_write_nothing_and_bump_nothing(
-    run: Run, lease: Lease, resumed: bool, monkeypatch: pytest.MonkeyPatch
+    run: Run, lease: Lease, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project(lease, *ALL)
     assert sequence(run) > 0
     before = sequence(run)
     posted: list[object] = []
     monkeypatch.setattr(Writer, "post", lambda self, work: posted.append(work))
-    project(lease, *ALL, resumed=resumed)
+    project(lease, *ALL)
     assert posted == []
     assert sequence(run) == before
 
@@ -148,28 +146,6 @@ def test_a_report_goes_stale_with_its_evidence(run: Run, lease: Lease) -> None:
     assert not is_stale(report)
     project(lease, evidence(2, PAGES[0], claim="Something else."))
     assert is_stale(report)
-
-
-def test_a_resumed_run_holds_its_records_back_until_new_ground(run: Run, lease: Lease) -> None:
-    answered = replace(ASPECT, state=records.AspectState.ANSWERED)
-    project(lease, answered)
-    before = sequence(run)
-
-    async def scenario(read: Callable[[], str]) -> None:
-        async with Writer() as writer:
-            rows = Projection(lease, writer)
-            await rows.load(resumed=True)
-            rows.receive(ASPECT)
-            rows.new_ground()
-            rows.receive(answered)
-            await asyncio.sleep(projection.CATCH_UP_SECONDS + 0.05)
-            await writer.flush(lease)
-            assert await writer.call(sequence, run) == before
-            rows.receive(replace(ASPECT, state=records.AspectState.DISPUTED))
-            await writer.flush(lease)
-            assert await writer.call(read) == "disputed"
-
-    asyncio.run(scenario(lambda: run.aspects.get().state))
 
 
 def test_a_run_that_ends_gets_its_time(run: Run, lease: Lease) -> None:
