@@ -52,6 +52,15 @@ def texts(name: str) -> list[str]:
     return [part.strip() for part in text(name).split(",") if part.strip()]
 
 
+def folders(name: str) -> list[str]:
+    """Folders with commas between, as absolute paths; one that is no folder is refused."""
+    found = [Path(part).expanduser().resolve() for part in texts(name)]
+    for folder in found:
+        if not folder.is_dir():
+            raise ImproperlyConfigured(f"{name} names {folder}, which is no folder.")
+    return [str(folder) for folder in found]
+
+
 def boolean(name: str, default: bool = False) -> bool:
     value = text(name, "on" if default else "off").lower()
     if value not in TRUE | FALSE:

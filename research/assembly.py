@@ -131,8 +131,12 @@ def chosen_sources() -> dict[str, Any]:
     from research.retrieval.providers import configured
 
     if settings.SEARCH_PROVIDER:
-        return {"search": [name.strip() for name in settings.SEARCH_PROVIDER.split(",")]}
-    return {"search": configured(_provider_settings()) or [SAMPLES]}
+        names = [name.strip() for name in settings.SEARCH_PROVIDER.split(",")]
+    elif settings.DOCUMENTS:
+        names = [DOCUMENTS]
+    else:
+        names = configured(_provider_settings()) or [SAMPLES]
+    return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
 
 
 async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
@@ -170,7 +174,7 @@ async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
     from research.retrieval.folder import DocumentError
 
     if not folders:
-        raise ToolFailure("No folder of documents was named: add --documents PATH.", permanent=True)
+        raise ToolFailure("No folder of documents was named: set DOCUMENTS or add --documents PATH.", permanent=True)
     try:
         reports = [await _parts.index.refresh(folder, _parts.pool) for folder in folders]
     except DocumentError as error:
@@ -216,7 +220,10 @@ def search() -> str:
     names = chosen_sources()["search"]
     if names == [SAMPLES]:
         return "the bundled sample library (nothing else is configured)"
-    return "none" if names == [NONE] else ", ".join(names)
+    if names == [NONE]:
+        return "none"
+    folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
+    return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
 
 
 def store() -> str:

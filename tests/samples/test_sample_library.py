@@ -1,4 +1,4 @@
-"""The bundled sample library: its size, its hosts, and the levels that make one question need several searches."""
+"""The bundled sample library: size, hosts, and the levels that make one question need rounds."""
 
 import json
 import re
@@ -49,10 +49,14 @@ NAMES_OF_LEVEL_2 = re.compile(
     re.IGNORECASE,
 )
 NAMES_OF_LEVEL_3 = re.compile(
-    r"migration soft fork|hybrid signing wallets|block size pressure|witness data|hardware wallet firmware",
+    r"migration soft fork|hybrid signing wallets|block size pressure|witness data"
+    r"|hardware wallet firmware",
     re.IGNORECASE,
 )
-EXTERNAL_RESOURCES = "script, img, iframe, video, audio, object, embed, link[rel=stylesheet], link[rel=preload], [src]"
+EXTERNAL_RESOURCES = (
+    "script, img, iframe, video, audio, object, embed, [src], "
+    "link[rel=stylesheet], link[rel=preload]"
+)
 
 
 def name(page: Path) -> str:
@@ -141,7 +145,8 @@ def test_every_other_page_is_outside_the_levels() -> None:
     assert levelled <= {name(page) for page in PAGES}
     for page in PAGES:
         if name(page) not in levelled:
-            assert not re.search(r"quantum|cryptocurrenc", soup(page).get_text(" "), re.IGNORECASE), name(page)
+            text = soup(page).get_text(" ")
+            assert not re.search(r"quantum|cryptocurrenc", text, re.IGNORECASE), name(page)
 
 
 def test_four_recipes_answer_with_steps_in_whole_sentences() -> None:

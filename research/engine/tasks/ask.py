@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -119,14 +118,6 @@ def render(name: str, context: Mapping[str, Any]) -> tuple[str, str]:
     text = _TEMPLATES.get_template(f"{name}.md").render(context)
     system, _, prompt = text.partition("\n=====\n")
     return system.strip(), prompt.strip() + "\n"
-
-
-def prompt_digests() -> dict[str, str]:
-    """Prompt file → hash of its text: frozen in each run."""
-    return {
-        path.stem: hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-        for path in sorted(PROMPTS.glob("*.md"))
-    }
 
 
 def _repair(text: str, fault: str) -> str:

@@ -1,0 +1,122 @@
+"""The settings in words: what `.env.example` and `docs/settings.md` are made from.
+
+The knobs of a run come from `ResearchConfig`; what belongs to an installation stands here.
+`.venv/bin/python -m dashboard.reference` writes both files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from annotated_types import Ge, Gt, Le
+from pydantic.fields import FieldInfo
+
+from research.engine.config import ResearchConfig, extra
+
+ROOT = Path(__file__).resolve().parent.parent
+
+INSTALLATION = {
+    "OPENAI_BASE_URL": "A server that speaks OpenAI's chat completions; OpenAI's own if not set.",
+    "OPENAI_API_KEY": "Its key, where it wants one.",
+    "RESEARCH_MODEL": "The model that plans, reads and writes; none: passages are quoted by code.",
+    "EVALUATOR_MODEL": "The model that judges each round; the research model if not set.",
+    "SEARCH_PROVIDER": "Searches by name, preferred first (documents, searxng, samples), or none.",
+    "DOCUMENTS": "Folders of documents (html, md, txt) to search, with commas between.",
+    "SEARXNG_URL": "The address of a SearXNG whose JSON format is switched on.",
+    "FETCH_ALLOW_PRIVATE_HOSTS": "host:port pairs on private networks that may be fetched.",
+    "HOST": "The address that is served on; 127.0.0.1 if not set.",
+    "PORT": "The port that is served on; 8000 if not set.",
+    "PLUMBLINE_HOME": "The folder for database, index and keys; var/ in the checkout if not set.",
+    "DATABASE_URL": "Another database than SQLite, such as postgres://user@host/name.",
+    "REDIS_URL": "A Redis that carries messages between several web processes.",
+    "SECRET_KEY": "Django's secret; made once and kept in the state folder if not set.",
+    "ALLOWED_HOSTS": "Host names that the pages may be asked for by, beside loopback.",
+    "RESEARCH_SLOTS": "Runs that one process works on at once; 2 if not set.",
+}
+
+
+def env_example() -> str:
+    """Every setting, commented out, with its default."""
+    lines = [
+        "# Settings of Plumbline. Copy to .env and uncomment what you need; the real",
+        "# environment wins. Written by `python -m dashboard.reference`: do not edit by hand.",
+        "",
+        "# --- this installation",
+    ]
+    for name, help_text in INSTALLATION.items():
+        lines += ["", f"# {help_text}", f"# {name}="]
+    lines += ["", "# --- how research is done (frozen in each run)"]
+    for name, info in ResearchConfig.model_fields.items():
+        lines += ["", f"# {_help(info)}", f"# {name.upper()}={_value(info.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def settings_page() -> str:
+    """The same as a page of the documentation."""
+    lines = [
+        "# Settings",
+        "",
+        "Written by `python -m dashboard.reference` from the one place where each setting is",
+        "declared. Settings come from the environment or from `.env` (the file that",
+        "`DEEPRESEARCH_ENV_FILE` names, else the nearest one upwards from the working folder).",
+        "",
+        "## Of an installation",
+        "",
+        "| name | what it is |",
+        "| --- | --- |",
+        *(f"| `{name}` | {help_text} |" for name, help_text in INSTALLATION.items()),
+        "",
+        "## Of a run",
+        "",
+        "Frozen in the run when it is asked; `--set NAME=VALUE` changes one for one run. A triple",
+        "is for simple, ordinary and complex questions.",
+        "",
+        "| name | default | range | what it does | also known as |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for name, info in ResearchConfig.model_fields.items():
+        aliases = ", ".join(f"`{alias}`" for alias in extra(info)["aliases"])
+        row = (f"`{name.upper()}`", f"`{_value(info.default)}`", _range(info), _help(info), aliases)
+        lines.append("| " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _help(info: FieldInfo) -> str:
+    unit = extra(info)["unit"]
+    return f"{info.description} ({unit})" if unit else str(info.description)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(str(part) for part in value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "" if value is None else str(value)
+
+
+def _range(info: FieldInfo) -> str:
+    return " ".join(_bounds(info))
+
+
+def _bounds(info: FieldInfo) -> Iterator[str]:
+    for rule in info.metadata:
+        if isinstance(rule, Ge):
+            yield f"≥ {rule.ge}"
+        elif isinstance(rule, Gt):
+            yield f"> {rule.gt}"
+        elif isinstance(rule, Le):
+            yield f"≤ {rule.le}"
+
+
+FILES = {ROOT / ".env.example": env_example, ROOT / "docs" / "settings.md": settings_page}
+
+
+def main() -> None:
+    for path, made in FILES.items():
+        path.write_text(made(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
