@@ -1,0 +1,39 @@
+"""Fixtures for tests of whole runs: name this module in `pytest_plugins`."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.installation import Installation
+from tests.support.world import World, opened
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with opened() as world:
+        yield world
+
+
+@pytest.fixture(scope="session")
+def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the state with a database at the present schema; making one takes a second."""
+    home: Path = tmp_path_factory.mktemp("installation") / "state"
+    Installation(home, {}).manage("migrate", "--verbosity", "0").check_returncode()
+    return home
+
+
+@pytest.fixture
+def installation(world: World, bare_installation: Installation) -> Installation:
+    """An installation of its own that is pointed at the world."""
+    bare_installation.settings = world.environment()
+    return bare_installation
+
+
+@pytest.fixture
+def bare_installation(empty_state: Path, tmp_path: Path) -> Installation:
+    """An installation with nothing configured."""
+    return Installation(Path(shutil.copytree(empty_state, tmp_path / "state")), {})

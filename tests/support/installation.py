@@ -1,0 +1,115 @@
+"""Plumbline as its user has it: a folder for the state, an environment, `manage.py`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
+LONGEST_SECONDS = 90
+
+
+@dataclass
+class Installation:
+    """`settings` are environment variables; nothing of the tests' own environment leaks in."""
+
+    home: Path
+    settings: Mapping[str, str]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+        no_file = self.home.parent / "no-settings"
+        no_file.touch()
+        own = {"PLUMBLINE_HOME": str(self.home), "DEEPRESEARCH_ENV_FILE": str(no_file)}
+        return {**kept, **own, **self.settings}
+
+    def manage(
+        self, *arguments: str, prefix: Iterable[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """`manage.py ARGUMENTS` to its end, without a terminal; `prefix` stands before it."""
+        return subprocess.run(
+            [*prefix, sys.executable, "manage.py", *arguments],
+            cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=LONGEST_SECONDS,
+        )  # fmt: skip
+
+    def start(self, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
+        """`manage.py ARGUMENTS`, running; the caller ends it."""
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
+                   "stderr": subprocess.DEVNULL, **streams}  # fmt: skip
+        command = [sys.executable, "manage.py", *arguments]
+        return subprocess.Popen(command, cwd=ROOT, env=self.environment, **streams)
+
+    @contextmanager
+    def inside(self) -> Iterator[Inside]:
+        """A way to call what `tests/support/inside.py` offers, each call in a new process."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.inside"],
+            cwd=ROOT, env=self.environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+        with process:
+            try:
+                yield Inside(process)
+            finally:
+                _end(process)
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End a process and what it forked, also a call that would go on for ever."""
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+class Killed(Exception):
+    """The process of a call was ended by SIGKILL."""
+
+
+class Inside:
+    """Calls by name: `inside("resource", run=run)`. One at a time."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+
+    def __call__(self, name: str, **arguments: Any) -> Any:
+        """What the call returned. Raises `Killed`."""
+        self.begin(name, **arguments)
+        return self.end()
+
+    def begin(self, name: str, **arguments: Any) -> None:
+        """Start a call and leave it running until `end`."""
+        assert self._process.stdin
+        self._process.stdin.write(json.dumps([name, arguments]) + "\n")
+        self._process.stdin.flush()
+
+    def end(self) -> Any:
+        deadline = Timer(LONGEST_SECONDS, _end, [self._process])
+        deadline.start()
+        try:
+            return self._answer()
+        finally:
+            deadline.cancel()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout
+        result = None
+        for line in self._process.stdout:
+            said = json.loads(line)
+            if "exit" not in said:
+                result = said["result"]
+            elif said["exit"] == -signal.SIGKILL:
+                raise Killed
+            else:
+                assert said["exit"] == 0, f"the call ended with {said['exit']}"
+                return result
+        raise AssertionError("the process of the calls ended")

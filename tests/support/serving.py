@@ -1,0 +1,108 @@
+"""What the servers of the tests share: HTTP on loopback in a thread, and a log of requests."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Reply:
+    body: bytes = b""
+    status: int = 200
+    content_type: str = "application/json"
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def json_reply(value: Any, status: int = 200, **headers: str) -> Reply:
+    return Reply(json.dumps(value).encode(), status, headers=headers)
+
+
+class _Threads(ThreadingHTTPServer):
+    """Keeps its errors; that a client was killed in the middle of a request is none."""
+
+    daemon_threads = True
+    block_on_close = False
+    error: BaseException | None = None
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        error = sys.exception()
+        if not isinstance(error, ConnectionError):
+            self.error = error
+
+
+class LoopbackServer:
+    """Answers on a free port of 127.0.0.1 while its `with` block lasts."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self._http = _Threads(("127.0.0.1", 0), _handler_of(self))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+
+    def reply(self, path: str, body: bytes) -> Reply:
+        """What a request is answered; called in a thread of its own."""
+        raise NotImplementedError
+
+    @property
+    def place(self) -> str:
+        return f"127.0.0.1:{self._http.server_port}"
+
+    def url(self, path: str = "") -> str:
+        return f"http://{self.place}{path}"
+
+    def close(self) -> None:
+        """Raises what went wrong in answering."""
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+        if self._http.error is not None:
+            raise self._http.error
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _handler_of(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(b"")
+
+        def do_POST(self) -> None:
+            self._answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+
+        def _answer(self, body: bytes) -> None:
+            reply = server.reply(self.path, body)
+            self.send_response(reply.status)
+            self.send_header("Content-Type", reply.content_type)
+            self.send_header("Content-Length", str(len(reply.body)))
+            for name, value in reply.headers.items():
+                self.send_header(name.replace("_", "-"), value)
+            self.end_headers()
+            self.wfile.write(reply.body)
+
+        def log_message(self, format: str, *arguments: Any) -> None:
+            return
+
+    return Handler
+
+
+def path_of(target: str) -> str:
+    return urlsplit(target).path
+
+
+def closed_place() -> str:
+    """An address of this machine where nothing listens."""
+    http = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    port = http.server_port
+    http.server_close()
+    return f"127.0.0.1:{port}"
