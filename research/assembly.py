@@ -6,6 +6,7 @@ The parts are made once per process, when first needed, and belong to one event 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from research.retrieval.samples import SampleLibrary
 
 SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
+NO_FOLDER = "No folder of documents was named: set DOCUMENTS or add --documents PATH."
 
 
 class SystemClock:
@@ -139,8 +141,20 @@ def chosen_sources() -> dict[str, Any]:
     return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
 
 
+def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
+    """Raises `ToolFailure` for a search that is unknown, not configured or without a folder."""
+    from research.retrieval.providers import open_provider
+
+    for name in names:
+        if name == DOCUMENTS and not folders:
+            raise ToolFailure(NO_FOLDER, permanent=True)
+        if name not in {SAMPLES, DOCUMENTS, NONE}:
+            open_provider(name, _provider_settings(), _parts.client)
+
+
 async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
     from research.retrieval.pipeline import FallbackSearch, NamedSearch, NoSearch
+    from research.retrieval.providers import open_provider
 
     names = list(chosen.get("search", ()))
     folders = [Path(folder) for folder in chosen.get("documents", ())]
@@ -157,15 +171,8 @@ async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
             searches.append(NamedSearch("your documents", search))
             fetch = AddressedFetch(documents, fetch)
         else:
-            searches.append(NamedSearch(*_web_search(name)))
+            searches.append(open_provider(name, _provider_settings(), _parts.client))
     return FallbackSearch(searches), fetch
-
-
-def _web_search(name: str) -> tuple[str, Search]:
-    from research.retrieval.providers import PROVIDERS, open_search
-
-    search = open_search([name], _provider_settings(), _parts.client)
-    return PROVIDERS[name].label, search
 
 
 async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
@@ -174,7 +181,7 @@ async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
     from research.retrieval.folder import DocumentError
 
     if not folders:
-        raise ToolFailure("No folder of documents was named: set DOCUMENTS or add --documents PATH.", permanent=True)
+        raise ToolFailure(NO_FOLDER, permanent=True)
     try:
         reports = [await _parts.index.refresh(folder, _parts.pool) for folder in folders]
     except DocumentError as error:

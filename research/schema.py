@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
@@ -10,15 +15,28 @@ from django.db.utils import OperationalError
 
 
 def migrate() -> None:
-    """Migrate where there is something to migrate; asking for the plan is cheap.
+    """Migrate where there is something to migrate; two processes take turns.
 
     Raises `CommandError` with a sentence where the database cannot be used.
     """
     try:
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            call_command("migrate", verbosity=0, interactive=False)
+        if _pending():
+            with _alone():
+                call_command("migrate", verbosity=0, interactive=False)
     except OperationalError as error:
         raise CommandError(f"The database cannot be used: {str(error).strip()}.") from None
     finally:
         connection.close()
+
+
+def _pending() -> bool:
+    """Asking for the plan is cheap; a full migrate costs a start half a second."""
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    with (settings.STATE_DIR / "migrating").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -113,6 +113,11 @@ class Meter:
         causes = self.usage.fallbacks.setdefault(task, {})
         causes[cause] = causes.get(cause, 0) + 1
 
+    @property
+    def fallen_back(self) -> int:
+        """How many model tasks were done by code, for whatever cause."""
+        return sum(sum(causes.values()) for causes in self.usage.fallbacks.values())
+
     def spent(self, seconds: float) -> StopReason | None:
         """The first budget with nothing left for another round, in the stop rule's order."""
         config, usage = self.config, self.usage

@@ -225,12 +225,30 @@ def _parse(value: str) -> Any:
     return text
 
 
+_SAYS = {
+    "int_parsing": "takes a whole number",
+    "int_from_float": "takes a whole number",
+    "float_parsing": "takes a number",
+    "bool_parsing": "takes on or off",
+    "greater_than_equal": "takes {ge} or more",
+    "greater_than": "takes more than {gt}",
+    "less_than_equal": "takes {le} or less",
+    "literal_error": "takes {expected}",
+    "tuple_type": "takes three numbers with commas between",
+    "missing": "takes three numbers with commas between",
+    "too_long": "takes three numbers with commas between",
+}
+
+
 def _explain(error: ValidationError) -> str:
     sentences = []
     for problem in error.errors():
         name = str(problem["loc"][0]).upper() if problem["loc"] else ""
-        text = problem["msg"].removeprefix("Value error, ")
-        sentences.append(f"{name}: {text[0].lower()}{text[1:]}" if name else text)
+        says = _SAYS.get(problem["type"], "")
+        text = says.format(**problem.get("ctx", {})) if says else problem["msg"]
+        text = text.removeprefix("Value error, ")
+        given = f", not {problem['input']!r}" if isinstance(problem["input"], str) else ""
+        sentences.append(f"{name} {text}{given}" if name else text)
     return "; ".join(sentences) + "."
 
 

@@ -34,6 +34,8 @@ from research.engine.tools import (
     Tools,
 )
 
+LONGEST_WAIT_SECONDS = 20.0
+
 EntryKind = Literal["model", "search", "fetch", "decision"]
 EntryStatus = Literal["pending", "done", "failed", "refused"]
 
@@ -138,6 +140,7 @@ class Journal:
         receive: Callable[[Record], None] = lambda record: None,
         inbox: Inbox | None = None,
         analyst: str = "extractive",
+        backoff_seconds: float = 0.5,
     ) -> None:
         self.store = store
         self.tools = tools
@@ -147,6 +150,7 @@ class Journal:
         self._catching_up = False
         self.inbox = inbox or EmptyInbox()
         self.analyst = analyst
+        self.backoff_seconds = backoff_seconds
         self.interrupted = asyncio.Event()
         self.replayed = 0
         self.live = 0
@@ -282,17 +286,28 @@ class Journal:
                 replace(pending, status="refused", answer={"reason": spent.reason})
             )
         try:
+            await self._wait(place, attempt)
             await self._put(pending)
             started = self._live(place).clock.monotonic()
             try:
                 answer = MODEL.dump_python(await model.complete(request), mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except ModelFailure as failure:
-                settled = replace(pending, status="failed", answer=_failure(failure))
+                told = {**_failure(failure), "retry_after_seconds": failure.retry_after_seconds}
+                settled = replace(pending, status="failed", answer=told)
             seconds = self._live(place).clock.monotonic() - started
             return await self._put(replace(settled, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
+
+    async def _wait(self, place: str, attempt: int) -> None:
+        """Before another attempt: as long as the server asked for, else ever longer."""
+        before = self._entries.get((place, attempt - 1))
+        if before is None or before.status != "failed":
+            return
+        asked = before.answer.get("retry_after_seconds")
+        wait = self.backoff_seconds * 2.0 ** (attempt - 2) if asked is None else float(asked)
+        await asyncio.sleep(min(wait, LONGEST_WAIT_SECONDS))
 
     async def search(self, place: str, request: SearchRequest) -> SearchAnswer:
         """Raises `SearchFailure` or `BudgetSpent`."""

@@ -14,6 +14,8 @@ from research.engine.run import Question, Run
 from research.engine.stopping import Stop
 from research.engine.verdict import close_round, conclude
 
+PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
+
 __all__ = ["Question", "research"]
 
 
@@ -24,6 +26,8 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     goes further than what was recorded.
     """
     run = Run(question, config, journal)
+    for place in journal.paid_twice:
+        run.trouble(place, PAID_TWICE)
     try:
         plan = await agree(run, await take_in(run))
         run.start(plan)

@@ -47,8 +47,8 @@ class _Markers:
         )
 
 
-def render(ledger: Ledger, draft: Draft, ended: str, cut: int) -> Rendered:
-    """The whole report; markers are `[n]`."""
+def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> Rendered:
+    """The whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
     marks = _Markers(ledger)
     thin = len({i for s in draft.statements for i in s.evidence}) < LEAST_PASSAGES
     short = " ".join(_sentence(statement, marks) for statement in draft.short_answer)
@@ -60,7 +60,7 @@ def render(ledger: Ledger, draft: Draft, ended: str, cut: int) -> Rendered:
         _disagreements(ledger, marks),
         _not_found(ledger),
     ]
-    parts.insert(2, f"*{_facts(ledger, marks, ended, cut)}*")
+    parts.insert(2, f"*{_facts(ledger, marks, ended, cut, by_code)}*")
     parts.append(_sources(ledger, marks))
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
 
@@ -87,9 +87,15 @@ def _standing(ledger: Ledger, aspect: Aspect) -> str:
     return "○ Preliminary: one source"
 
 
-def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int) -> str:
+def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) -> str:
     quotes = len(marks.places)
-    sites = {ledger.sources[url].domain for _, url, _ in marks.places}
+    records = ledger.book.records
+    sites = {
+        source.independence_key
+        for record_id, url, _ in marks.places
+        for source in records[record_id].sources
+        if source.url == url
+    }
     pages = {url for _, url, _ in marks.places}
     local = all(url.startswith("file:") for url in pages)
     where = count(len(pages), "document") if local else count(len(sites), "site")
@@ -100,6 +106,7 @@ def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int) -> str:
         f"newest {newest[:10]}" if newest else "",
         _one_page(marks, pages),
         f"{count(cut, 'statement')} cut in the check" if cut else "",
+        f"{count(by_code, 'step')} done by code, since the model failed" if by_code else "",
         ended.rstrip("."),
     ]
     return " · ".join(filter(None, facts))

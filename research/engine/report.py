@@ -39,7 +39,13 @@ async def write_report(run: Run) -> None:
     else:
         run.doing("Writing the report")
         checked = _with_key_claims(ledger, await _checked(run, await write(run)))
-        rendered = render(ledger, checked.draft, run.state.termination_text or "", checked.cut)
+        rendered = render(
+            ledger,
+            checked.draft,
+            run.state.termination_text or "",
+            checked.cut,
+            run.journal.meter.fallen_back,
+        )
         _mark_cited(ledger, rendered)
         run.journal.emit(_report(checked, rendered))
         await _gate(run, checked, rendered)

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from research.engine.budget import BudgetSpent
 from research.engine.choosing import Candidate, choose_pages
@@ -133,7 +134,7 @@ def _aims(run: Run, item: Work) -> tuple[str, ...]:
 
 
 def _host(url: str) -> str:
-    return url.split("/")[2].removeprefix("www.") if "://" in url else ""
+    return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
 async def _fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore) -> None:

@@ -79,5 +79,10 @@ class Run:
     def trouble(self, where: str, message: str) -> None:
         self.journal.emit(Problem(where, message))
 
+    def fell_back(self, task: str, cause: str) -> None:
+        """A model task was done by code: counted, and shown among what went wrong."""
+        self.journal.meter.fell_back(task, cause)
+        self.trouble(f"model, {task}", f"Done by code instead: {cause}.")
+
     def tell_usage(self) -> None:
         self.journal.emit(self.journal.meter.snapshot())

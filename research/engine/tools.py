@@ -30,7 +30,13 @@ class ToolFailure(Exception):
 
 
 class ModelFailure(ToolFailure):
-    """The model's server gave no usable answer."""
+    """The model's server gave no usable answer; it may say when to ask again."""
+
+    def __init__(
+        self, reason: str, *, permanent: bool = False, retry_after_seconds: float | None = None
+    ) -> None:
+        super().__init__(reason, permanent=permanent)
+        self.retry_after_seconds = retry_after_seconds
 
 
 class SearchFailure(ToolFailure):

@@ -97,7 +97,9 @@ def _last_round(ledger: Ledger) -> str:
 
 
 def _tried(ledger: Ledger) -> str:
-    return f"{count(len(ledger.queries), 'search')}, {count(len(ledger.pages), 'page')} read"
+    failed = sum(s.status in {"failed", "refused", "empty"} for s in ledger.sources.values())
+    tried = f"{count(len(ledger.queries), 'search')}, {count(len(ledger.pages), 'page')} read"
+    return f"{tried}, {count(failed, 'page')} could not be read" if failed else tried
 
 
 def _list(texts: Sequence[str]) -> str:

@@ -49,16 +49,24 @@ class ChatModel:
         except openai.BadRequestError:
             if not constrained:
                 raise ModelFailure("the model's server refused the request") from None
-            self._constrained = False
-            return await self.complete(request)
+            return await self._without_schema(request)
         except openai.APITimeoutError:
             raise ModelFailure("the model did not answer in time") from None
         except openai.APIConnectionError:
             raise ModelFailure("the model's server could not be reached") from None
         except openai.APIStatusError as error:
-            raise _refused(error.status_code) from None
+            raise _refused(error) from None
         except openai.OpenAIError:
             raise ModelFailure("the model's server gave an answer that can't be read") from None
+
+    async def _without_schema(self, request: ModelRequest) -> ModelAnswer:
+        """Ask again without `response_format`; where that helps, it is left out from now on."""
+        self._constrained = False
+        try:
+            return await self.complete(request)
+        except ModelFailure:
+            self._constrained = True
+            raise
 
     async def _complete(self, request: ModelRequest) -> ModelAnswer:
         completion = await self._client.chat.completions.create(
@@ -109,11 +117,18 @@ class ChatModel:
         await self._client.close()
 
 
-def _refused(status: int) -> ModelFailure:
+def _refused(error: openai.APIStatusError) -> ModelFailure:
+    status = error.status_code
     if status in {401, 403}:
         return ModelFailure("the model's server refused the key", permanent=True)
     if status == 404:
         return ModelFailure("the model's server does not know this model", permanent=True)
+    wait = _retry_after_seconds(error.response.headers.get("retry-after", ""))
     if status == 429:
-        return ModelFailure("the model's server asks to slow down")
-    return ModelFailure(f"the model's server answered {status}")
+        return ModelFailure("the model's server asks to slow down", retry_after_seconds=wait)
+    return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
+
+
+def _retry_after_seconds(header: str) -> float | None:
+    """Seconds as a number; a date is not worth the trouble and counts as not given."""
+    return float(header) if header.isascii() and header.isdigit() else None

@@ -9,14 +9,11 @@ from types import FrameType
 from typing import Any
 
 from django.conf import settings
-from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
-from django.db.utils import OperationalError
 from django.urls import reverse
 
 from dashboard.environment import is_loopback
+from research.schema import migrate
 
 ACCOUNT_COMMAND = ".venv/bin/python manage.py createsuperuser"
 
@@ -72,18 +69,6 @@ class Command(BaseCommand):
 def _end_early(signum: int, frame: FrameType | None) -> None:
     """Until the server takes the signal over, an end is an exit at once."""
     sys.exit(0)
-
-
-def migrate() -> None:
-    """The plan is cheap to ask for; a full migrate costs a second start half a second."""
-    try:
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            call_command("migrate", verbosity=0, interactive=False)
-    except OperationalError as error:
-        raise CommandError(f"The database cannot be used: {str(error).strip()}.") from None
-    finally:
-        connection.close()
 
 
 def refuse_open_door(host: str) -> None:

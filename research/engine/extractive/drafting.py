@@ -16,7 +16,7 @@ from research.engine.ledger import Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, Evidence, Quoted
 from research.engine.similarity import jaccard
-from research.engine.text import term_set, words_in
+from research.engine.text import term_set, unique, words_in
 
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
@@ -50,8 +50,9 @@ def statement(record: Evidence) -> Statement:
 
 
 def lead_in(source: Quoted) -> str:
-    section = source.section if source.section.casefold() != source.title.casefold() else ""
-    return " › ".join(filter(None, (source.title or source.domain, section)))
+    """Title and section of a source, each said once."""
+    parts = [source.title or source.domain, *source.section.split(" › ")]
+    return " › ".join(part for part in unique(parts) if part)
 
 
 def _short_answer(ledger: Ledger) -> list[Evidence]:

@@ -71,7 +71,7 @@ async def assess(run: Run, place: str) -> Assessment:
             answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
             return _assessment(ledger, answer)
         except TaskFailed as failed:
-            run.journal.meter.fell_back(TASK.name, failed.cause)
+            run.fell_back(TASK.name, failed.cause)
     return judging.judge(ledger, run.limits)
 
 

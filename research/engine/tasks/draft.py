@@ -64,7 +64,7 @@ async def write(run: Run) -> Draft:
             )
             return _draft(ledger, answer)
         except TaskFailed as failed:
-            run.journal.meter.fell_back(DRAFT.name, failed.cause)
+            run.fell_back(DRAFT.name, failed.cause)
     return drafting.draft(run.ledger)
 
 
@@ -81,7 +81,7 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
             run.journal, run.config.max_model_attempts, "report/repair", REPAIR, context
         )
     except TaskFailed as failed:
-        run.journal.meter.fell_back(REPAIR.name, failed.cause)
+        run.fell_back(REPAIR.name, failed.cause)
         return {}
     return {s.number: _statement(s.text, s.evidence) for s in answer.statements if s.text.strip()}
 

@@ -63,7 +63,7 @@ async def understand(
             answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
             return _understood(run.question.text, answer)
         except TaskFailed as failed:
-            run.journal.meter.fell_back(TASK.name, failed.cause)
+            run.fell_back(TASK.name, failed.cause)
     return from_wording(run.question.text, clarifications, comment)
 
 

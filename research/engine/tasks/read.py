@@ -90,7 +90,7 @@ async def read(
         try:
             return await _read_with_model(run, place, topic, pages, aspects)
         except TaskFailed as failed:
-            run.journal.meter.fell_back(TASK.name, failed.cause)
+            run.fell_back(TASK.name, failed.cause)
     return read_extractively(run, pages, aspects)
 
 

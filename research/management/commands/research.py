@@ -12,8 +12,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from research import assembly
 from research.engine.config import ConfigError, ResearchConfig
 from research.engine.records import Status
+from research.engine.tools import ToolFailure
 from research.schema import migrate
 from research.services.errors import ServiceError
 
@@ -110,4 +112,10 @@ def chosen(search: str | None, documents: list[str]) -> dict[str, Any] | None:
     names = [name.strip() for name in (search or "").split(",") if name.strip()]
     if not names and not folders:
         return None
+    if "documents" in names and not folders:
+        folders = [Path(folder) for folder in settings.DOCUMENTS]
+    try:
+        assembly.check_searches(names, folders)
+    except ToolFailure as unusable:
+        raise CommandError(unusable.reason, returncode=BAD_USE) from None
     return {"search": names or ["documents"], "documents": [str(folder) for folder in folders]}

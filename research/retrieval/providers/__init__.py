@@ -28,10 +28,11 @@ def open_search(
 
     Raises `SearchFailure`, for the user, at a name that is unknown or not configured.
     """
-    return FallbackSearch([_open(name, settings, client) for name in names])
+    return FallbackSearch([open_provider(name, settings, client) for name in names])
 
 
-def _open(name: str, settings: ProviderSettings, client: httpx.AsyncClient) -> NamedSearch:
+def open_provider(name: str, settings: ProviderSettings, client: httpx.AsyncClient) -> NamedSearch:
+    """One provider by its name; raises `SearchFailure` where it is unknown or not configured."""
     provider = PROVIDERS.get(name)
     if provider is None:
         known = ", ".join(PROVIDERS)
