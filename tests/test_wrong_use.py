@@ -37,12 +37,27 @@ def recorded(installation: Installation) -> dict[str, Any] | None:
         (("e" * 2001, "--yes"), "The question has 2,001 characters; 2,000 is the most."),
         ((EGGS,), "There is no terminal to ask you on: add --yes"),
         ((EGGS, "--yes", "--set", "NO_SUCH=1"), "There is no setting called NO_SUCH."),
-        ((EGGS, "--yes", "--set", "MAX_SEARCHES=many"), "MAX_SEARCHES: "),
+        ((EGGS, "--yes", "--set", "MAX_SEARCHES=many"), "MAX_SEARCHES takes a whole number"),
         ((EGGS, "--yes", "--set", "MAX_SEARCHES"), "--set takes KNOB=VALUE"),
         ((EGGS, "--yes", "--mode", "quick"), "invalid choice: 'quick'"),
         ((EGGS, "--yes", "--documents", "/no/such/folder"), "/no/such/folder is no folder"),
+        ((EGGS, "--yes", "--search", "nobody"), "There is no search provider named nobody"),
+        ((EGGS, "--yes", "--search", "searxng"), "SearXNG needs SEARXNG_URL to be set."),
+        ((EGGS, "--yes", "--search", "documents"), "No folder of documents was named"),
     ],
-    ids=["empty", "long", "terminal", "unknown", "value", "form", "mode", "folder"],
+    ids=[
+        "empty",
+        "long",
+        "terminal",
+        "unknown",
+        "value",
+        "form",
+        "mode",
+        "folder",
+        "search",
+        "unconfigured",
+        "no folder",
+    ],
 )
 def test_bad_use_ends_with_status_2_and_a_sentence(
     bare_installation: Installation, arguments: tuple[str, ...], sentence: str
@@ -130,11 +145,6 @@ def as_anybody() -> list[str]:
     if shutil.which("setpriv") is None:
         pytest.skip("root reads every folder, and there is no setpriv to do without that")
     return ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
-
-
-def test_a_search_that_is_not_configured_fails_the_run(bare_installation: Installation) -> None:
-    ended = bare_installation.manage("research", EGGS, "--yes", "--search", "searxng")
-    failed(bare_installation, ended, "SearXNG needs SEARXNG_URL to be set.")
 
 
 def test_with_the_search_down_the_run_fails_and_nothing_is_made_up(
