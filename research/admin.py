@@ -84,6 +84,51 @@ class RunAdmin(ReadOnlyAdmin):
     search_fields = ("question", "public_id")
     date_hierarchy = "created_at"
     inlines = (AspectInline, RoundInline, GapInline, ProblemInline)
+    fieldsets = (
+        (None, {"fields": ("question", "owner", "status", "verdict", "termination_text")}),
+        (
+            "How it went",
+            {
+                "fields": (
+                    ("stage", "round", "complexity", "language"),
+                    ("quality_score", "termination_reason", "analyst"),
+                    ("created_at", "started_at", "finished_at"),
+                    "planned",
+                    "used",
+                )
+            },
+        ),
+        (
+            "What was frozen for it",
+            {
+                "classes": ("collapse",),
+                "fields": (
+                    ("public_id", "thread", "parent", "kind"),
+                    ("agreed", "today", "mode", "engine_version"),
+                    "sources",
+                    "knobs",
+                    "prompts",
+                ),
+            },
+        ),
+    )
+    readonly_fields = ("planned", "used", "knobs", "prompts")
+
+    @admin.display(description="plan")
+    def planned(self, run: Run) -> SafeString:
+        return _readable(run.plan)
+
+    @admin.display(description="usage")
+    def used(self, run: Run) -> SafeString:
+        return _readable(run.usage)
+
+    @admin.display(description="knobs")
+    def knobs(self, run: Run) -> SafeString:
+        return _readable(run.config)
+
+    @admin.display(description="prompt digests")
+    def prompts(self, run: Run) -> SafeString:
+        return _readable(run.prompt_digests)
 
 
 class QuoteInline(ReadOnlyInline):
@@ -114,14 +159,23 @@ class ReviewFilter(admin.SimpleListFilter):
 
 @admin.register(Evidence)
 class EvidenceAdmin(ReadOnlyAdmin):
-    list_display = ("label", "claim", "run", "confidence", "review")
+    list_display = ("label", "claim", "site", "question", "confidence", "review")
     list_filter = (ReviewFilter, "key", "round")
     search_fields = ("claim", "run__public_id", "quotes__domain")
     inlines = (QuoteInline, VerdictInline)
     actions = ("accept", "reject", "flag")
 
     def get_queryset(self, request: HttpRequest) -> EvidenceQuerySet:
-        return super().get_queryset(request).with_review()
+        found: EvidenceQuerySet = super().get_queryset(request)
+        return found.with_review().prefetch_related("quotes")
+
+    @admin.display(description="source")
+    def site(self, evidence: Evidence) -> str:
+        return ", ".join(dict.fromkeys(quote.domain for quote in evidence.quotes.all()))
+
+    @admin.display(description="run", ordering="run")
+    def question(self, evidence: Evidence) -> str:
+        return str(evidence.run)
 
     @admin.display(description="review", empty_value="unreviewed", ordering="last_verdict")
     def review(self, evidence: Any) -> str | None:
@@ -156,6 +210,18 @@ class GateResultAdmin(ReadOnlyAdmin):
     list_display = ("run", "round", "gate", "decision", "score", "threshold", "at")
     list_filter = ("gate", "decision")
     search_fields = ("run__public_id", "run__question")
+    fields = ("run", "round", "gate", "decision", "score", "threshold", "looked_at", "asked", "at")
+    readonly_fields = fields
+
+    @admin.display(description="criteria")
+    def looked_at(self, result: GateResult) -> SafeString:
+        """One line each: what was counted, and what is enough."""
+        told = (f"{c['name']}: {c['value']:g} of {c['minimum']:g}" for c in result.criteria)
+        return _readable("\n".join(told))
+
+    @admin.display(description="what it asked for", empty_value="nothing")
+    def asked(self, result: GateResult) -> SafeString | None:
+        return _readable("\n".join(result.feedback)) if result.feedback else None
 
 
 @admin.register(Round)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.records import Complexity, Usage
 from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit
+from research.models.runs import Mode
 
 
 class Part(BaseModel):
@@ -149,7 +150,18 @@ class LimitsPart(Part):
     duplicate_threshold: float
 
 
+class LevelPart(Part):
+    """The fixed mode's tree: levels, and the queries done at the present one."""
+
+    depth: int
+    depth_total: int
+    breadth_done: int
+    breadth_total: int
+
+
 class Progress(Part):
+    """`level` is null but in fixed mode."""
+
     run: RunPart
     verdict: VerdictPart
     action: ActionPart | None
@@ -162,6 +174,7 @@ class Progress(Part):
     usage: dict[str, Any]
     budget: list[BudgetPart]
     limits: LimitsPart
+    level: LevelPart | None
 
 
 def progress(run: Run) -> Progress:
@@ -172,19 +185,21 @@ def progress(run: Run) -> Progress:
     rounds = list(run.rounds.all())
     evidence = list(run.evidence.all())
     quotes = list(_quotes(run))
+    units = list(run.units.all())
     return Progress(
-        run=_run(run, bounds),
+        run=_run(run, bounds, config),
         verdict=VerdictPart(text=run.verdict, termination_reason=run.termination_reason),
         action=_action(run),
         quality=_quality(run, config, rounds),
         aspects=_aspects(run.aspects.all(), evidence, quotes),
         gaps=[_gap(gap) for gap in run.gaps.all()],
-        units=_units(list(run.units.all()), rounds),
+        units=_units(units, rounds),
         gate=_gate(run.gates.filter(gate="evidence").last()),
         evidence=_evidence(evidence, quotes),
         usage=_usage(run),
         budget=_budget(_usage(run), config),
         limits=_limits(config, bounds),
+        level=_level(run, config, units),
     )
 
 
@@ -197,13 +212,14 @@ def _quotes(run: Run) -> Iterable[Quote]:
     return rows.values_list("evidence_id", "independence_key", "domain")
 
 
-def _run(run: Run, bounds: Limits) -> RunPart:
+def _run(run: Run, bounds: Limits, config: ResearchConfig) -> RunPart:
     named = {
         name: getattr(run, name)
         for name in RunPart.model_fields
         if name not in {"id", "rounds_at_most"}
     }
-    return RunPart(id=run.public_id, rounds_at_most=max(run.round, bounds.rounds), **named)
+    most = config.deep_research_depth if run.mode == Mode.FIXED else bounds.rounds
+    return RunPart(id=run.public_id, rounds_at_most=max(run.round, most), **named)
 
 
 def _action(run: Run) -> ActionPart | None:
@@ -274,6 +290,18 @@ def _units(units: Sequence[Unit], rounds: Iterable[Round]) -> UnitsPart:
             UnitPart(**{name: getattr(unit, name) for name in UnitPart.model_fields})
             for unit in units
         ],
+    )
+
+
+def _level(run: Run, config: ResearchConfig, units: Iterable[Unit]) -> LevelPart | None:
+    if run.mode != Mode.FIXED:
+        return None
+    here = [unit for unit in units if unit.round == run.round]
+    return LevelPart(
+        depth=run.round,
+        depth_total=config.deep_research_depth,
+        breadth_done=sum(unit.status is not None for unit in here),
+        breadth_total=len(here),
     )
 
 

@@ -118,13 +118,19 @@ class Meter:
         """How many model tasks were done by code, for whatever cause."""
         return sum(sum(causes.values()) for causes in self.usage.fallbacks.values())
 
-    def spent(self, seconds: float) -> StopReason | None:
+    def spent(self, seconds: float, has_model: bool) -> StopReason | None:
         """The first budget with nothing left for another round, in the stop rule's order."""
         config, usage = self.config, self.usage
         limits = (
             (StopReason.BUDGET_TIME, seconds >= config.max_seconds),
-            (StopReason.BUDGET_CALLS, self.llm_calls + REPORT_CALLS >= config.max_llm_calls),
-            (StopReason.BUDGET_TOKENS, self.tokens + config.report_tokens >= config.max_tokens),
+            (
+                StopReason.BUDGET_CALLS,
+                has_model and self.llm_calls + REPORT_CALLS >= config.max_llm_calls,
+            ),
+            (
+                StopReason.BUDGET_TOKENS,
+                has_model and self.tokens + config.report_tokens >= config.max_tokens,
+            ),
             (
                 StopReason.BUDGET_COST,
                 config.max_cost_usd is not None

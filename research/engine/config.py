@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from research.engine.records import Complexity
 
-Triple = tuple[int, int, int]
+Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
 
 
 class ConfigError(ValueError):
@@ -37,7 +37,7 @@ def knob(
 class ResearchConfig(BaseModel):
     """The frozen knobs of one run. Triples are (simple, ordinary, complex) questions."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     deep_research_mode: Literal["adaptive", "fixed"] = knob(
         "adaptive", "Stop by quality (adaptive) or search a tree of a fixed size (fixed)."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from research.engine import quotes
+from research.engine import features, quotes
 from research.engine.evidence import SERIOUS
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
@@ -60,11 +60,18 @@ def faults(draft: Draft, ledger: Ledger) -> list[Fault]:
     for number, statement in enumerate(draft.statements, 1):
         if not statement.evidence:
             connections += 1
-            if connections * CONNECTIONS > total:
+            if connections * CONNECTIONS > total or _states(statement, ledger):
                 found.append(Fault(number, statement, "it cites no evidence"))
         elif reason := _fault(statement, ledger):
             found.append(Fault(number, statement, reason))
     return found
+
+
+def _states(statement: Statement, ledger: Ledger) -> bool:
+    """Whether an uncited sentence says more than a connection may: a number, or a new name."""
+    known = ledger.question.casefold()
+    names = [name for name in features.names(statement.text) if name.casefold() not in known]
+    return bool(names or features.numbers(statement.text))
 
 
 def _fault(statement: Statement, ledger: Ledger) -> str:
@@ -74,15 +81,16 @@ def _fault(statement: Statement, ledger: Ledger) -> str:
     if statement.quoted:
         return ""
     records = [ledger.book.records[i] for i in statement.evidence]
-    quoted = " ".join(s.quote for record in records for s in record.sources)
+    said = [" ".join(source.quote for source in record.sources) for record in records]
+    quoted = " ".join(said)
     context = _context(records, ledger)
     differing = [f for f in quotes.differences(statement.text, quoted, context) if f in SERIOUS]
     if differing:
         return f"{', '.join(differing).replace('_', ' ')} between it and its quotes"
     if quotes.share_supported(statement.text, quoted, context) < SUPPORTED_SHARE:
         return "its quotes don't say it"
-    if quotes.stronger(statement.text, quoted) and len(records) == 1:
-        return "it is stated more firmly than its quote"
+    if all(quotes.stronger(statement.text, each) for each in said):
+        return "it is stated more firmly than its quotes"
     return ""
 
 

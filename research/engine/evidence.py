@@ -51,9 +51,11 @@ class Book:
     records: dict[str, Evidence] = field(default_factory=dict)
     _signatures: dict[str, _Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _keys: dict[str, str] = field(default_factory=dict)
 
     def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
         """Merge a finding; returns its record and whether it was new."""
+        finding = self._unmirrored(finding)
         signature = _sign(finding.claim)
         twin, rivals = self._compare(signature, finding.source)
         if twin is not None:
@@ -75,6 +77,15 @@ class Book:
             self.records[rival] = replace(other, contradicts=(*other.contradicts, record.id))
         return self._settle(record), True
 
+    def _unmirrored(self, finding: Finding) -> Finding:
+        """The finding under the key of the first page with the very same text."""
+        source = finding.source
+        key = self._keys.setdefault(source.text_sha256, source.independence_key)
+        if key == source.independence_key:
+            return finding
+        also = tuple(replace(each, independence_key=key) for each in finding.also)
+        return replace(finding, source=replace(source, independence_key=key), also=also)
+
     def _enter(self, record: Evidence, signature: _Signature) -> None:
         self.records[record.id] = record
         self._signatures[record.id] = signature
@@ -84,7 +95,7 @@ class Book:
     def _compare(self, new: _Signature, source: Quoted) -> tuple[str | None, list[str]]:
         shared = Counter(other for word in new.words for other in self._holders.get(word, ()))
         twin, rivals = None, []
-        for other_id, count in shared.most_common():
+        for other_id, count in sorted(shared.items(), key=lambda i: (-i[1], int(i[0][1:]))):
             old = self._signatures[other_id]
             if count < SAME_CLAIM * max(len(new.words), len(old.words)) * 0.9:
                 continue

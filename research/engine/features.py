@@ -16,7 +16,7 @@ _DATE = re.compile(
     rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b|\b{_MONTH}\s+\d{{4}}\b"
     r"|\b(?:1[0-9]|20)\d{2}s?\b"
 )
-_NUMBER = re.compile(r"(?<![\w.])[-−]?\d+(?:[,\u202f\u00a0 ]\d{3})*(?:\.\d+)?(?!\w*\d)")
+_NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?!\w*\d)")
 _NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
@@ -59,7 +59,7 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _HEDGE = re.compile(
-    r"\b(?:may|might|could|can|possibly|perhaps|probably|likely|suggests?|appears?|seems?|estimated"
+    r"\b(?:(?-i:may)|might|could|can|possibly|perhaps|probably|likely|suggests?|appears?|seems?|estimated"
     r"|about|roughly|around|approximately|believed|expected|reportedly|allegedly|preliminary"
     r"|some|often|sometimes|usually|typically)\b",
     re.IGNORECASE,
@@ -154,4 +154,5 @@ def direction(text: str) -> int:
 def fields(text: str) -> Fields:
     """Names, dates, numbers and definitions of a claim, by code."""
     definition = (normalise(text),) if _DEFINITION.search(text[:120]) else ()
-    return Fields(names(text), dates(text), numbers(text), definition)
+    named = tuple(name for name in names(text) if not _DATE.fullmatch(name))
+    return Fields(named, dates(text), numbers(text), definition)

@@ -330,15 +330,17 @@ class Journal:
             return await self._put(
                 replace(entry, status="refused", answer={"reason": spent.reason})
             )
-        started = tools.clock.monotonic()
         try:
-            answer = SEARCH.dump_python(await tools.search.search(request), mode="json")
-            entry = replace(entry, status="done", answer=answer)
-        except SearchFailure as failure:
-            entry = replace(entry, status="failed", answer=_failure(failure))
+            started = tools.clock.monotonic()
+            try:
+                answer = SEARCH.dump_python(await tools.search.search(request), mode="json")
+                entry = replace(entry, status="done", answer=answer)
+            except SearchFailure as failure:
+                entry = replace(entry, status="failed", answer=_failure(failure))
+            seconds = tools.clock.monotonic() - started
+            return await self._put(replace(entry, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
-        return await self._put(replace(entry, seconds=round(tools.clock.monotonic() - started, 3)))
 
     async def fetch(self, url: str) -> Page:
         """One page of the run; asked for twice, it is fetched once.
@@ -377,22 +379,25 @@ class Journal:
             return await self._put(
                 replace(entry, status="refused", answer={"reason": spent.reason})
             )
-        started = tools.clock.monotonic()
         try:
-            page = await tools.fetch.fetch(url)
-            await self.store.put_page(page)
-            answer = PAGE.dump_python(page, mode="json", exclude={"text"})
-            entry = replace(entry, status="done", answer=answer)
-        except FetchFailure as failure:
-            answer = {**_failure(failure), "status": failure.status}
-            entry = replace(entry, status="failed", answer=answer)
+            started = tools.clock.monotonic()
+            try:
+                page = await tools.fetch.fetch(url)
+                await self.store.put_page(page)
+                answer = PAGE.dump_python(page, mode="json", exclude={"text"})
+                entry = replace(entry, status="done", answer=answer)
+            except FetchFailure as failure:
+                answer = {**_failure(failure), "status": failure.status}
+                entry = replace(entry, status="failed", answer=answer)
+            seconds = tools.clock.monotonic() - started
+            return await self._put(replace(entry, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
-        return await self._put(replace(entry, seconds=round(tools.clock.monotonic() - started, 3)))
 
     def all_failed(self) -> bool:
         """Whether something was asked of the outside and not one answer came."""
-        calls = [e for e in self._entries.values() if e.kind in {"search", "fetch"}]
+        outside = [e for e in self._entries.values() if e.kind in {"search", "fetch"}]
+        calls = [e for e in outside if e.status != "refused"]
         return bool(calls) and all(e.status != "done" for e in calls)
 
     async def close(self) -> None:

@@ -12,6 +12,7 @@ from research.engine.report import write_report
 from research.engine.round import research_round
 from research.engine.run import Question, Run
 from research.engine.stopping import Stop
+from research.engine.tree import research_tree
 from research.engine.verdict import close_round, conclude
 
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
@@ -31,11 +32,17 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     try:
         plan = await agree(run, await take_in(run))
         run.start(plan)
-        decision = None
-        while not isinstance(decision, Stop):
-            await research_round(run)
-            decision = await close_round(run)
-        if await conclude(run, decision):
+        stop = await (research_tree(run) if run.is_fixed else adapt(run))
+        if await conclude(run, stop):
             await write_report(run)
     finally:
         await journal.close()
+
+
+async def adapt(run: Run) -> Stop:
+    """Rounds until the stop rule ends them."""
+    while True:
+        await research_round(run)
+        decision = await close_round(run)
+        if isinstance(decision, Stop):
+            return decision

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -50,7 +51,8 @@ class _Markers:
 def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> Rendered:
     """The whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
     marks = _Markers(ledger)
-    thin = len({i for s in draft.statements for i in s.evidence}) < LEAST_PASSAGES
+    passages = {i for s in draft.statements if s.quoted for i in s.evidence}
+    thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
     short = " ".join(_sentence(statement, marks) for statement in draft.short_answer)
     opening = f"{draft.opening} " if draft.opening else ""
     parts = [
@@ -65,8 +67,16 @@ def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> 
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
 
 
+_BRACKETED = re.compile(r"\[(?=\d+\])")
+
+
+def _own_words(text: str) -> str:
+    """A page's own "[3]" escaped, so that it is no marker of the report's."""
+    return _BRACKETED.sub(r"\\[", text)
+
+
 def _sentence(statement: Statement, marks: _Markers) -> str:
-    return f"{statement.text} {marks.of(statement.evidence)}".strip()
+    return f"{_own_words(statement.text)} {marks.of(statement.evidence)}".strip()
 
 
 def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
@@ -129,7 +139,7 @@ def _disagreements(ledger: Ledger, marks: _Markers) -> str:
 def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
     return "\n".join(
         f"- {r.sources[0].domain}, {(r.sources[0].published or 'undated')[:10]}: "
-        f"“{plain(r.sources[0].quote)}” {marks.of([r.id])}"
+        f"“{_own_words(plain(r.sources[0].quote))}” {marks.of([r.id])}"
         for r in (one, other)
     )
 

@@ -45,7 +45,7 @@ def _fold(text: str) -> tuple[str, list[int]]:
     characters: list[str] = []
     offsets: list[int] = []
     for offset, original in enumerate(text):
-        folded = unicodedata.normalize("NFKC", original).translate(_FOLDED)
+        folded = unicodedata.normalize("NFKD", original).translate(_FOLDED)
         for character in " " if folded.isspace() else folded:
             if character == " " and characters and characters[-1] == " ":
                 continue

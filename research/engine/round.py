@@ -7,17 +7,18 @@ query and rank, never in the order of arrival.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from research.engine.budget import BudgetSpent
 from research.engine.choosing import Candidate, choose_pages
-from research.engine.records import Aspect, RefusedQuote, Round, Source, Status, Unit
+from research.engine.findings import Reading
+from research.engine.records import RefusedQuote, Round, Skipped, Source, Status, Unit
 from research.engine.relevance import relevance
 from research.engine.run import Run
-from research.engine.tasks.read import Reading, read
+from research.engine.tasks.read import read
 from research.engine.tools import (
     FetchFailure,
     Page,
@@ -38,24 +39,41 @@ class Work:
     urls: list[str] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
+    follow_ups: list[str] = field(default_factory=list)
 
     @property
     def place(self) -> str:
         return f"round/{self.unit.round}/unit/{self.unit.number}"
 
 
+Reader = Callable[[Run, Work], Awaitable[Reading]]
+Chooser = Callable[[Run, Sequence[Work]], None]
+
+
 async def research_round(run: Run) -> None:
     """Search, fetch and read the candidates' topics, and merge what they say."""
-    work = _begin(run)
+    room = run.config.max_research_units - len(run.ledger.topics)
+    limit = min(run.limits.topics_per_round, room)
+    threshold = run.config.duplicate_topic_similarity_threshold
+    choice = choose(run.candidates, run.ledger, limit, threshold)
+    work = begin(run, choice.topics, choice.skipped)
+    await work_through(run, work, _choose_together, _read)
+
+
+async def work_through(
+    run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader
+) -> None:
+    """Search for all units, choose their pages, fetch and read, and merge in order."""
     slots = asyncio.Semaphore(run.config.max_concurrent_research_units)
-    await _each(_search(run, item, slots) for item in work)
-    _choose(run, work)
-    await _each(_fetch_and_read(run, item, slots) for item in work)
+    await each(_search(run, item, slots) for item in work)
+    choose_for(run, work)
+    _list_sources(run, work)
+    await each(_fetch_and_read(run, item, slots, read_unit) for item in work)
     _merge(run, work)
     run.tell_usage()
 
 
-async def _each(steps: Iterable[Coroutine[None, None, None]]) -> None:
+async def each(steps: Iterable[Coroutine[None, None, None]]) -> None:
     """Run the units' steps side by side; the first error of a unit is the round's."""
     try:
         async with asyncio.TaskGroup() as group:
@@ -65,18 +83,16 @@ async def _each(steps: Iterable[Coroutine[None, None, None]]) -> None:
         raise errors.exceptions[0] from None
 
 
-def _begin(run: Run) -> list[Work]:
+def begin(run: Run, topics: Sequence[Topic], skipped: tuple[Skipped, ...] = ()) -> list[Work]:
+    """Open the next round with these topics, each with the one query it goes by."""
     ledger, number = run.ledger, len(run.ledger.rounds) + 1
-    room = run.config.max_research_units - len(ledger.topics)
-    limit = min(run.limits.topics_per_round, room)
-    choice = choose(run.candidates, ledger, limit, run.config.duplicate_topic_similarity_threshold)
     run.change(status=Status.RESEARCHING, round=number)
-    topics = tuple(topic.text for topic in choice.topics)
-    ledger.begin_round(Round(number, run.state.stage, topics, choice.skipped))
-    ledger.topics.extend(topics)
+    texts = tuple(topic.text for topic in topics)
+    ledger.begin_round(Round(number, run.state.stage, texts, skipped))
+    ledger.topics.extend(texts)
     work = [
         Work(Unit(number, place, topic.text, topic.aspect_id, topic.queries), topic)
-        for place, topic in enumerate(choice.topics, 1)
+        for place, topic in enumerate(topics, 1)
     ]
     for item in work:
         ledger.queries[item.topic.queries[0]] = 0
@@ -110,8 +126,8 @@ def _fail(run: Run, item: Work, reason: str) -> None:
     run.trouble(f"round {item.unit.round}, {item.topic.text}", reason)
 
 
-def _choose(run: Run, work: Sequence[Work]) -> None:
-    """Choose the round's pages over all units, and list every page that a search named."""
+def _choose_together(run: Run, work: Sequence[Work]) -> None:
+    """The round's pages, chosen over all units together."""
     wanted = [
         [Candidate(hit, _aims(run, item)) for hit in item.hits if hit.url not in run.ledger.pages]
         for item in work
@@ -121,6 +137,11 @@ def _choose(run: Run, work: Sequence[Work]) -> None:
     for item, urls in zip(work, chosen, strict=True):
         item.urls = urls
         run.tried.update(urls)
+
+
+def _list_sources(run: Run, work: Sequence[Work]) -> None:
+    """Every page that a search named, in the order of topic and rank."""
+    for item in work:
         for hit in item.hits:
             if hit.url not in run.ledger.sources:
                 source = Source(hit.url, hit.title, _host(hit.url), item.unit.round)
@@ -137,29 +158,35 @@ def _host(url: str) -> str:
     return (urlsplit(url).hostname or "").removeprefix("www.")
 
 
-async def _fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
+async def _fetch_and_read(
+    run: Run, item: Work, slots: asyncio.Semaphore, read_unit: Reader
+) -> None:
     if item.unit.status:
         return
     async with slots:
         started = await run.journal.elapsed(f"{item.place}/start")
         await _fetch(run, item)
         run.doing(f"Reading for: {item.topic.text}")
-        aspects = _aspects_for(run, item)
-        item.reading = await read(run, f"{item.place}/read", item.topic.text, item.pages, aspects)
+        item.reading = await read_unit(run, item)
         ended = await run.journal.elapsed(f"{item.place}/end")
         item.unit = replace(item.unit, status="done", seconds=round(ended - started, 3))
 
 
-def _aspects_for(run: Run, item: Work) -> list[Aspect]:
-    """The unit's own sub-question first, then the others."""
-    aspects = list(run.ledger.aspects.values())
-    return sorted(aspects, key=lambda aspect: aspect.id != item.topic.aspect_id)
+async def _read(run: Run, item: Work) -> Reading:
+    """Read for the unit's own sub-question first, then the others."""
+    aspects = sorted(
+        run.ledger.aspects.values(), key=lambda aspect: aspect.id != item.topic.aspect_id
+    )
+    return await read(run, f"{item.place}/read", item.topic.text, item.pages, aspects)
 
 
 async def _fetch(run: Run, item: Work) -> None:
     """Fetch the unit's pages; one that is not there by the deadline counts as late."""
+    item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
     tasks = {
-        url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}") for url in item.urls
+        url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}")
+        for url in item.urls
+        if url not in run.ledger.pages
     }
 
     async def wait() -> list[str]:

@@ -11,6 +11,11 @@ from research.engine.ledger import Ledger
 from research.engine.records import Action, Plan, Problem, RunState, Status
 from research.engine.topics import Topic, first_topics
 
+_SPENT = {
+    "budget_calls": "the model calls that the budget allows are used up",
+    "budget_tokens": "the tokens that the budget allows are used up",
+}
+
 
 @dataclass(frozen=True)
 class Question:
@@ -64,6 +69,10 @@ class Run:
     def has_model(self) -> bool:
         return self.journal.analyst != "extractive"
 
+    @property
+    def is_fixed(self) -> bool:
+        return self.config.deep_research_mode == "fixed"
+
     def change(self, **changes: object) -> None:
         """Change the run's head and tell."""
         state = replace(self.state, **changes)  # type: ignore[arg-type]
@@ -82,7 +91,8 @@ class Run:
     def fell_back(self, task: str, cause: str) -> None:
         """A model task was done by code: counted, and shown among what went wrong."""
         self.journal.meter.fell_back(task, cause)
-        self.trouble(f"model, {task}", f"Done by code instead: {cause}.")
+        said = _SPENT.get(cause, cause).rstrip(".")
+        self.trouble(f"model, {task}", f"Done by code instead: {said}.")
 
     def tell_usage(self) -> None:
         self.journal.emit(self.journal.meter.snapshot())

@@ -21,6 +21,7 @@ _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*[^\W_]+|[+#]+)*", re.UNICODE)
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[._'’-]|_+)[^\W_]+)*[+#]*|_+[^\W_]+(?:_+[^\W_]+)*_*", re.UNICODE)
 _PART = re.compile(r"[^\W_]+", re.UNICODE)
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
+_CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -36,7 +37,10 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=50_000)
 def _terms_of_token(token: str) -> tuple[str, ...]:
-    lower = _CONTRACTION.sub("", token.lower().replace("’", "'"))
+    written = token.lower().replace("’", "'")
+    lower = _CONTRACTION.sub("", written)
+    if lower != written and (lower in STOP_WORDS or lower in _CLIPPED):
+        return ()
     parts = _PART.findall(lower)
     if len(parts) <= 1:
         return (stem(lower),)

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from research.engine import gates, quality, wording
 from research.engine.assessment import Assessment, Missing
+from research.engine.extractive.judging import judge
 from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.records import (
     Aspect,
@@ -18,7 +19,7 @@ from research.engine.records import (
 )
 from research.engine.run import Run
 from research.engine.similarity import jaccard
-from research.engine.stopping import Decision, Situation, Stop, decide
+from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
 from research.engine.text import term_set
 from research.engine.topics import choose, next_topics
@@ -41,6 +42,20 @@ async def close_round(run: Run) -> Decision:
     decision = decide(await _situation(run, results, news), run.config)
     _close(run, decision)
     return decision
+
+
+async def close_level(run: Run, last: bool) -> StopReason | None:
+    """Judge a level of the fixed mode by the ledger alone; the gates don't act.
+
+    The reason to end: a command, a spent budget, or that the tree is complete.
+    """
+    assessment = judge(run.ledger, run.limits)
+    results = await _evaluate(run, assessment)
+    _score(run, assessment, results)
+    now = await _situation(run, results, news=False)
+    reason = now.command or now.spent or (StopReason.TREE_COMPLETE if last else None)
+    _close(run, Stop(reason) if reason else Continue())
+    return reason
 
 
 def _reopen(run: Run, assessment: Assessment) -> None:
@@ -171,7 +186,7 @@ async def _situation(run: Run, results: dict[GateName, GateResult], news: bool) 
         units=len(ledger.topics),
         complexity=ledger.complexity,
         command=_reason(commands),
-        spent=run.journal.meter.spent(seconds),
+        spent=run.journal.meter.spent(seconds, run.has_model),
     )
 
 

@@ -133,7 +133,7 @@ def _tail(found: Sequence[Sentence], first: int, opening: Sentence) -> int:
         fits = following.end - found[first].start <= MAX_QUOTE
         alone = following.kind == "item" and following.block != found[last].block
         left = opening.kind == "item" and following.block != opening.block
-        left |= following.kind == "prose" and _is_fragment(following.text)
+        left |= following.kind == "prose" and not _speaks(following.text)
         if not fits or alone or left or following.section != opening.section:
             break
         last += 1

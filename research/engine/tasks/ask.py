@@ -25,6 +25,7 @@ _TEMPLATES = jinja2.Environment(
     autoescape=False,
 )
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_DECODER = json.JSONDecoder(strict=False)
 _SHOWN_ANSWER = 2000
 
 
@@ -102,12 +103,26 @@ def parse(text: str, answer: type[A]) -> A:
     if start < 0 or end < start:
         raise InvalidAnswer("There was no JSON object in the answer.")
     try:
-        return answer.model_validate(json.loads(plain[start : end + 1], strict=False))
+        found, _ = _DECODER.raw_decode(plain, start)
+        return answer.model_validate(_storable(found))
     except json.JSONDecodeError as error:
         raise InvalidAnswer(f"The JSON is broken: {error.msg} at character {error.pos}.") from None
     except ValidationError as error:
         faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
         raise InvalidAnswer("; ".join(faults)) from None
+    except (ValueError, RecursionError):
+        raise InvalidAnswer("The JSON is too deep, or holds a number without end.") from None
+
+
+def _storable(found: Any) -> Any:
+    """Without NUL and lone surrogates, which JSON can spell and no store can keep."""
+    if isinstance(found, str):
+        return found.replace("\0", "").encode(errors="replace").decode()
+    if isinstance(found, list):
+        return [_storable(part) for part in found]
+    if isinstance(found, dict):
+        return {key: _storable(part) for key, part in found.items()}
+    return found
 
 
 def render(name: str, context: Mapping[str, Any]) -> tuple[str, str]:

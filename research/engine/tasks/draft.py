@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from research.engine.draft import Draft, Fault, Section, Statement
@@ -41,6 +42,8 @@ class RepairAnswer(Answer):
 
 DRAFT = Task("draft", DraftAnswer, 4000)
 REPAIR = Task("repair", RepairAnswer, 2000)
+CONTEXT_WORDS = 25_000
+_IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 LENGTHS = {"simple": "about 400", "ordinary": "600 to 900", "complex": "900 to 1,500"}
 
 
@@ -83,7 +86,12 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
     except TaskFailed as failed:
         run.fell_back(REPAIR.name, failed.cause)
         return {}
-    return {s.number: _statement(s.text, s.evidence) for s in answer.statements if s.text.strip()}
+    faulty = {fault.number for fault in found}
+    return {
+        s.number: _statement(s.text, s.evidence)
+        for s in answer.statements
+        if s.number in faulty and s.text.strip()
+    }
 
 
 def _concerned(record: Evidence, found: Sequence[Fault]) -> bool:
@@ -92,18 +100,31 @@ def _concerned(record: Evidence, found: Sequence[Fault]) -> bool:
 
 
 def _usable(ledger: Ledger) -> list[Evidence]:
-    return [r for r in ledger.evidence if r.aspect_id in ledger.aspects]
+    return newest_within([r for r in ledger.evidence if r.aspect_id in ledger.aspects])
+
+
+def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> list[Evidence]:
+    """The newest evidence whose quotes fit into a context of so many words (rule B6)."""
+    kept: list[Evidence] = []
+    for record in reversed(records):
+        words -= sum(len(source.quote.split()) for source in record.sources)
+        if words < 0:
+            break
+        kept.append(record)
+    return kept[::-1]
 
 
 def _draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
-    sections = [
-        Section(part.sub_question, tuple(_statement(s.text, s.evidence) for s in part.statements))
-        for part in answer.sections
-        if part.sub_question in ledger.aspects and part.statements
-    ]
+    sections: dict[str, list[Statement]] = {}
+    for part in answer.sections:
+        if part.sub_question in ledger.aspects and part.statements:
+            said = sections.setdefault(part.sub_question, [])
+            said += [_statement(s.text, s.evidence) for s in part.statements]
     short = tuple(_statement(s.text, s.evidence) for s in answer.short_answer)
-    return Draft(short, tuple(sections))
+    return Draft(short, tuple(Section(i, tuple(said)) for i, said in sections.items()))
 
 
 def _statement(text: str, evidence: Sequence[str]) -> Statement:
+    """The sentence without ids that the model wrote into it, and the ids that it cites."""
+    text = _IDS.sub("", text)
     return Statement(normalise(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))

@@ -50,8 +50,11 @@ class Understood:
 async def understand(
     run: Run, place: str, clarifications: tuple[str, ...] = (), comment: str = ""
 ) -> Understood:
-    """The model's reading of the question, or the one by its wording alone."""
-    if run.has_model:
+    """The model's reading of the question, or the one by its wording alone.
+
+    The fixed mode has no intake: its tree starts from the question as it is worded.
+    """
+    if run.has_model and not run.is_fixed:
         context = {
             "question": run.question.text,
             "today": run.question.today,

@@ -7,21 +7,16 @@ of the stored page and compares the claim with it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
-from research.engine import quotes
-from research.engine.evidence import SERIOUS, Finding
+from research.engine.evidence import Finding
 from research.engine.extractive import reading
+from research.engine.findings import Reading, check_finding, quoted
 from research.engine.ledger import Lead
-from research.engine.records import Aspect, Quoted
-from research.engine.relevance import term_weights
+from research.engine.records import Aspect
 from research.engine.run import Run
+from research.engine.sheets import number_sentences
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.text import Sentence, sentences, term_set
 from research.engine.tools import Page
-
-PAGE_CHARACTERS = 8000
-SUPPORTED_SHARE = 0.4
 
 
 class ReadFinding(Answer):
@@ -46,40 +41,6 @@ class ReadAnswer(Answer):
 
 
 TASK = Task("read", ReadAnswer, 3000)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    claim: str
-    url: str
-    reason: str
-
-
-@dataclass
-class Reading:
-    """What one unit's pages gave: checked findings, leads, and what was refused."""
-
-    findings: list[Finding] = field(default_factory=list)
-    leads: list[Lead] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Numbered:
-    """A sentence as the prompt shows it."""
-
-    number: int
-    sentence: Sentence
-    page: Page
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """A page as the prompt shows it: the sentences that fit, in the page's order."""
-
-    number: int
-    page: Page
-    lines: tuple[Numbered, ...]
 
 
 async def read(
@@ -116,7 +77,7 @@ def _finding(item: reading.Scored) -> Finding:
 async def _read_with_model(
     run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
-    sheets = _sheets(pages, f"{run.question.text} {topic}")
+    sheets = number_sentences(pages, f"{run.question.text} {topic}")
     answer = await ask(
         run.journal,
         run.config.max_model_attempts,
@@ -136,82 +97,11 @@ async def _read_with_model(
     result = Reading()
     for found in answer.findings:
         aspect_id = found.sub_question if found.sub_question in known else aspects[0].id
-        _check(run, found, [lines[n] for n in found.sentences if n in lines], aspect_id, result)
+        pointed = [lines[n] for n in found.sentences if n in lines]
+        check_finding(result, found.claim, pointed, aspect_id, run.question.text)
     for lead in answer.leads:
         line = lines.get(lead.sentence)
         if line is not None and lead.topic.strip():
             query = lead.query.strip() or lead.topic
             result.leads.append(Lead(lead.topic.strip(), query, line.page.url, 1.0))
     return result
-
-
-def _check(
-    run: Run, found: ReadFinding, lines: list[Numbered], aspect_id: str, result: Reading
-) -> None:
-    """Take the quote from the page; a claim that says something else gives way to it."""
-    claim = " ".join(found.claim.split())
-    lines = [line for line in lines if line.page is lines[0].page]
-    place = quotes.span([line.sentence for line in lines], lines[0].page.text) if lines else None
-    if place is None or not claim:
-        result.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
-        return
-    page = lines[0].page
-    source = quoted(page, *place, lines[0].sentence.section)
-    context = f"{page.title} {source.section}"
-    differing = [
-        flag for flag in quotes.differences(claim, source.quote, context) if flag in SERIOUS
-    ]
-    share = quotes.share_supported(claim, source.quote, f"{context} {run.question.text}")
-    if differing or share < SUPPORTED_SHARE:
-        reason = ", ".join(flag.replace("_", " ") for flag in differing) or "not on the page"
-        result.refusals.append(Refusal(claim, page.url, reason))
-        claim = quotes.plain(source.quote)
-    hedged = ("hedged",) if quotes.stronger(claim, source.quote) else ()
-    result.findings.append(Finding(claim, aspect_id, source, 1.0, hedged))  # type: ignore[arg-type]
-
-
-def quoted(page: Page, start: int, end: int, section: str) -> Quoted:
-    """The quote at these offsets of a stored page."""
-    return Quoted(
-        url=page.url,
-        title=page.title,
-        domain=page.domain,
-        independence_key=page.independence_key,
-        quote=page.text[start:end],
-        start=start,
-        end=end,
-        text_sha256=page.sha256,
-        fetched_at=page.fetched_at,
-        section=section,
-        published=page.published,
-    )
-
-
-def _sheets(pages: Sequence[Page], wanted: str) -> list[Sheet]:
-    """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`."""
-    sheets, number = [], 0
-    for position, page in enumerate(pages, 1):
-        lines = []
-        for sentence in _fitting(sentences(page.text), wanted):
-            number += 1
-            lines.append(Numbered(number, sentence, page))
-        sheets.append(Sheet(position, page, tuple(lines)))
-    return sheets
-
-
-def _fitting(found: Sequence[Sentence], wanted: str) -> Sequence[Sentence]:
-    """The most relevant sentences that fit, in the page's order; the opening always."""
-    if sum(len(s.text) for s in found) <= PAGE_CHARACTERS:
-        return found
-    weights = term_weights(wanted)
-
-    def worth(sentence: Sentence) -> float:
-        held = term_set(f"{sentence.section} {sentence.text}")
-        return sum(weight for term, weight in weights.items() if term in held)
-
-    room, kept = PAGE_CHARACTERS, []
-    for sentence in sorted(found, key=lambda s: (s.number > 1, -worth(s), s.number)):
-        if len(sentence.text) <= room:
-            kept.append(sentence)
-            room -= len(sentence.text)
-    return sorted(kept, key=lambda s: s.number)

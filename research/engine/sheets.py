@@ -1,0 +1,60 @@
+"""Pages as a prompt shows them: numbered sentences, the most relevant ones where not all fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from research.engine.relevance import term_weights
+from research.engine.text import Sentence, sentences, term_set
+from research.engine.tools import Page
+
+PAGE_CHARACTERS = 8000
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """A sentence as the prompt shows it."""
+
+    number: int
+    sentence: Sentence
+    page: Page
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A page as the prompt shows it: the sentences that fit, in the page's order."""
+
+    number: int
+    page: Page
+    lines: tuple[Numbered, ...]
+
+
+def number_sentences(pages: Sequence[Page], wanted: str) -> list[Sheet]:
+    """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`."""
+    sheets, number = [], 0
+    for position, page in enumerate(pages, 1):
+        lines = []
+        for sentence in _fitting(sentences(page.text), wanted):
+            number += 1
+            lines.append(Numbered(number, sentence, page))
+        sheets.append(Sheet(position, page, tuple(lines)))
+    return sheets
+
+
+def _fitting(found: Sequence[Sentence], wanted: str) -> Sequence[Sentence]:
+    """The most relevant sentences that fit, in the page's order; the opening always."""
+    if sum(len(s.text) for s in found) <= PAGE_CHARACTERS:
+        return found
+    weights = term_weights(wanted)
+
+    def worth(sentence: Sentence) -> float:
+        held = term_set(f"{sentence.section} {sentence.text}")
+        return sum(weight for term, weight in weights.items() if term in held)
+
+    room, kept = PAGE_CHARACTERS, []
+    for sentence in sorted(found, key=lambda s: (s.number > 1, -worth(s), s.number)):
+        if len(sentence.text) <= room:
+            kept.append(sentence)
+            room -= len(sentence.text)
+    return sorted(kept, key=lambda s: s.number)

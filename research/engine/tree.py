@@ -1,0 +1,73 @@
+"""The fixed mode: a tree of a fixed size, breadth first. Rules B1-B8 of the requirement ledger.
+
+Each level asks for queries with goals, each query is searched, fetched and extracted, and
+its follow-up questions become the next level's, with half the breadth but never below two.
+Breadth 4 and depth 2 make 5 query generations, 4 + 4 · 2 = 12 searches and 12 extractions.
+Gates are evaluated and recorded, but do not act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from research.engine.findings import Reading
+from research.engine.records import StopReason
+from research.engine.round import Work, begin, work_through
+from research.engine.run import Run
+from research.engine.stopping import Stop
+from research.engine.tasks.tree import Query, extract, generate_queries
+from research.engine.topics import Topic
+from research.engine.verdict import close_level
+
+PAGES_OF_A_QUERY = 4
+NARROWEST = 2
+
+
+async def research_tree(run: Run) -> Stop:
+    """Search the whole tree, or as far as a command or a budget lets it."""
+    breadth, parents = run.config.deep_research_breadth, [run.question.text]
+    for level in range(1, run.config.deep_research_depth + 1):
+        run.doing("Planning queries")
+        work = begin(run, await _topics(run, level, parents, breadth))
+        await work_through(run, work, _choose_each, _extract)
+        reason = await close_level(run, last=level == run.config.deep_research_depth)
+        if reason is not None:
+            return Stop(reason)
+        parents = [_combined(item) for item in work]
+        breadth = max(NARROWEST, breadth // 2)
+    return Stop(StopReason.TREE_COMPLETE)
+
+
+async def _topics(run: Run, level: int, parents: Sequence[str], breadth: int) -> list[Topic]:
+    """The queries of a level, parent by parent; all belong to the question itself."""
+    aspect_id = next(iter(run.ledger.aspects))
+    found: list[Query] = []
+    taken = {query.casefold() for query in run.ledger.queries}
+    for number, parent in enumerate(parents, 1):
+        place = f"tree/{level}/{number}/queries"
+        found += await generate_queries(run, place, parent, breadth, taken)
+    return [Topic(query.goal, (query.query,), aspect_id) for query in found]
+
+
+def _combined(item: Work) -> str:
+    """A node's goal and follow-up questions, from which its children's queries come."""
+    return f"Previous goal: {item.topic.text}\nFollow-up questions: {' '.join(item.follow_ups)}"
+
+
+def _choose_each(run: Run, work: Sequence[Work]) -> None:
+    """The best results of each query; a page that the run has is read again, not fetched."""
+    most = run.config.max_pages_per_round
+    per_unit = PAGES_OF_A_QUERY if most is None else max(1, most // max(1, len(work)))
+    for item in work:
+        item.urls = [hit.url for hit in item.hits if _readable(run, hit.url)][:per_unit]
+        run.tried.update(item.urls)
+
+
+def _readable(run: Run, url: str) -> bool:
+    return url not in run.tried or url in run.ledger.pages
+
+
+async def _extract(run: Run, item: Work) -> Reading:
+    place = f"{item.place}/extract"
+    reading, item.follow_ups = await extract(run, place, item.topic.text, item.pages)
+    return reading
