@@ -16,6 +16,7 @@ from research.engine.similarity import jaccard
 from research.engine.text import term_set
 
 SAME_CLAIM = 0.6
+OPPOSED_ALIKE = 0.75
 UNCERTAIN = 0.8
 SERIOUS: frozenset[Uncertainty] = frozenset({"number_differs", "name_differs", "negation_differs"})
 
@@ -38,9 +39,13 @@ class Finding:
 
 @dataclass
 class _Signature:
+    """What of a claim is compared; numbers within names ("FIPS 204") belong to the names."""
+
     words: frozenset[str]
     numbers: frozenset[str]
+    names: frozenset[str]
     negated: bool
+    direction: int
 
 
 @dataclass
@@ -99,11 +104,12 @@ class Book:
             old = self._signatures[other_id]
             if count < SAME_CLAIM * max(len(new.words), len(old.words)) * 0.9:
                 continue
-            if jaccard(new.words, old.words) < SAME_CLAIM:
+            alike = jaccard(new.words, old.words)
+            if alike < SAME_CLAIM:
                 continue
-            if new.numbers == old.numbers and new.negated == old.negated:
+            if _agree(new, old):
                 twin = twin or other_id
-            elif _conflict(new, old) and self._independent(other_id, source):
+            elif _conflict(new, old, alike) and self._independent(other_id, source):
                 rivals.append(other_id)
         return twin, sorted(rivals, key=lambda i: int(i[1:]))
 
@@ -142,12 +148,27 @@ def confidence(keys: int, flags: Iterable[Uncertainty]) -> float:
 
 
 def _sign(claim: str) -> _Signature:
-    numbers = frozenset(features.numbers(claim))
-    return _Signature(term_set(claim) - numbers, numbers, features.negated(claim))
+    named = " ".join(features.fields(claim).names)
+    numbers = frozenset(features.numbers(claim)) - frozenset(features.numbers(named))
+    negated, direction = features.negated(claim), features.direction(claim)
+    return _Signature(term_set(claim) - numbers, numbers, term_set(named), negated, direction)
 
 
-def _conflict(new: _Signature, old: _Signature) -> bool:
-    """Alike in words, but numbers exclude each other or one negates what the other says."""
-    if new.negated != old.negated:
-        return new.numbers == old.numbers
+def _agree(new: _Signature, old: _Signature) -> bool:
+    """Alike in words, and no number, name, negation or direction sets them apart."""
+    if new.numbers != old.numbers or _opposed(new, old):
+        return False
+    return not (new.names - old.words and old.names - new.words)
+
+
+def _opposed(new: _Signature, old: _Signature) -> bool:
+    return new.negated != old.negated or new.direction * old.direction < 0
+
+
+def _conflict(new: _Signature, old: _Signature, alike: float) -> bool:
+    """Alike in words and of the same things, but numbers exclude each other or one negates."""
+    if new.names != old.names:
+        return False
+    if _opposed(new, old):
+        return alike >= OPPOSED_ALIKE and new.numbers == old.numbers
     return bool(new.numbers and old.numbers and not new.numbers & old.numbers)

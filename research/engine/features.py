@@ -114,11 +114,11 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def _trim(name: str) -> str:
-    """Drop enclosing quotes, a leading article or stop word, and trailing punctuation."""
+    """Drop enclosing quotes, leading numbers and stop words, and trailing punctuation."""
     name = name.strip("\"“”'’.,;:- ")
     name = re.sub(r"['’]s$", "", name)
-    words = name.split()
-    while words and words[0].lower() in STOP_WORDS:
+    words, dated = name.split(), bool(_DATE.fullmatch(name))
+    while words and (words[0].lower() in STOP_WORDS or (words[0].isdigit() and not dated)):
         words.pop(0)
     while words and words[-1].lower() in STOP_WORDS:
         words.pop()

@@ -67,12 +67,12 @@ def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> 
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
 
 
-_BRACKETED = re.compile(r"\[(?=\d+\])")
+_BRACKETED = re.compile(r"\[(\d+)\]")
 
 
 def _own_words(text: str) -> str:
     """A page's own "[3]" escaped, so that it is no marker of the report's."""
-    return _BRACKETED.sub(r"\\[", text)
+    return _BRACKETED.sub(r"\\[\1\\]", text)
 
 
 def _sentence(statement: Statement, marks: _Markers) -> str:

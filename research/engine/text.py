@@ -93,6 +93,10 @@ TERM_LEVEL = 6
 """Headings of this level are terms with a definition beneath (`tools.Page`)."""
 
 
+END_OF_TERMS = "***"
+"""A line that ends the definitions above it (`tools.Page`)."""
+
+
 @dataclass(frozen=True)
 class Sentence:
     """A sentence of a page: `page.text[start:end]` is its verbatim text.
@@ -154,7 +158,10 @@ def _blocks(text: str) -> Iterator[_Block]:
         title = None if fenced else _HEADING.match(line)
         fence = line.lstrip().startswith(("```", "~~~"))
         kind: SentenceKind = "code" if fenced else _kind(line)
-        if fence or title or not line.strip():
+        rule = not fenced and line.strip() == END_OF_TERMS
+        if rule:
+            section, label = heading, None
+        if fence or title or rule or not line.strip():
             if open_block:
                 yield open_block
             open_block, fenced = None, fenced != fence

@@ -107,10 +107,11 @@ class Page:
     """A fetched page as stored: `text` is what every quote is checked against.
 
     `text` is readable text in light Markdown: blocks separated by a blank line, headings
-    as `## Heading`, a term with its definition beneath as `###### term`, list items as
-    lines `- item` or `1. item`, code indented by four spaces, table rows as lines with
-    their cells separated by a tab. `sha256` is the hex digest of `text` in UTF-8. Sources
-    with the same `independence_key` count as one. Dates are ISO 8601, as precise as known.
+    as `## Heading`, a term with its definition beneath as `###### term` (a line `***` ends
+    a list of terms), list items as lines `- item` or `1. item`, code indented by four
+    spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
+    digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
+    are ISO 8601, as precise as known.
     """
 
     url: str

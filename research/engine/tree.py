@@ -55,16 +55,11 @@ def _combined(item: Work) -> str:
 
 
 def _choose_each(run: Run, work: Sequence[Work]) -> None:
-    """The best results of each query; a page that the run has is read again, not fetched."""
+    """The best results of each query; the journal fetches a page once, whoever wants it."""
     most = run.config.max_pages_per_round
     per_unit = PAGES_OF_A_QUERY if most is None else max(1, most // max(1, len(work)))
     for item in work:
-        item.urls = [hit.url for hit in item.hits if _readable(run, hit.url)][:per_unit]
-        run.tried.update(item.urls)
-
-
-def _readable(run: Run, url: str) -> bool:
-    return url not in run.tried or url in run.ledger.pages
+        item.urls = [hit.url for hit in item.hits][:per_unit]
 
 
 async def _extract(run: Run, item: Work) -> Reading:

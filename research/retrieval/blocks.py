@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["text", "heading", "item", "code", "table"]
+Kind = Literal["text", "heading", "item", "code", "table", "rule"]
 
 _BLOCKS = frozenset(
     (
@@ -36,6 +36,7 @@ _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _NOT_IN_DATA = ("table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "dl", "section", "article")
 TERM = "###### "
+END_OF_TERMS = "***"
 _LINE_BREAK = "\x1e"
 _TRAILING_SPACE = re.compile(r"[ \t]+$", re.M)
 
@@ -54,7 +55,14 @@ class Block:
 
 def read_blocks(root: Any) -> list[Block]:
     """The blocks of everything in `root`, in the order of the page."""
-    return _Reader().read(root)
+    blocks = _Reader().read(root)
+    following = [*blocks[1:], None] if blocks else []
+    return [block for block, after in zip(blocks, following, strict=True) if _says(block, after)]
+
+
+def _says(block: Block, after: Block | None) -> bool:
+    """The end of a list of terms needs no sign before a heading or at the end of a page."""
+    return block.kind != "rule" or (after is not None and after.kind not in {"rule", "heading"})
 
 
 def join_blocks(blocks: Iterable[Block]) -> str:
@@ -134,6 +142,8 @@ class _Reader:
                 self._kind, self._sign = "text", ""
             elif tag in _LISTS:
                 self._numbers.pop()
+            elif tag == "dl" and self.blocks:
+                self.blocks.append(Block("rule", END_OF_TERMS))
         if tail:
             self._add(element.tail)
 

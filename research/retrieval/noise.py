@@ -53,7 +53,7 @@ _SKIP_LINK = re.compile(r"skip|sr-only|visually-?hidden|screen-reader")
 _ANCHOR = re.compile(
     r"header-?link|heading-?(?:link|anchor)|header-?anchor|anchor|permalink|id_link"
 )
-_ANCHOR_SIGNS = frozenset({"", "¶", "#", "§", "🔗", "⚓", "∞"})
+_ANCHOR_SIGNS = frozenset({"¶", "#", "§", "🔗", "⚓", "∞"})
 _LOCAL_CONTENTS = frozenset({"contents", "topic"})
 
 

@@ -52,7 +52,7 @@ def test_blocks_are_light_markdown():
         "# One\n\nA paragraph in two lines.\n\n### Three\n\n"
         "- first\n- second\n3. third\n  - inner\n4. fourth\n\n"
         "    def f():\n        return 1\n\nFigures\n\na\tb\n1\t2 x\n\n"
-        "###### term\n\nits meaning\n\nquoted"
+        "###### term\n\nits meaning\n\n***\n\nquoted"
     )
 
 

@@ -119,7 +119,8 @@ def _head(found: Sequence[Sentence], opening: Sentence) -> int:
     first = opening.number
     while first > 0 and opening.number - first < 2 and _dangles(found[first].text):
         before = found[first - 1]
-        if before.section != opening.section or "item" in {before.kind, found[first].kind}:
+        item = "item" in {before.kind, found[first].kind}
+        if before.section != opening.section or item or not _speaks(before.text):
             break
         first -= 1
     return first

@@ -6,6 +6,7 @@ of the stored page and compares the claim with it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from research.engine.evidence import Finding
@@ -41,6 +42,7 @@ class ReadAnswer(Answer):
 
 
 TASK = Task("read", ReadAnswer, 3000)
+MOST_LEADS = 12
 
 
 async def read(
@@ -94,12 +96,15 @@ async def _read_with_model(
     )
     lines = {line.number: line for sheet in sheets for line in sheet.lines}
     known = {aspect.id for aspect in aspects}
-    result = Reading()
+    result, taken = Reading(), Counter[str]()
     for found in answer.findings:
         aspect_id = found.sub_question if found.sub_question in known else aspects[0].id
         pointed = [lines[n] for n in found.sentences if n in lines]
-        check_finding(result, found.claim, pointed, aspect_id, run.question.text)
-    for lead in answer.leads:
+        place = pointed[0].page.url if pointed else ""
+        taken[place] += 1
+        if taken[place] <= run.config.max_evidence_claims_per_research_unit:
+            check_finding(result, found.claim, pointed, aspect_id, run.question.text)
+    for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         if line is not None and lead.topic.strip():
             query = lead.query.strip() or lead.topic

@@ -1,0 +1,1 @@
+"""Measuring the product on questions whose answers and pages are known."""

@@ -1,0 +1,96 @@
+from dataclasses import replace
+
+from research.engine.extractive.drafting import draft, is_step, lead_in, statement
+from research.engine.extractive.reading import read_pages
+from research.engine.ledger import Ledger
+from research.engine.tasks.read import _finding
+from research.engine.tools import Page
+from tests.engine.scripted import ledger, page
+
+RECIPE = page(
+    "https://eggs.example/",
+    "Scrambled eggs are cooked over low heat.\n\n## How to make scrambled eggs\n\n"
+    "1. Crack four eggs into a bowl of medium size.\n"
+    "2. Beat the eggs with a fork until they are even.\n"
+    "3. Melt the butter in a pan over a low heat.\n"
+    "4. Pour the eggs into the pan and wait a moment.\n"
+    "5. Stir the eggs slowly until soft curds form there.\n"
+    "6. Serve the scrambled eggs at once on warm plates.",
+    "How to make scrambled eggs",
+)
+OTHER = page(
+    "https://more.example/",
+    "Another method for scrambled eggs exists.\n\n## Scrambled eggs in the oven\n\n"
+    "1. Heat the oven well before you crack any eggs.\n"
+    "2. Butter a deep dish and break the eggs into it.\n"
+    "3. Bake the eggs and scramble them from time to time.",
+    "Scrambled eggs, baked",
+)
+
+
+def read_into(question: str, *pages: Page) -> Ledger:
+    made, _ = ledger(question)
+    for each in pages:
+        made.pages[each.url] = each
+    for scored in read_pages(pages, list(made.aspects.values()), 5):
+        made.book.add(_finding(scored), 1)
+    made.refresh_aspects()
+    made.emit_evidence({})
+    return made
+
+
+def test_a_how_to_gives_one_source_s_list_whole_and_in_order() -> None:
+    made = read_into("How to make scrambled eggs?", RECIPE, OTHER)
+    found = draft(made)
+    steps = [line.split(". ", 1)[1] for line in RECIPE.text.splitlines() if line[:1].isdigit()]
+    for statements in (found.short_answer, found.sections[0].statements):
+        assert [s.text.split("“")[1].rstrip("”") for s in statements] == steps
+    assert {made.book.records[i].sources[0].url for s in found.statements for i in s.evidence} == {
+        RECIPE.url
+    }
+
+
+def test_every_statement_is_a_quotation_behind_its_source() -> None:
+    made = read_into("Why are eggs cooked over low heat?", RECIPE)
+    for each in draft(made).statements:
+        assert each.quoted
+        [record] = (made.book.records[i] for i in each.evidence)
+        assert each.text.startswith(f"**{lead_in(record.sources[0])}:** “")
+        assert each == statement(record)
+
+
+def test_a_lead_in_says_title_and_section_once() -> None:
+    [source, *_] = (r.sources[0] for r in read_into("How to make eggs?", RECIPE).evidence)
+    assert lead_in(replace(source, title="Eggs", section="Eggs › Pans")) == "Eggs › Pans"
+    assert lead_in(replace(source, title="Eggs", section="")) == "Eggs"
+    assert lead_in(replace(source, title="", section="Pans")) == "eggs.example › Pans"
+
+
+def test_two_sources_are_shown_where_there_are_two() -> None:
+    one = page("https://a.example/", "Storms put out the lamps of lighthouses on every coast. " * 3)
+    two = page(
+        "https://b.example/", "The lamps of lighthouses go out when storms are heavy at night."
+    )
+    made = read_into("Why do storms put out the lamps of lighthouses?", one, two)
+    shown = {
+        made.book.records[i].sources[0].domain
+        for s in draft(made).sections[0].statements
+        for i in s.evidence
+    }
+    assert shown == {"a.example", "b.example"}
+
+
+def test_where_nothing_answers_directly_it_says_so() -> None:
+    far = page("https://a.example/", "Storms are frequent on the northern coast in the autumn.")
+    made = read_into("Why do storms put out the lamps of lighthouses?", far)
+    assert draft(made).opening == "No passage answers this directly; the closest:"
+    near = page(
+        "https://a.example/", "Storms put out the lamps of lighthouses because the glass breaks."
+    )
+    assert draft(read_into("Why do storms put out the lamps of lighthouses?", near)).opening == ""
+
+
+def test_only_the_head_of_a_list_item_is_a_step() -> None:
+    text = "Text.\n1. Beat it.\n- Stir it. Go on."
+    assert is_step(text, text.index("Beat")) and is_step(text, text.index("Stir"))
+    assert not is_step(text, text.index("Go")) and not is_step(text, 0)

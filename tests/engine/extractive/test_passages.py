@@ -1,0 +1,78 @@
+import pytest
+from hypothesis import given
+
+from research.engine.extractive.passages import passages, reads_well
+from research.engine.quotes import MAX_QUOTE
+from research.engine.text import normalise
+from tests.engine.scripted import page
+from tests.engine.test_text import PAGES
+
+
+def told(text: str) -> list[str]:
+    return [passage.claim for passage in passages(page("https://a.example/", text, "Title"))]
+
+
+@given(PAGES)
+def test_a_passage_is_verbatim_and_no_longer_than_a_quote(text: str) -> None:
+    for passage in passages(page("https://a.example/", text, "Title")):
+        assert 0 <= passage.start < passage.end <= len(text)
+        assert passage.end - passage.start <= MAX_QUOTE
+        assert passage.text == normalise(text[passage.start : passage.end]) != ""
+        opening = passage.text[: min(len(passage.text), len(passage.claim))]
+        assert passage.claim.startswith(opening)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Why does the lamp go out in storms?",
+        "I think that the lamp is the best one.",
+        "See table 5 for all lamps of the coast.",
+        "Three words only.",
+        "Written by Ines Vale",
+        "    code = that.is(never, a, passage)",
+    ],
+)
+def test_what_cannot_stand_alone_opens_no_passage(text: str) -> None:
+    assert told(text) == []
+
+
+def test_a_loose_pronoun_takes_along_the_sentence_that_it_refers_to() -> None:
+    text = "The lamp burns whale oil. It goes out in every storm."
+    assert told(text)[1] == text
+
+
+def test_a_pronoun_does_not_reach_into_another_section() -> None:
+    found = passages(
+        page("https://a.example/", "The lamp burns oil.\n\n## Next\n\nIt goes out at night.")
+    )
+    assert found[-1].text == "It goes out at night."
+
+
+def test_items_of_a_list_stand_alone() -> None:
+    text = "1. Beat the five eggs well.\n2. Melt the cold butter slowly."
+    found = passages(page("https://a.example/", text))
+    assert [p.text for p in found] == ["Beat the five eggs well.", "Melt the cold butter slowly."]
+    assert all(p.is_item for p in found)
+
+
+def test_a_definition_knows_its_term() -> None:
+    text = "###### timeout\n\nThe seconds that a page may take."
+    [passage] = passages(page("https://a.example/", text))
+    assert passage.label is not None and text[slice(*passage.label)] == "timeout"
+
+
+@pytest.mark.parametrize(
+    "text, well",
+    [
+        ("The lamp of the lighthouse burns whale oil in winter.", True),
+        ("It burns whale oil in winter and in summer too.", False),
+        ("However, the lamp burns whale oil in winter nights.", False),
+        ("The lamp (a large one burns whale oil in winter.", False),
+        ("Lamps burn oil.", False),
+        ("The lamp of the lighthouse burns whale oil in", False),
+        ("lamps of the lighthouse burn whale oil in winter.", False),
+    ],
+)
+def test_a_quotation_reads_well_when_it_is_whole(text: str, well: bool) -> None:
+    assert reads_well(text) is well

@@ -1,0 +1,52 @@
+import pytest
+
+from research.engine.extractive.planning import plan, query_of
+from research.engine.extractive.question import compared, read_question
+from research.engine.records import Complexity
+
+
+@pytest.mark.parametrize(
+    "text, kind, complexity",
+    [
+        ("When was the lamp of the Harrow Point lighthouse lit?", "when", Complexity.ORDINARY),
+        ("Who built the lamp?", "who", Complexity.SIMPLE),
+        ("How many keepers did the old lighthouse of Leith have?", "how_many", Complexity.ORDINARY),
+        ("How to clean a lamp?", "how_to", Complexity.SIMPLE),
+        ("How do I clean the lamp of a lighthouse in winter?", "how_to", Complexity.SIMPLE),
+        ("How does the lamp turn itself in the wind?", "how", Complexity.ORDINARY),
+        ("Why does the lamp go out in storms?", "why", Complexity.ORDINARY),
+        ("Is the lamp of the lighthouse still burning today?", "yes_no", Complexity.ORDINARY),
+        ("What is a lamp?", "what", Complexity.SIMPLE),
+        ("What are the effects of storms on lamps?", "what", Complexity.COMPLEX),
+        ("Impact of storms on lighthouse keeping", "overview", Complexity.COMPLEX),
+        ("Whale oil versus gas in lamps", "comparison", Complexity.COMPLEX),
+        ("What is the difference between oil and gas lamps?", "comparison", Complexity.ORDINARY),
+    ],
+)
+def test_kind_and_complexity_are_read_off_the_words(
+    text: str, kind: str, complexity: Complexity
+) -> None:
+    found = read_question(text)
+    assert (found.kind, found.complexity) == (kind, complexity)
+
+
+def test_a_choice_between_two_names_gets_a_sub_question_for_each() -> None:
+    question = "Which lighthouse was lit first, Harrow Point or Gull Rock?"
+    assert compared(read_question(question)) == ("Harrow Point", "Gull Rock")
+    planned = plan(question, question)
+    assert [aspect.query for aspect in planned.aspects] == [
+        "Harrow Point lighthouse lit",
+        "Gull Rock lighthouse lit",
+    ]
+    assert planned.aspects[0].text == question
+
+
+def test_any_other_question_is_its_own_sub_question() -> None:
+    planned = plan("Is it red or white? The lamp.", "Is it red or white?")
+    assert [aspect.text for aspect in planned.aspects] == ["Is it red or white?"]
+    assert planned.aspects[0].query == "red white lamp"
+
+
+def test_a_query_is_the_content_words_once_each() -> None:
+    assert query_of("How does the lamp of a lamp burn?") == "lamp burn"
+    assert query_of("What is it?") == "What is it?"

@@ -1,0 +1,64 @@
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from research.engine.choosing import Candidate, choose_pages
+from research.engine.tools import SearchHit
+
+AIM = "Harrow Point lighthouse"
+
+
+def hit(url: str, rank: int = 1, title: str = AIM) -> Candidate:
+    return Candidate(SearchHit(url, title, "", "scripted", rank), (AIM,))
+
+
+def unit(*hosts: str) -> list[Candidate]:
+    return [hit(f"https://{host}/", rank) for rank, host in enumerate(hosts, 1)]
+
+
+def test_units_take_turns_so_that_none_is_starved() -> None:
+    wanted = [unit("a1", "a2", "a3", "a4"), unit("b1", "b2")]
+    assert choose_pages(wanted, 4, 9, set()) == [
+        ["https://a1/", "https://a2/"],
+        ["https://b1/", "https://b2/"],
+    ]
+
+
+def test_no_page_is_chosen_twice_or_again() -> None:
+    wanted = [unit("a", "b"), unit("a", "b")]
+    assert choose_pages(wanted, 9, 9, {"https://b/"}) == [["https://a/"], []]
+
+
+def test_a_page_that_shows_nothing_wanted_is_chosen_only_at_the_head() -> None:
+    wanted = [[hit("https://a/", 1, "Cheese"), hit("https://b/", 2, "Cheese")]]
+    assert choose_pages(wanted, 9, 9, set()) == [["https://a/"]]
+
+
+def test_another_host_goes_before_a_second_page_of_the_same() -> None:
+    wanted = [[hit("https://a/1", 1), hit("https://a/2", 2), hit("https://b/1", 3)]]
+    assert choose_pages(wanted, 2, 9, set()) == [["https://a/1", "https://b/1"]]
+
+
+def test_documents_of_a_folder_are_hosts_of_their_own() -> None:
+    wanted = [[hit("file:///d/1", 1), hit("file:///d/2", 2), hit("file:///e/1", 3)]]
+    assert choose_pages(wanted, 2, 9, set()) == [["file:///d/1", "file:///d/2"]]
+
+
+HITS = st.lists(
+    st.builds(hit, st.sampled_from([f"https://h{n}/{m}" for n in range(4) for m in range(3)]),
+              st.integers(1, 8)),
+    max_size=8,
+)  # fmt: skip
+
+
+@given(st.lists(HITS, max_size=4), st.integers(0, 9), st.integers(1, 4))
+def test_limits_hold_for_all_hits(
+    wanted: Sequence[Sequence[Candidate]], most: int, per_unit: int
+) -> None:
+    chosen = choose_pages(wanted, most, per_unit, set())
+    urls = [url for unit in chosen for url in unit]
+    assert len(urls) == len(set(urls)) <= most
+    assert all(len(unit) <= per_unit for unit in chosen)
+    offered = [{candidate.hit.url for candidate in unit} for unit in wanted]
+    assert all(set(unit) <= hits for unit, hits in zip(chosen, offered, strict=True))

@@ -1,0 +1,85 @@
+from dataclasses import replace
+
+import pytest
+
+from research.engine.draft import Draft, Section, Statement, faults, mended, without
+from research.engine.evidence import Finding
+from research.engine.ledger import Ledger
+from tests.engine.scripted import ledger, page, quoted
+
+LIT = "The lighthouse was lit in 1887."
+MAY = "The lamp may fail in storms."
+ALSO_MAY = "Old keepers believe that gales could make any lamp fail early."
+SURE = "In storms the lamp fails, wrote the angry harbour board of the town."
+
+
+@pytest.fixture
+def known() -> Ledger:
+    made, _ = ledger("When was the Harrow Point lighthouse lit?")
+    for number, text in enumerate((LIT, MAY, ALSO_MAY, SURE)):
+        source = page(f"https://s{number}.example/", text)
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    assert list(made.book.records) == ["E1", "E2", "E3", "E4"]
+    return made
+
+
+def reasons(known: Ledger, *statements: Statement) -> list[str]:
+    return [fault.reason for fault in faults(Draft((), (Section("A1", statements),)), known)]
+
+
+@pytest.mark.parametrize(
+    "text, evidence, reason",
+    [
+        ("The lighthouse was lit in 1887.", ("E1",), None),
+        ("Harrow Point lighthouse was lit in 1887.", ("E1",), None),
+        ("The lighthouse was lit in 1889.", ("E1",), "number differs between it and its quotes"),
+        ("Ruth Ansel lit the lighthouse.", ("E1",), "name differs between it and its quotes"),
+        ("The lighthouse was not lit.", ("E1",), "negation differs between it and its quotes"),
+        ("Cheese is made from the milk of cows.", ("E1",), "its quotes don't say it"),
+        ("The lighthouse was lit.", ("E9",), "there is no evidence E9"),
+        ("The lamp may fail in storms.", ("E2",), None),
+        ("The lamp fails in storms.", ("E2",), "it is stated more firmly than its quotes"),
+        ("The lamp fails in storms.", ("E2", "E3"), "it is stated more firmly than its quotes"),
+        ("The lamp fails in storms.", ("E2", "E4"), None),
+        ("", ("E1",), "its quotes don't say it"),
+    ],
+)
+def test_a_statement_says_no_more_than_its_quotes(
+    known: Ledger, text: str, evidence: tuple[str, ...], reason: str | None
+) -> None:
+    assert reasons(known, Statement(text, evidence)) == ([reason] if reason else [])
+
+
+def test_one_sentence_in_ten_may_only_connect_others(known: Ledger) -> None:
+    cited = [Statement(LIT, ("E1",))] * 9
+    bridge = Statement("So much for the light.")
+    assert reasons(known, *cited, bridge) == []
+    assert reasons(known, *cited[:8], bridge) == ["it cites no evidence"]
+    assert reasons(known, *cited, bridge, bridge) == ["it cites no evidence"]
+
+
+@pytest.mark.parametrize(
+    "text", ["It cost five million crowns.", "It was 42 m high.", "Surely Ruth Ansel built it."]
+)
+def test_a_connection_states_no_fact_of_its_own(known: Ledger, text: str) -> None:
+    cited = [Statement(LIT, ("E1",))] * 30
+    assert reasons(known, *cited, Statement(text)) == ["it cites no evidence"]
+    assert reasons(known, *cited, Statement("Harrow Point stands out.")) == []
+
+
+def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) -> None:
+    wrong, right = Statement("It was lit in 1889.", ("E1",)), Statement(LIT, ("E1",))
+    draft = Draft((right, wrong), (Section("A1", (right,)), Section("A2", (wrong, right))))
+    found = faults(draft, known)
+    assert [fault.number for fault in found] == [2, 4]
+    cut = without(draft, {2, 4})
+    assert cut.statements == [right, right, right]
+    assert faults(cut, known) == []
+    put_right = mended(draft, {2: right, 4: replace(right, evidence=("E2",))})
+    assert [s.evidence for s in put_right.statements] == [("E1",)] * 3 + [("E2",), ("E1",)]
+    assert [len(section.statements) for section in put_right.sections] == [1, 2]
+
+
+def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
+    draft = Draft((), (Section("A1", (Statement("x"),)), Section("A2", (Statement("y"),))))
+    assert [section.aspect_id for section in without(draft, {1}).sections] == ["A2"]

@@ -1,0 +1,186 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from research.engine.evidence import Book, Finding, confidence
+from research.engine.records import Uncertainty
+from research.engine.tools import Page
+from tests.engine.scripted import page, quoted
+
+CLAIM = "The Harrow Point lighthouse was lit in 1887."
+
+
+def said(
+    claim: str, url: str = "https://a.example/1", *flags: Uncertainty, key: str = ""
+) -> Finding:
+    source = page(url, f"At {url}: {claim}", key=key)
+    return Finding(claim, "A1", quoted(source, claim), 0.9, flags)
+
+
+def test_a_first_claim_is_one_record_with_its_quote() -> None:
+    book = Book()
+    record, new = book.add(said(CLAIM), 1)
+    assert new
+    assert (record.id, record.claim, record.round) == ("E1", CLAIM, 1)
+    assert [source.quote for source in record.sources] == [CLAIM]
+    assert record.uncertainty == ("single_source",)
+    assert record.confidence == 0.5
+    assert record.fields.numbers == ("1887",)
+
+
+def test_the_same_claim_of_another_site_corroborates_it() -> None:
+    book = Book()
+    book.add(said(CLAIM), 1)
+    record, new = book.add(
+        said("In 1887 the Harrow Point lighthouse was lit.", "https://b.example/"), 2
+    )
+    assert not new
+    assert (record.id, record.round, len(record.sources)) == ("E1", 1, 2)
+    assert record.confidence == 0.75
+    assert record.uncertainty == ()
+    assert list(book.records) == ["E1"]
+
+
+def test_the_same_passage_twice_is_one_quote() -> None:
+    book = Book()
+    book.add(said(CLAIM), 1)
+    record, _ = book.add(said(CLAIM), 2)
+    assert len(record.sources) == 1
+
+
+def test_pages_of_one_site_count_once() -> None:
+    book = Book()
+    book.add(said(CLAIM, "https://a.example/1", key="a.example"), 1)
+    record, _ = book.add(said(CLAIM, "https://www.a.example/2", key="a.example"), 1)
+    assert len(record.sources) == 2
+    assert record.keys == {"a.example"}
+    assert (record.confidence, record.uncertainty) == (0.5, ("single_source",))
+
+
+def test_a_mirror_with_the_same_text_counts_once() -> None:
+    text = f"Copied far and wide. {CLAIM}"
+    pages: list[Page] = [page(f"https://{host}.example/", text) for host in "abc"]
+    book = Book()
+    for each in pages:
+        record, _ = book.add(Finding(CLAIM, "A1", quoted(each, CLAIM), 0.9), 1)
+    assert len(record.sources) == 3
+    assert len(record.keys) == 1
+    assert record.uncertainty == ("single_source",)
+
+
+def test_no_more_than_the_allowed_sources_are_kept() -> None:
+    book = Book(max_sources=2)
+    for host in "abcd":
+        record, _ = book.add(said(CLAIM, f"https://{host}.example/"), 1)
+    assert [source.domain for source in record.sources] == ["a.example", "b.example"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "The Harrow Point lighthouse was lit in 1889.",
+        "The Harrow Point lighthouse was not lit in 1887.",
+    ],
+)
+def test_another_number_or_a_negation_is_a_contradiction(other: str) -> None:
+    book = Book()
+    book.add(said(CLAIM), 1)
+    record, new = book.add(said(other, "https://b.example/"), 1)
+    assert new
+    assert record.contradicts == ("E1",)
+    assert book.records["E1"].contradicts == ("E2",)
+
+
+def test_rising_against_falling_is_a_contradiction_and_no_corroboration() -> None:
+    book = Book()
+    fees = "Harbour fees for fishing boats {} sharply when the new pier of the town opened."
+    book.add(said(fees.format("rose")), 1)
+    record, new = book.add(said(fees.format("fell"), "https://b.example/"), 1)
+    assert new and record.contradicts == ("E1",)
+
+
+def test_another_name_in_the_same_place_is_no_corroboration() -> None:
+    book = Book()
+    claim = "The northern lighthouse of grey granite was designed by {} for the harbour board."
+    book.add(said(claim.format("Edda Marlow")), 1)
+    record, new = book.add(said(claim.format("Ruth Ansel"), "https://b.example/"), 1)
+    assert new and record.contradicts == ()
+    record, new = book.add(said(claim.format("Marlow"), "https://c.example/"), 1)
+    assert (record.id, new) == ("E1", False)
+
+
+def test_one_source_does_not_contradict_itself() -> None:
+    book = Book()
+    book.add(said(CLAIM), 1)
+    record, new = book.add(said("The Harrow Point lighthouse was lit in 1889."), 1)
+    assert new and record.contradicts == ()
+
+
+def test_a_claim_that_adds_a_number_is_new_and_no_contradiction() -> None:
+    book = Book()
+    book.add(said("The Harrow Point lighthouse was lit."), 1)
+    record, new = book.add(said(CLAIM, "https://b.example/"), 1)
+    assert new and record.contradicts == ()
+
+
+def test_other_claims_stay_apart() -> None:
+    book = Book()
+    book.add(said(CLAIM), 1)
+    _, new = book.add(said("Harrow Point lighthouse keepers ate herring in 1887."), 1)
+    assert new
+
+
+def test_of_several_twins_the_oldest_is_corroborated() -> None:
+    """Whatever the order in which a set of words is walked: ids must not hang on it."""
+    book = Book()
+    sides = ("alpha beta gamma delta", "epsilon zeta eta theta")
+    for words in sides:
+        book.add(
+            said(f"{words} iota kappa lambda sigma omega rho", f"https://{words[0]}.example/"), 1
+        )
+    assert list(book.records) == ["E1", "E2"]
+    both = "alpha beta epsilon zeta iota kappa lambda sigma omega rho"
+    record, new = book.add(said(both, "https://c.example/"), 1)
+    assert (record.id, new) == ("E1", False)
+
+
+def test_the_best_relevance_of_a_claim_counts() -> None:
+    book = Book()
+    book.add(replace(said(CLAIM), relevance=0.4), 1)
+    record, _ = book.add(replace(said(CLAIM, "https://b.example/"), relevance=0.8), 1)
+    assert record.relevance == 0.8
+
+
+# --- confidence -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "keys, flags, value",
+    [
+        (1, (), 0.5),
+        (2, (), 0.75),
+        (3, (), 0.875),
+        (1, ("single_source",), 0.5),
+        (1, ("single_source", "hedged"), 0.4),
+        (2, ("hedged", "dated"), 0.6),
+    ],
+)
+def test_confidence_follows_its_formula(
+    keys: int, flags: tuple[Uncertainty, ...], value: float
+) -> None:
+    assert confidence(keys, flags) == value
+
+
+@given(st.integers(1, 12))
+def test_confidence_rises_with_every_independent_source(keys: int) -> None:
+    assert 0.5 <= confidence(keys, ()) < confidence(keys + 1, ()) < 1
+
+
+def test_a_flag_of_the_finding_stays_when_it_is_corroborated() -> None:
+    book = Book()
+    book.add(said(CLAIM, "https://a.example/1", "hedged"), 1)
+    record, _ = book.add(said(CLAIM, "https://b.example/"), 1)
+    assert record.uncertainty == ("hedged",)
+    assert record.confidence == 0.6

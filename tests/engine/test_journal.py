@@ -1,0 +1,369 @@
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from research.engine.budget import BudgetSpent, Meter
+from research.engine.config import ResearchConfig
+from research.engine.journal import Entry, Journal, JournalEnds, MemoryStore, Parked, digest
+from research.engine.records import Action, Problem, Record
+from research.engine.tools import (
+    FetchFailure,
+    ModelFailure,
+    ModelRequest,
+    SearchFailure,
+    SearchRequest,
+)
+from tests.engine.scripted import AT, SIMPLE, Clock, Commands, Oracle, Web, World, page
+
+URL = "https://a.example/"
+QUERY = SearchRequest("harbour wall")
+ASKED = ModelRequest("assess", "", "# FINDINGS\n\n# ALREADY SEARCHED\n\n# SUB-QUESTIONS\n", {}, 10)
+KINDS = frozenset({"approve"})
+
+
+def world() -> World:
+    return World(Web([page(URL, "The harbour wall is old.")]), Oracle(SIMPLE))
+
+
+async def opened(
+    of: World, *, live: bool = True, inbox: Commands | None = None, **knobs: int
+) -> tuple[Journal, list[Record]]:
+    """A journal over this world's store; without live tools it is a replay."""
+    received: list[Record] = []
+    journal = Journal(
+        of.store,
+        of.tools() if live else None,
+        Meter(ResearchConfig(**knobs)),
+        received.append,
+        inbox,
+        backoff_seconds=0,
+    )
+    await journal.open()
+    return journal, received
+
+
+async def everything(journal: Journal) -> list[object]:
+    """One call of each kind, and what it gave or raised."""
+
+    async def number() -> int:
+        return 7
+
+    calls = [
+        journal.search("round/1/search", QUERY),
+        journal.fetch(URL),
+        journal.fetch("https://missing.example/"),
+        journal.model("round/1/assess", 1, ASKED),
+        journal.decide("round/1/late", number),
+        journal.now("round/1"),
+        journal.elapsed("round/1"),
+        journal.commands("round/1", KINDS),
+    ]
+    found: list[object] = []
+    for call in calls:
+        try:
+            found.append(await call)
+        except (FetchFailure, ModelFailure) as failure:
+            found.append((type(failure), failure.reason))
+    return found
+
+
+# --- places ---------------------------------------------------------------------------------
+
+
+async def test_a_call_is_recorded_under_its_place_with_its_request() -> None:
+    of = world()
+    journal, _ = await opened(of)
+    await journal.search("round/1/unit/2/search/1", QUERY)
+    [entry] = await of.store.load()
+    assert (entry.place, entry.attempt, entry.kind) == ("round/1/unit/2/search/1", 1, "search")
+    assert (entry.status, entry.request["query"]) == ("done", "harbour wall")
+    assert entry.request_hash == digest(dict(entry.request))
+
+
+async def test_the_same_place_is_answered_from_the_record() -> None:
+    of = world()
+    of.web.down.add("https://missing.example/")
+    of.clock.step = 1.5
+    first = await everything((await opened(of, inbox=Commands({"kind": "approve"})))[0])
+    asked = len(of.web.searched), sum(of.web.fetched.values()), len(of.model.requests)  # type: ignore[union-attr]
+    for live in (True, False):
+        journal, _ = await opened(of, live=live)
+        assert await everything(journal) == first
+        assert (journal.live, journal.replayed, journal.divergences) == (0, len(first), [])
+    assert asked == (
+        len(of.web.searched),
+        sum(of.web.fetched.values()),
+        len(of.model.requests),  # type: ignore[union-attr]
+    )
+
+
+async def test_what_was_spent_is_the_same_in_a_replay() -> None:
+    of = world()
+    of.web.down.add("https://missing.example/")
+    journal, _ = await opened(of)
+    await everything(journal)
+    again, _ = await opened(of, live=False)
+    await everything(again)
+    assert again.meter.snapshot() == journal.meter.snapshot()
+    assert again.meter.snapshot().fetches == 2
+
+
+async def test_a_retry_is_a_new_attempt_at_its_place() -> None:
+    of = world()
+    assert of.model is not None
+    of.model.faults["assess"] = [ModelFailure("busy")]
+    journal, _ = await opened(of)
+    with pytest.raises(ModelFailure):
+        await journal.model("m", 1, ASKED)
+    await journal.model("m", 2, ASKED)
+    assert [(e.attempt, e.status) for e in await of.store.load()] == [(1, "failed"), (2, "done")]
+    assert journal.meter.llm_calls == 2
+
+
+async def test_failures_are_replayed_as_they_were() -> None:
+    of = world()
+    assert of.model is not None
+    of.model.faults["assess"] = [ModelFailure("busy", permanent=True)]
+    of.web.down |= {"search", URL}
+    for live in (True, True, False):
+        journal, _ = await opened(of, live=live)
+        with pytest.raises(SearchFailure, match="did not answer"):
+            await journal.search("s", QUERY)
+        with pytest.raises(FetchFailure) as fetch:
+            await journal.fetch(URL)
+        with pytest.raises(ModelFailure) as model:
+            await journal.model("m", 1, ASKED)
+        assert (fetch.value.status, model.value.permanent) == ("failed", True)
+        assert journal.meter.snapshot().searches == 1
+    assert len(of.web.searched) == of.web.fetched[URL] == len(of.model.requests) == 1
+
+
+async def test_a_refusal_of_the_budget_is_replayed_even_with_a_larger_one() -> None:
+    of = world()
+    journal, _ = await opened(of, max_searches=0)
+    with pytest.raises(BudgetSpent):
+        await journal.search("s", QUERY)
+    again, _ = await opened(of, live=False, max_searches=9)
+    with pytest.raises(BudgetSpent) as refused:
+        await again.search("s", QUERY)
+    assert refused.value.reason == "budget_searches"
+    assert of.web.searched == []
+
+
+async def test_another_request_at_a_place_is_a_counted_divergence() -> None:
+    of = world()
+    journal, _ = await opened(of)
+    recorded = await journal.search("s", QUERY)
+    again, _ = await opened(of, live=False)
+    assert await again.search("s", replace(QUERY, query="something else")) == recorded
+    assert again.divergences == ["s"]
+
+
+@pytest.mark.parametrize("what", ["search", "fetch", "model", "decide", "now", "elapsed", "person"])
+async def test_a_replay_ends_where_the_record_ends(what: str) -> None:
+    journal, _ = await opened(world(), live=False)
+
+    async def never() -> None:
+        raise AssertionError("a replay computes nothing")
+
+    call = {
+        "search": lambda: journal.search("s", QUERY),
+        "fetch": lambda: journal.fetch(URL),
+        "model": lambda: journal.model("m", 1, ASKED),
+        "decide": lambda: journal.decide("d", never),
+        "now": lambda: journal.now("n"),
+        "elapsed": lambda: journal.elapsed("e"),
+        "person": lambda: journal.person("p", KINDS),
+    }[what]
+    with pytest.raises(JournalEnds) as ends:
+        await call()
+    assert ends.value.place
+    assert str(ends.value) == f"The journal ends before {ends.value.place}."
+
+
+# --- intent before cost ---------------------------------------------------------------------
+
+
+async def test_a_model_call_is_announced_before_it_is_made() -> None:
+    of = world()
+    assert of.model is not None
+    seen: list[str] = []
+    of.model.twists["assess"] = lambda answer: seen.extend(
+        entry.status for entry in of.store.entries.values()
+    )
+    await (await opened(of))[0].model("m", 1, ASKED)
+    assert seen == ["pending"]
+
+
+async def test_a_call_that_was_under_way_is_made_again_and_counted_as_possibly_paid_twice() -> None:
+    of = world()
+    asked = replace(ASKED)
+    await of.store.put(Entry("m", 1, "model", "pending", "hash", {}))
+    journal, _ = await opened(of)
+    assert journal.paid_twice == ["m"]
+    await journal.model("m", 1, asked)
+    assert (journal.live, journal.replayed, journal.divergences) == (1, 0, [])
+    again, _ = await opened(of)
+    assert again.paid_twice == []
+
+
+# --- fetches --------------------------------------------------------------------------------
+
+
+async def test_a_page_that_many_ask_for_is_fetched_once() -> None:
+    of = world()
+    journal, _ = await opened(of)
+    pages = await asyncio.gather(*(journal.fetch(URL) for _ in range(5)))
+    assert len({p.text for p in pages}) == of.web.fetched[URL] == 1
+    assert journal.meter.snapshot().fetches == 1
+
+
+async def test_texts_are_stored_once_and_journaled_by_hash() -> None:
+    of = world()
+    journal, _ = await opened(of)
+    fetched = await journal.fetch(URL)
+    [entry] = await of.store.load()
+    assert "text" not in entry.answer
+    assert of.store.texts == {fetched.sha256: fetched.text}
+    assert await (await opened(of, live=False))[0].fetch(URL) == fetched == of.web.pages[URL]
+
+
+async def test_who_stops_waiting_does_not_stop_the_fetch() -> None:
+    of = world()
+    of.web.hang[URL] = asyncio.Event()
+    journal, _ = await opened(of)
+    impatient = asyncio.create_task(journal.fetch(URL))
+    await asyncio.sleep(0.001)
+    impatient.cancel()
+    await asyncio.sleep(0)
+    of.web.hang[URL].set()
+    assert (await journal.fetch(URL)).url == URL
+    assert of.web.fetched[URL] == 1
+
+
+async def test_closing_ends_fetches_that_nobody_waits_for() -> None:
+    of = world()
+    of.web.hang[URL] = asyncio.Event()
+    journal, _ = await opened(of)
+    impatient = asyncio.create_task(journal.fetch(URL))
+    await asyncio.sleep(0.001)
+    impatient.cancel()
+    await asyncio.wait_for(journal.close(), 1)
+    assert [t for t in asyncio.all_tasks() if t.get_name().startswith("fetch")] == []
+    assert of.store.entries == {}
+
+
+# --- people ---------------------------------------------------------------------------------
+
+
+async def test_a_run_parks_until_a_person_answered_and_then_never_asks_again() -> None:
+    of = world()
+    journal, _ = await opened(of, inbox=Commands({"kind": "stop"}))
+    with pytest.raises(Parked) as parked:
+        await journal.person("approval/1", KINDS)
+    assert parked.value.waiting_for == "approval/1"
+    assert of.store.entries == {}
+    answer = {"kind": "approve", "aspects": ["One?"]}
+    journal, _ = await opened(of, inbox=Commands(answer))
+    assert await journal.person("approval/1", KINDS) == answer
+    for live in (True, False):
+        again, _ = await opened(of, live=live, inbox=Commands({"kind": "approve", "other": 1}))
+        assert await again.person("approval/1", KINDS) == answer
+
+
+async def test_commands_are_taken_at_the_boundary_that_recorded_them() -> None:
+    of = world()
+    inbox = Commands({"kind": "approve"})
+    journal, _ = await opened(of, inbox=inbox)
+    assert await journal.commands("round/1", KINDS) == [{"kind": "approve"}]
+    assert await journal.commands("round/2", KINDS) == []
+    again, _ = await opened(of, inbox=Commands({"kind": "approve"}))
+    assert await again.commands("round/2", KINDS) == []
+    assert await again.commands("round/3", KINDS) == [{"kind": "approve"}]
+
+
+# --- the clock ------------------------------------------------------------------------------
+
+
+async def test_active_time_goes_on_where_it_ended_and_leaves_waiting_out() -> None:
+    of = world()
+    journal, _ = await opened(of)
+    of.clock.seconds += 20
+    assert await journal.elapsed("round/1") == 20
+    of.clock = Clock()
+    of.clock.seconds = 5000
+    again, _ = await opened(of)
+    assert await again.elapsed("round/1") == 20
+    of.clock.seconds += 7
+    assert await again.elapsed("round/2") == 27
+    assert (await opened(of, live=False))[0].active_seconds() == 27
+
+
+async def test_the_time_of_day_is_a_recorded_reading() -> None:
+    of = world()
+    assert await (await opened(of))[0].now("gate") == AT.isoformat()
+    assert of.store.entries["time/gate", 1].answer == AT.isoformat()
+
+
+# --- records --------------------------------------------------------------------------------
+
+
+async def test_a_resumed_run_hands_on_only_the_last_of_each_record_when_it_goes_live() -> None:
+    of = world()
+    await (await opened(of))[0].search("s", QUERY)
+    journal, received = await opened(of)
+    journal.emit(Problem("a", "first"))
+    journal.emit(Action("searching"))
+    await journal.search("s", QUERY)
+    journal.emit(Action("reading"))
+    assert journal.catching_up and received == []
+    await journal.search("s/2", QUERY)
+    assert not journal.catching_up
+    assert received == [Problem("a", "first"), Action("reading")]
+    journal.emit(Action("done"))
+    assert received[-1] == Action("done")
+
+
+async def test_a_new_run_hands_records_on_at_once() -> None:
+    journal, received = await opened(world())
+    journal.emit(Action("one"))
+    assert received == [Action("one")]
+
+
+async def test_a_replay_hands_on_what_it_held_back_when_it_closes() -> None:
+    of = world()
+    await (await opened(of))[0].search("s", QUERY)
+    journal, received = await opened(of, live=False)
+    journal.emit(Action("one"))
+    await journal.close()
+    assert received == [Action("one")]
+
+
+# --- whether anything answered --------------------------------------------------------------
+
+
+async def test_all_failed_means_that_something_was_asked_and_nothing_answered() -> None:
+    of = world()
+    of.web.down |= {"search"}
+    journal, _ = await opened(of)
+    assert not journal.all_failed()
+    with pytest.raises(SearchFailure):
+        await journal.search("s", QUERY)
+    assert journal.all_failed()
+    await journal.fetch(URL)
+    assert not journal.all_failed()
+
+
+async def test_a_spent_budget_is_no_failure_of_the_outside() -> None:
+    journal, _ = await opened(world(), max_searches=0)
+    with pytest.raises(BudgetSpent):
+        await journal.search("s", QUERY)
+    assert not journal.all_failed()
+
+
+async def test_a_store_that_is_read_again_gives_equal_entries() -> None:
+    store = MemoryStore()
+    entry = Entry("a", 1, "decision", "done", "", {}, 1)
+    await store.put(entry)
+    assert await store.load() == [entry]

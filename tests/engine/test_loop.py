@@ -1,0 +1,545 @@
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from research.engine.journal import JournalEnds, Parked
+from research.engine.records import (
+    ENDED,
+    Aspect,
+    Gap,
+    Plan,
+    Problem,
+    Report,
+    Source,
+    Stage,
+    Status,
+    StopReason,
+    Unit,
+)
+from research.engine.tools import ModelFailure
+from tests.engine.scripted import (
+    CHAIN,
+    LIT,
+    SIMPLE,
+    Clock,
+    Commands,
+    Oracle,
+    Part,
+    Ran,
+    Script,
+    Web,
+    World,
+    harbour,
+    page,
+)
+from tests.engine.test_report import check_markers
+
+ENOUGH = {"min_evidence_records": 5}
+
+
+# --- the path -------------------------------------------------------------------------------
+
+
+async def test_a_simple_question_takes_four_model_calls() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    ran = await world.ask(SIMPLE.question)
+    assert world.model.tasks == ["intake", "read", "assess", "draft"]
+    assert ran.state.status is Status.COMPLETED
+    assert ran.state.stage is Stage.REPORT
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+    assert ran.state.termination_text == (
+        "Stopped: the question is answered by 2 independent sources."
+    )
+    usage = ran.usage
+    assert (usage.llm_calls, usage.searches, usage.fetches, usage.retries) == (4, 1, 2, 0)
+    assert usage.prompt_tokens == 400 and usage.completion_tokens == 200
+    assert usage.cost_usd == pytest.approx(0.004)
+    assert usage.fallbacks == {} and ran.of(Problem) == []
+
+
+async def test_a_chain_is_followed_page_by_page() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    ran = await world.ask(CHAIN.question, **ENOUGH)
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+    assert [len(r.topics) for r in ran.rounds] == [3, 2, 1]
+    assert world.web.searched[3] == "Edda Marlow"
+    assert world.web.searched[-1] == "Calder foundry"
+    assert {aspect.state for aspect in ran.of(Aspect)} == {"answered"}
+    assert all(gap.closed_round and gap.closed_by for gap in ran.of(Gap))
+    assert max(world.web.fetched.values()) == 1
+    assert world.model.tasks.count("draft") == 1
+    check_markers(ran)
+
+
+async def test_without_a_model_the_same_path_gives_the_same_records() -> None:
+    ran = await harbour().ask(SIMPLE.question)
+    assert ran.state.status is Status.COMPLETED
+    assert ran.state.analyst == "extractive"
+    assert LIT in ran.report.markdown
+    assert ran.usage.llm_calls == 0
+    check_markers(ran)
+
+
+async def test_without_a_working_model_code_does_its_tasks_and_the_record_says_so() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    for task in ("intake", "read", "assess", "draft"):
+        world.model.faults[task] = [ModelFailure("It is down.", permanent=True)] * 20
+    ran = await world.ask(SIMPLE.question)
+    assert ran.state.status is Status.COMPLETED
+    assert LIT in ran.report.markdown
+    causes = ran.usage.fallbacks
+    assert set(causes) == {"intake", "read", "assess", "draft"}
+    assert {cause for task in causes.values() for cause in task} == {"It is down."}
+    assert {p.message for p in ran.of(Problem)} == {"Done by code instead: It is down."}
+
+
+# --- every reason to end --------------------------------------------------------------------
+
+
+def nothing() -> World:
+    cheese = page("https://cheese.example/", "Cheddar is a hard cheese from Somerset.", "Cheese")
+    return World(Web([cheese]), Oracle(SIMPLE))
+
+
+def stuck() -> World:
+    """One page, and a model that knows no further way."""
+    world = World(Web([page("https://coast.example/", LIT, "Harrow Point lighthouse")]))
+    world.model = Oracle(SIMPLE)
+    world.model.twists["assess"] = lambda answer: {
+        **answer, "ready": False, "has_gaps": False, "gaps": []
+    }  # fmt: skip
+    return world
+
+
+def ending(script: Script | None = SIMPLE, **assess: Any) -> World:
+    world = harbour(script)
+    if world.model and assess:
+        world.model.twists["assess"] = lambda answer: {**answer, **assess}
+    return world
+
+
+def dear() -> World:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.tokens = (3000, 500)
+    return world
+
+
+def slow() -> World:
+    world = harbour(CHAIN)
+    world.clock = Clock(step=2)
+    return world
+
+
+ONGOING: dict[str, Any] = {
+    "dimensions": {"completeness": 3, "depth": 3, "reliability": 3, "actionability": 3},
+    "ready": False,
+    "has_gaps": True,
+    "gaps": [
+        {"text": "Height", "sub_question": "A1", "query": "harbour tower height", "critical": True}
+    ],
+    "directions": [f"{word} lighthouse history" for word in ("keeper", "storm")],
+}
+REASONS: dict[StopReason, tuple[World, dict[str, Any]]] = {
+    StopReason.CANCELLED: (ending(), {"inbox": Commands({"kind": "cancel"})}),
+    StopReason.USER_STOPPED: (ending(), {"inbox": Commands({"kind": "stop"})}),
+    StopReason.BUDGET_TIME: (slow(), {"max_seconds": 5}),
+    StopReason.BUDGET_CALLS: (ending(CHAIN), {"max_llm_calls": 5}),
+    StopReason.BUDGET_TOKENS: (dear(), {"max_tokens": 41_500}),
+    StopReason.BUDGET_COST: (ending(CHAIN), {"max_cost_usd": 0.002}),
+    StopReason.BUDGET_SEARCHES: (ending(CHAIN), {"max_searches": 3}),
+    StopReason.BUDGET_FETCHES: (ending(CHAIN), {"max_fetches": 2}),
+    StopReason.MAX_UNITS: (ending(CHAIN), {"max_research_units": 3}),
+    StopReason.MAX_ROUNDS: (ending(CHAIN), {"adaptive_max_depth": 2}),
+    StopReason.NOTHING_FOUND: (nothing(), {}),
+    StopReason.QUALITY_MET: (ending(), {}),
+    StopReason.NO_GAPS: (ending(), {"adaptive_quality_threshold": 9.5}),
+    StopReason.STUCK: (stuck(), {}),
+    StopReason.NO_NOVELTY: (ending(None), {}),
+    StopReason.DIMINISHING_QUALITY: (
+        ending(SIMPLE, **ONGOING),
+        {"adaptive_soft_depth": (5, 5, 5), "min_novelty_threshold": 0, "min_evidence_records": 9},
+    ),
+}
+
+
+@pytest.mark.parametrize("reason", sorted(set(StopReason) - {StopReason.TREE_COMPLETE}))
+async def test_every_reason_to_end_can_be_reached(reason: StopReason) -> None:
+    world, knobs = REASONS[reason]
+    question = (world.model.script if world.model else SIMPLE).question
+    if reason is StopReason.DIMINISHING_QUALITY:
+        world.web = Web([
+            *world.web.pages.values(),
+            page("https://tower.example/", "The harbour tower height is stated as thirty yards by "
+                 "masons whose first lit kiln stands behind the quay.", "harbour tower height"),
+        ])  # fmt: skip
+    ran = await world.ask(question, **knobs)
+    assert ran.state.termination_reason is reason
+    assert ran.state.termination_text
+    assert ran.state.status is (
+        Status.CANCELLED if reason is StopReason.CANCELLED else Status.COMPLETED
+    )
+    assert (ran.of(Report) == []) == (reason is StopReason.CANCELLED)
+    last = ran.rounds[-1]
+    assert last.closed and last.decision == ran.state.verdict
+    check_limits(ran, world)
+    replayed = await world.replay(question, **{k: v for k, v in knobs.items() if k != "inbox"})
+    assert replayed.final() == ran.final()
+    assert (replayed.ended, replayed.journal.divergences) == (None, [])
+
+
+async def test_a_run_to_which_nothing_answered_has_failed() -> None:
+    world = harbour(SIMPLE)
+    world.web.down |= {"search"}
+    ran = await world.ask(SIMPLE.question)
+    assert ran.state.status is Status.FAILED
+    assert ran.state.termination_reason is None and ran.state.quality_score is None
+    assert ran.state.verdict.startswith("Failed: ")
+    assert ran.of(Report) == []
+    assert {p.message for p in ran.of(Problem)} == {"The search did not answer."}
+
+
+async def test_a_search_that_finds_nothing_is_no_failure() -> None:
+    ran = await World(Web([])).ask(SIMPLE.question)
+    assert ran.state.status is Status.COMPLETED
+    assert ran.state.termination_reason is StopReason.NOTHING_FOUND
+    assert ran.report.markdown == ""
+
+
+async def test_a_spent_budget_is_no_failure_of_the_outside() -> None:
+    ran = await harbour(SIMPLE).ask(SIMPLE.question, max_searches=0)
+    assert ran.state.status is Status.COMPLETED
+    assert ran.state.termination_reason is StopReason.BUDGET_SEARCHES
+
+
+async def test_the_minimum_depth_is_kept_even_when_the_first_round_answers() -> None:
+    world = ending(SIMPLE, directions=["Harrow Point keepers", "Harrow Point storms"])
+    ran = await world.ask(SIMPLE.question, adaptive_min_depth=2)
+    assert len(ran.rounds) == 2
+
+
+def check_limits(ran: Ran, world: World) -> None:
+    """What holds for every run, whatever the analyst says."""
+    config = ran.journal.meter.config
+    usage = ran.usage
+    assert ran.state.status in ENDED
+    assert len(ran.rounds) <= config.adaptive_max_depth
+    assert sum(len(r.topics) for r in ran.rounds) <= config.max_research_units
+    assert len(world.web.searched) == usage.searches <= config.max_searches
+    assert sum(world.web.fetched.values()) == usage.fetches <= config.max_fetches
+    assert usage.llm_calls <= config.max_llm_calls
+    assert usage.prompt_tokens + usage.completion_tokens <= config.max_tokens
+    assert max(world.web.fetched.values(), default=0) <= 1
+    assert all(unit.status in {"done", "failed", "dropped"} for unit in ran.of(Unit))
+    if world.model:
+        assert len(world.model.requests) == usage.llm_calls
+        assert all(len(request.prompt) < 100_000 for request in world.model.requests)
+
+
+# --- people ---------------------------------------------------------------------------------
+
+ASKING = Script(SIMPLE.question, SIMPLE.parts, clarifying=("Which lamp?",))
+
+
+async def test_it_waits_for_answers_and_approval_and_goes_on_where_it_was() -> None:
+    world = harbour(ASKING)
+    assert world.model is not None
+    first = await world.ask(ASKING.question, agreed=False)
+    assert isinstance(first.ended, Parked)
+    assert first.state.status is Status.AWAITING_CLARIFICATION
+    assert first.only(Plan).questions == ("Which lamp?",)
+
+    answer = {"kind": "answer", "answers": ["The old one.", " "]}
+    second = await world.ask(ASKING.question, agreed=False, inbox=Commands(answer))
+    assert isinstance(second.ended, Parked)
+    assert second.state.status is Status.AWAITING_APPROVAL
+    assert second.only(Plan).questions == ()
+    assert "# CLARIFICATIONS\n- The old one.\n" in world.model.requests[-1].prompt
+
+    approve = {"kind": "approve", "aspects": [SIMPLE.question, "  Who  keeps it? ", " "]}
+    third = await world.ask(ASKING.question, agreed=False, inbox=Commands(approve))
+    assert third.ended is None and third.state.status is Status.COMPLETED
+    assert [a.text for a in third.only(Plan).aspects] == [SIMPLE.question, "Who keeps it?"]
+    assert [a.query for a in third.only(Plan).aspects] == [
+        "Harrow Point lighthouse first lit",
+        "Who keeps it?",
+    ]
+    assert world.model.tasks.count("intake") == 2
+    replayed = await world.replay(ASKING.question, agreed=False)
+    assert replayed.final() == third.final()
+
+
+async def test_a_plan_can_be_sent_back_with_a_comment() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    inbox = Commands({"kind": "revise", "comment": "Only the lamp, please."})
+    ran = await world.ask(SIMPLE.question, agreed=False, inbox=inbox)
+    assert isinstance(ran.ended, Parked)
+    assert "# COMMENT ON YOUR LAST PLAN\nOnly the lamp, please." in world.model.requests[-1].prompt
+    ran = await world.ask(SIMPLE.question, agreed=False, inbox=Commands({"kind": "approve"}))
+    assert ran.state.status is Status.COMPLETED
+
+
+async def test_skipping_the_questions_goes_on_without_another_call() -> None:
+    world = harbour(ASKING)
+    assert world.model is not None
+    inbox = Commands({"kind": "skip"}, {"kind": "approve"})
+    ran = await world.ask(ASKING.question, agreed=False, inbox=inbox)
+    assert ran.state.status is Status.COMPLETED
+    assert world.model.tasks.count("intake") == 1
+
+
+# --- pages that come late -------------------------------------------------------------------
+
+SLOW_PAGE = "https://register.example/harrow"
+
+
+async def test_a_page_that_is_late_does_not_hold_the_round_and_a_replay_agrees() -> None:
+    world = harbour(SIMPLE)
+    world.web.hang[SLOW_PAGE] = asyncio.Event()
+    ran = await asyncio.wait_for(world.ask(SIMPLE.question, unit_seconds=0.05), 5)
+    late = next(source for source in ran.of(Source) if source.url == SLOW_PAGE)
+    assert (late.status, late.reason) == (
+        "not_read",
+        "not there in time; may come in the next round",
+    )
+    assert world.store.entries["round/1/unit/1/late", 1].answer == [SLOW_PAGE]
+    assert LIT in ran.report.markdown
+    replayed = await world.replay(SIMPLE.question, unit_seconds=0.05)
+    assert replayed.final() == ran.final()
+    assert replayed.journal.divergences == []
+
+
+async def test_an_interruption_ends_the_waiting_for_pages() -> None:
+    world = harbour(SIMPLE)
+    world.web.hang[SLOW_PAGE] = asyncio.Event()
+    running = asyncio.create_task(
+        _interrupted(world, Commands({"kind": "stop"})), name="interrupted run"
+    )
+    ran = await asyncio.wait_for(running, 5)
+    assert ran.state.termination_reason is StopReason.USER_STOPPED
+    assert LIT in ran.report.markdown
+
+
+async def _interrupted(world: World, inbox: Commands) -> Ran:
+    from research.engine.budget import Meter
+    from research.engine.config import ResearchConfig
+    from research.engine.journal import Journal
+    from research.engine.loop import Question, research
+
+    records: list[Any] = []
+    journal = Journal(
+        world.store, world.tools(), Meter(ResearchConfig()), records.append, inbox, world.analyst
+    )
+    await journal.open()
+    asyncio.get_running_loop().call_later(0.05, journal.interrupted.set)
+    await research(Question(SIMPLE.question, "2026-03-01", True), ResearchConfig(), journal)
+    return Ran(journal, records)
+
+
+# --- the same again -------------------------------------------------------------------------
+
+TWICE = [(SIMPLE, SIMPLE.question), (CHAIN, CHAIN.question), (None, CHAIN.question)]
+
+
+@pytest.mark.parametrize("script, question", TWICE)
+async def test_the_same_run_twice_gives_the_same_records(
+    script: Script | None, question: str
+) -> None:
+    first, second = [await harbour(script).ask(question) for _ in range(2)]
+    assert first.records == second.records
+
+
+@pytest.mark.parametrize("script, question", TWICE)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+async def test_the_order_of_arrival_changes_nothing(
+    script: Script | None, question: str, seed: int
+) -> None:
+    calm = await harbour(script).ask(question)
+    wild = await harbour(script, random.Random(seed)).ask(question)
+    assert wild.final() == calm.final()
+
+
+@pytest.mark.parametrize("script, question", TWICE)
+async def test_a_replay_without_tools_has_no_miss_and_the_same_records(
+    script: Script | None, question: str
+) -> None:
+    world = harbour(script)
+    ran = await world.ask(question)
+    replayed = await world.replay(question)
+    assert replayed.ended is None
+    assert (replayed.journal.live, replayed.journal.divergences) == (0, [])
+    assert replayed.journal.replayed == ran.journal.live > 0
+    assert replayed.final() == ran.final()
+
+
+@pytest.mark.parametrize("script", [SIMPLE, CHAIN])
+async def test_a_run_broken_off_anywhere_goes_on_without_asking_again(script: Script) -> None:
+    whole = harbour(script)
+    expected = await whole.ask(script.question)
+    entries = await whole.store.load()
+    for kept in range(len(entries)):
+        world = harbour(script)
+        world.store.texts = dict(whole.store.texts)
+        for entry in entries[:kept]:
+            await world.store.put(entry)
+        ran = await world.ask(script.question)
+        assert ran.final() == expected.final()
+        settled = [e for e in entries[:kept] if e.status != "pending"]
+        assert world.model is not None
+        assert len(world.model.requests) == len(whole.model.requests) - sum(  # type: ignore[union-attr]
+            entry.kind == "model" for entry in settled
+        )
+        assert len(world.web.searched) == len(whole.web.searched) - sum(
+            entry.kind == "search" for entry in settled
+        )
+
+
+async def test_a_what_if_replay_ends_where_the_journal_ends() -> None:
+    world = harbour(CHAIN)
+    await world.ask(CHAIN.question, adaptive_max_depth=1)
+    deeper = await world.replay(CHAIN.question)
+    assert isinstance(deeper.ended, JournalEnds)
+    assert deeper.ended.place.startswith("round/2/")
+
+
+async def test_one_unit_at_a_time_finds_the_same() -> None:
+    wide = await harbour(CHAIN).ask(CHAIN.question)
+    narrow = await harbour(CHAIN).ask(CHAIN.question, max_concurrent_research_units=1)
+    assert narrow.final() == wide.final()
+
+
+# --- hostile analysts -----------------------------------------------------------------------
+
+GOOD = {"completeness": 10, "depth": 10, "reliability": 10, "actionability": 10}
+
+
+def many_gaps(answer: Any) -> Any:
+    gaps = [
+        {"text": f"Gap {n} of ship{n}", "sub_question": "", "query": f"ship{n} of harbour{n}",
+         "critical": True}
+        for n in range(10_000)
+    ]  # fmt: skip
+    return {**answer, "has_gaps": True, "gaps": gaps, "ready": False}
+
+
+def flattering(answer: Any) -> Any:
+    return {**answer, "dimensions": GOOD, "overall": 10, "ready": True, "has_gaps": False,
+            "gaps": [], "sub_questions": []}  # fmt: skip
+
+
+def never_ready(answer: Any) -> Any:
+    return {**answer, "dimensions": dict.fromkeys(GOOD, -99), "ready": False, "has_gaps": True,
+            "sub_questions": [{"id": "A1", "answered": False}, {"id": "Z9", "answered": False}],
+            "gaps": [{"text": "More", "sub_question": "A1", "query": "more", "critical": True}],
+            "directions": ["more"] * 500}  # fmt: skip
+
+
+def wrong_numbers(answer: Any) -> Any:
+    found = [{**f, "claim": "It was first lit in 1666 by 99 men."} for f in answer["findings"]]
+    return {**answer, "findings": found}
+
+
+def invented(answer: Any) -> Any:
+    return {**answer, "findings": [{**f, "sentences": [4711]} for f in answer["findings"]]}
+
+
+HOSTILE: dict[str, dict[str, Any]] = {
+    "always ready": {"assess": flattering},
+    "never ready": {"assess": never_ready},
+    "10,000 gaps": {"assess": many_gaps},
+    "invented sentence numbers": {"read": invented},
+    "wrong numbers": {"read": wrong_numbers},
+    "no findings": {"read": lambda _: {"findings": [], "leads": []}},
+    "empty objects": dict.fromkeys(("intake", "read", "assess", "draft", "repair"), lambda _: {}),
+    "lists": dict.fromkeys(("intake", "read", "assess", "draft", "repair"), lambda _: [1, 2]),
+    "null": dict.fromkeys(("intake", "read", "assess", "draft", "repair"), lambda _: None),
+    "wrong types": {
+        "intake": lambda a: {**a, "sub_questions": "all", "complexity": 7},
+        "read": lambda a: {**a, "findings": {"claim": 1}},
+        "assess": lambda a: {**a, "dimensions": "good", "ready": "perhaps"},
+        "draft": lambda a: {**a, "short_answer": 3},
+    },
+    "false sentences on true evidence": {
+        "draft": lambda _: {
+            "short_answer": [{"text": "It was lit in 1666.", "evidence": ["E1"]}],
+            "sections": [
+                {
+                    "sub_question": "A1",
+                    "statements": [
+                        {"text": "Pirates never lit it in 1666.", "evidence": ["E1", "E2"]},
+                        {"text": "It cost 99 crowns in 1666.", "evidence": []},
+                        {"text": "In 1666 it burned down.", "evidence": ["E4711"]},
+                    ],
+                }
+            ],
+        },
+        "repair": lambda _: {
+            "statements": [
+                {"number": n, "text": "It was lit in 1666.", "evidence": ["E1"]}
+                for n in range(-5, 50)
+            ]
+        },
+    },
+    "no sub-questions": {"intake": lambda a: {**a, "sub_questions": [], "language": ""}},
+    "the same sub-question": {"intake": lambda a: {**a, "sub_questions": a["sub_questions"] * 50}},
+    "strange characters": {
+        "assess": lambda a: {
+            **a,
+            "ready": False,
+            "has_gaps": True,
+            "gaps": [{"text": "\ud800\x00 tide", "sub_question": "", "query": "\udfff tide\x00",
+                      "critical": True}],
+        }
+    },
+    "endless marks": {"assess": lambda a: {**a, "dimensions": dict.fromkeys(GOOD, float("nan")),
+                                           "overall": float("inf")}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("script", [SIMPLE, CHAIN], ids=["simple", "chain"])
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_analyst_ends_within_limits_with_an_honest_report(
+    name: str, script: Script
+) -> None:
+    world = harbour(script)
+    assert world.model is not None
+    world.model.twists |= HOSTILE[name]
+    ran = await asyncio.wait_for(world.ask(script.question, max_llm_calls=40), 20)
+    assert ran.state.status is Status.COMPLETED
+    check_limits(ran, world)
+    assert "1666" not in ran.report.markdown
+    assert {record.claim for record in ran.evidence if "1666" in record.claim} == set()
+    if ran.report.markdown:
+        check_markers(ran)
+        for last in ran.rounds:
+            assert last.score is not None and last.cap is not None
+            assert 1 <= last.score <= max(last.cap, 1)
+    else:
+        assert not [a for a in ran.of(Aspect) if a.evidence_ids]
+    replayed = await world.replay(script.question, max_llm_calls=40)
+    assert replayed.final() == ran.final()
+    assert (replayed.ended, replayed.journal.divergences) == (None, [])
+
+
+async def test_a_flattering_model_does_not_end_research_that_found_too_little() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["assess"] = flattering
+    ran = await world.ask(CHAIN.question)
+    assert ran.state.termination_reason is not StopReason.QUALITY_MET
+    first = ran.rounds[0]
+    assert first.model_score == 10 and first.score is not None and first.score < 7
+    assert first.cap_reason
+    assert "Not found" in ran.report.markdown
+
+
+async def test_a_question_that_nobody_has_parts_for_is_its_own_sub_question() -> None:
+    bare = Script("Where is the Harrow Point lighthouse?", (Part("", "", ()),))
+    ran = await harbour(bare).ask(bare.question)
+    assert [aspect.text for aspect in ran.of(Aspect)][0] == bare.question

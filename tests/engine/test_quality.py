@@ -1,0 +1,122 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from research.engine import quality
+from research.engine.config import ResearchConfig
+from research.engine.evidence import Finding
+from research.engine.ledger import Ledger
+from research.engine.records import AspectState, Dimensions
+from tests.engine.scripted import ledger, page, quoted
+
+EQUAL = ResearchConfig().weights
+BEST = Dimensions(10, 10, 10, 10)
+SUBJECTS = ["dams of beavers", "pebbles of otters", "minnows of herons", "nests of kingfishers"]
+
+
+def known(*counts: int) -> Ledger:
+    """A ledger in which the n-th sub-question rests on so many sites."""
+    made, _ = ledger(*(f"What about {subject}?" for subject in SUBJECTS[: len(counts)]))
+    for number, count in enumerate(counts):
+        for site in range(count):
+            put(made, number, site)
+    made.refresh_aspects()
+    return made
+
+
+def put(made: Ledger, aspect: int, site: int, relevance: float = 0.9) -> None:
+    claim = f"The {SUBJECTS[aspect]} are well known."
+    source = page(f"https://s{site}.example/{aspect}", f"Site {site}: {claim}")
+    made.book.add(Finding(claim, f"A{aspect + 1}", quoted(source, claim), relevance), 1)
+
+
+@pytest.mark.parametrize(
+    "counts, cap, reason",
+    [
+        ((2, 2), 10, ""),
+        ((2, 1), 8.88, "1 resting on too few sources"),
+        ((2, 0), 5.5, "1 without an answer"),
+        ((1, 0), 4.38, "1 without an answer, 1 resting on too few sources"),
+        ((0, 0), 1, "2 without an answer"),
+        ((3,), 10, ""),
+    ],
+)
+def test_the_cap_follows_its_formula(counts: tuple[int, ...], cap: float, reason: str) -> None:
+    assert quality.cap(known(*counts), 2) == (pytest.approx(cap, abs=0.006), reason)
+
+
+def test_a_dispute_holds_the_cap_down() -> None:
+    made = known(2, 2)
+    made.set_aspect("A1", state=AspectState.DISPUTED)
+    assert quality.cap(made, 2) == (7.75, "1 on which sources disagree")
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.floats(0, 1)), max_size=6),
+    st.integers(1, 3),
+)
+def test_more_evidence_never_lowers_the_cap(
+    counts: list[int], more: list[tuple[int, int, float]], wanted: int
+) -> None:
+    made = known(*counts)
+    before = [quality.cap(made, wanted)[0]]
+    for aspect, site, relevance in more:
+        if aspect < len(counts):
+            put(made, aspect, site, relevance)
+            made.refresh_aspects()
+            before.append(quality.cap(made, wanted)[0])
+    assert before == sorted(before)
+
+
+def test_an_unjudged_dimension_leaves_the_weights() -> None:
+    assert quality.weighted_mean(Dimensions(8, 4, 6, None), EQUAL) == 6
+    assert quality.weighted_mean(Dimensions(8, None, None, None), EQUAL) == 8
+    assert quality.weighted_mean(Dimensions(), EQUAL) == 1
+
+
+def test_weights_weigh() -> None:
+    weights = {**EQUAL, "completeness": 0.5, "depth": 0.0}
+    assert quality.weighted_mean(Dimensions(9, 1, 5, 5), weights) == 7
+
+
+def score(made: Ledger, marks: Dimensions, *, passed: bool, threshold: float = 7) -> quality.Score:
+    return quality.score(made, marks, EQUAL, 2, threshold, passed)
+
+
+def test_a_flattering_model_is_capped_and_both_scores_are_kept() -> None:
+    found = score(known(2, 0), BEST, passed=True)
+    assert (found.score, found.model_score, found.cap) == (5.5, 10, 5.5)
+    assert found.cap_reason == "1 without an answer"
+
+
+def test_a_cap_that_takes_nothing_gives_no_reason() -> None:
+    found = score(known(2, 0), Dimensions(3, 3, 3, 3), passed=True)
+    assert (found.score, found.cap_reason) == (3, "")
+
+
+@given(st.floats(1, 10), st.floats(1, 10))
+def test_no_score_reaches_the_threshold_while_the_evidence_gate_fails(
+    mark: float, threshold: float
+) -> None:
+    found = score(
+        known(2, 2), Dimensions(mark, mark, mark, mark), passed=False, threshold=threshold
+    )
+    assert found.score < threshold or threshold == 1
+    assert 1 <= found.score <= max(1, found.model_score)
+
+
+def test_a_failing_evidence_gate_is_named() -> None:
+    found = score(known(2, 1), BEST, passed=False)
+    assert found.score == 6.5
+    assert found.cap_reason == "1 resting on too few sources; too little evidence for the gate"
+
+
+def test_a_record_of_no_use_to_the_sub_question_lifts_nothing() -> None:
+    made = known(0)
+    put(made, 0, 1, relevance=0.29)
+    made.refresh_aspects()
+    assert quality.cap(made, 1)[0] == 1
+    assert made.aspects["A1"] == replace(made.aspects["A1"], state=AspectState.OPEN)

@@ -1,0 +1,55 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from research.engine.relevance import hit_relevance, relevance, term_weights
+
+WANTED = "Who designed the Harrow Point lighthouse?"
+TEXT = st.text("abc Harrow Point lighthouse.\n", max_size=80)
+
+
+@given(TEXT, TEXT, TEXT)
+def test_relevance_lies_between_0_and_1(wanted: str, title: str, text: str) -> None:
+    assert 0 <= relevance(wanted, title, text) <= 1
+    assert 0 <= hit_relevance(wanted, title, text) <= 1
+
+
+def test_a_page_with_all_the_words_together_is_fully_relevant() -> None:
+    assert relevance(WANTED, "", "Edda Marlow designed the lighthouse of Harrow Point.") == 1
+
+
+def test_a_page_on_something_else_is_not_relevant() -> None:
+    assert (
+        relevance(WANTED, "Cheddar", "A hard cheese.") == 0 == relevance("", "Cheddar", "Cheese.")
+    )
+
+
+def test_words_that_stand_together_count_more_than_scattered_ones() -> None:
+    apart = "\n\n".join(["Harrow is old.", *["Nothing here."] * 5, "A lighthouse was designed."])
+    together = "A lighthouse was designed for Harrow.\n\n" + "Nothing here. " * 5
+    assert relevance(WANTED, "", apart) < relevance(WANTED, "", together)
+
+
+def test_the_title_counts_as_if_it_stood_with_every_sentence() -> None:
+    text = "Edda Marlow designed it."
+    assert relevance(WANTED, "Harrow Point lighthouse", text) == 1
+    assert relevance(WANTED, "", text) < 0.3
+
+
+def test_terms_of_names_weigh_double() -> None:
+    weights = term_weights(WANTED)
+    assert weights == {"design": 1.0, "harrow": 2.0, "point": 2.0, "lighthous": 1.0}
+
+
+@pytest.mark.parametrize(
+    "better, worse",
+    [
+        (("Harrow Point lighthouse", ""), ("Lighthouses", "Harrow Point lighthouse")),
+        (("Lighthouses", "designed at Harrow Point"), ("Lighthouses", "of the north")),
+        ((WANTED, ""), ("Harrow Point lighthouse designed tea towels", "")),
+    ],
+)
+def test_a_hit_is_judged_by_its_title_first(
+    better: tuple[str, str], worse: tuple[str, str]
+) -> None:
+    assert hit_relevance(WANTED, *better) > hit_relevance(WANTED, *worse)

@@ -1,0 +1,194 @@
+import re
+
+import pytest
+
+from research.engine.records import Checks, GateResult, Source
+from tests.engine.scripted import (
+    CHAIN,
+    DESIGNED,
+    LIT,
+    LIT_TOO,
+    SIMPLE,
+    Answer,
+    Oracle,
+    Ran,
+    Script,
+    Web,
+    World,
+    harbour,
+    page,
+)
+
+
+async def drafted(draft: Answer | None = None, **twists: object) -> tuple[Oracle, Ran]:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    if draft is not None:
+        world.model.twists["draft"] = lambda _: draft
+    world.model.twists |= twists  # type: ignore[arg-type]
+    return world.model, await world.ask(SIMPLE.question)
+
+
+def section(*statements: tuple[str, list[str]], aspect: str = "A1") -> Answer:
+    said = [{"text": text, "evidence": ids} for text, ids in statements]
+    return {"sub_question": aspect, "statements": said}
+
+
+def check_markers(ran: Ran) -> None:
+    """Every marker resolves to one citation and the other way round, and its quote stands there."""
+    found = {int(mark) for mark in re.findall(r"\[(\d+)\]", ran.report.markdown)}
+    assert found == {citation.marker for citation in ran.report.citations}
+    assert sorted(found) == list(range(1, len(found) + 1))
+    records = {record.id: record for record in ran.evidence}
+    for citation in ran.report.citations:
+        for each in citation.evidence_ids:
+            quotes = [q for q in records[each].sources if q.url == citation.url]
+            assert quotes
+            for quote in quotes:
+                text = ran.journal.store.texts[quote.text_sha256]  # type: ignore[attr-defined]
+                assert text[quote.start : quote.end] == quote.quote
+
+
+async def test_a_report_answers_first_and_names_its_sources() -> None:
+    _, ran = await drafted()
+    check_markers(ran)
+    head, answer, facts, *_ = ran.report.markdown.split("\n\n")
+    assert head == f"# {SIMPLE.question}"
+    assert answer == f"**Short answer.** {LIT} [1]"
+    assert "1 of 1 answered" in facts and "2 quotes from 2 sites" in facts
+    assert "## Sources\n\n### Cited" in ran.report.markdown
+    assert {s.url for s in ran.of(Source) if s.status == "cited"} == {
+        citation.url for citation in ran.report.citations
+    }
+    assert ran.report.checks == Checks(statements=3, cited=3)
+
+
+async def test_a_faulty_statement_is_repaired_once() -> None:
+    wrong = LIT.replace("1887", "1889")
+    model, ran = await drafted({"short_answer": [], "sections": [section((wrong, ["E1"]))]})
+    assert model.tasks[-2:] == ["draft", "repair"]
+    assert f"[1] {wrong} (cites E1): number differs" in model.requests[-1].prompt
+    assert "1889" not in ran.report.markdown
+    assert (ran.report.checks.repaired, ran.report.checks.cut) == (1, 0)
+    check_markers(ran)
+
+
+async def test_what_the_repair_does_not_mend_is_cut_and_the_share_shown() -> None:
+    wrong = LIT.replace("1887", "1889")
+    draft = {"short_answer": [], "sections": [section((wrong, ["E1"]), (LIT_TOO, ["E2"]))]}
+    model, ran = await drafted(
+        draft,
+        repair=lambda _: {"statements": [{"number": 1, "text": wrong, "evidence": ["E1"]}]},
+    )
+    assert model.tasks.count("repair") == 1
+    assert "1889" not in ran.report.markdown and LIT_TOO in ran.report.markdown
+    assert (ran.report.checks.repaired, ran.report.checks.cut) == (0, 1)
+    assert "1 statement cut in the check" in ran.report.markdown
+
+
+async def test_a_repair_touches_only_what_was_faulty() -> None:
+    wrong = LIT.replace("1887", "1889")
+    draft = {"short_answer": [], "sections": [section((wrong, ["E1"]), (LIT_TOO, ["E2"]))]}
+    other = {"number": 2, "text": "It is still in use.", "evidence": ["E2"]}
+    _, ran = await drafted(draft, repair=lambda _: {"statements": [other]})
+    assert LIT_TOO in ran.report.markdown
+    assert "It is still in use." not in ran.report.markdown
+
+
+async def test_a_key_claim_that_was_left_out_comes_back_as_a_quotation() -> None:
+    _, ran = await drafted({"short_answer": [], "sections": []})
+    [key] = [record for record in ran.evidence if record.key]
+    assert f"“{key.sources[0].quote}” [1]" in ran.report.markdown
+    assert ran.report.short_answer
+    check_markers(ran)
+
+
+async def test_two_sections_on_one_sub_question_are_one() -> None:
+    parts = [
+        section((LIT, ["E1"])),
+        section((LIT_TOO, ["E2"])),
+        section(("x", ["E1"]), aspect="A9"),
+    ]
+    _, ran = await drafted({"short_answer": [], "sections": parts})
+    assert ran.report.markdown.count(f"## {SIMPLE.question}") == 1
+    assert LIT in ran.report.markdown and LIT_TOO in ran.report.markdown
+
+
+async def test_ids_within_a_model_s_sentence_are_no_words_of_the_report() -> None:
+    text = LIT.replace(".", " [E1] (E1, E2).")
+    _, ran = await drafted({"short_answer": [], "sections": [section((text, ["[E1]"]))]})
+    assert LIT in ran.report.markdown
+    assert not re.search(r"\bE\d", ran.report.markdown)
+    check_markers(ran)
+
+
+@pytest.mark.parametrize("analyst", [SIMPLE, None])
+async def test_brackets_of_a_page_are_no_markers(analyst: Script | None) -> None:
+    footnoted = LIT.replace(".", ".[3] It is white.[12]")
+    web = Web([page("https://coast.example/", footnoted, "Harrow Point lighthouse")])
+    ran = await World(web, Oracle(analyst) if analyst else None).ask(SIMPLE.question)
+    assert r"\[3\]" in ran.report.markdown
+    check_markers(ran)
+
+
+async def test_no_evidence_means_no_report() -> None:
+    web = Web([page("https://cheese.example/", "Cheddar is a hard cheese.", "Cheese")])
+    ran = await World(web, Oracle(SIMPLE)).ask(SIMPLE.question)
+    assert ran.report.markdown == "" and ran.report.citations == ()
+    assert ran.state.status == "completed"
+    assert ran.state.termination_reason == "nothing_found"
+    assert ran.state.termination_text is not None
+    assert ran.state.termination_text.startswith("Found nothing that answers this. ")
+    assert ran.of(GateResult)
+
+
+async def test_disputes_are_shown_side_by_side() -> None:
+    one, other = (f"The Harrow Point lighthouse was first lit in {y}." for y in (1887, 1889))
+    pages = [
+        page("https://coast.example/", one, "Harrow Point lighthouse", published="2025-01-02"),
+        page("https://rival.example/", other, "Harrow Point lighthouse"),
+    ]
+    ran = await World(Web(pages), Oracle(SIMPLE)).ask(SIMPLE.question)
+    assert "⚠ Sources disagree" in ran.report.markdown
+    block = ran.report.markdown.split("## Sources disagree\n\n")[1].split("\n\n")[0]
+    assert block.split("\n") == [
+        f"- coast.example, 2025-01-02: “{one}” [1]",
+        f"- rival.example, undated: “{other}” [2]",
+    ]
+    check_markers(ran)
+
+
+async def test_what_was_not_found_is_named_with_the_searches_tried() -> None:
+    pages = [p for p in harbour().web.pages.values() if "calder" not in p.url]
+    ran = await World(Web(pages), Oracle(CHAIN)).ask(CHAIN.question)
+    missing = ran.report.markdown.split("## Not found\n\n")[1].split("\n\n")
+    assert missing[0] == "- Who owned the place of training?"
+    assert "“Calder foundry”" in missing[1]
+    assert DESIGNED in ran.report.markdown
+    check_markers(ran)
+
+
+async def test_pages_that_failed_are_listed_with_the_reason() -> None:
+    world = harbour(SIMPLE)
+    world.web.down.add("https://register.example/harrow")
+    ran = await world.ask(SIMPLE.question)
+    failed = ran.report.markdown.split("### Refused or failed\n\n")[1]
+    assert "register.example" in failed and "The site did not answer." in failed
+
+
+async def test_a_spent_budget_leaves_a_report_by_code_that_says_so() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.raw["draft"] = lambda _: "I would rather not."
+    ran = await world.ask(SIMPLE.question)
+    assert ran.usage.fallbacks == {"draft": {"invalid answer": 1}}
+    assert LIT in ran.report.markdown
+    assert "1 step done by code, since the model failed" in ran.report.markdown
+    check_markers(ran)
+
+
+async def test_no_internal_words_reach_the_report() -> None:
+    for script in (SIMPLE, CHAIN, None):
+        world = harbour(script)
+        ran = await world.ask((script or CHAIN).question)
+        assert not re.search(r"\b[AEG]\d+\b|gate|threshold|score|prompt", ran.report.markdown)

@@ -1,0 +1,99 @@
+from research.engine.assessment import Assessment
+from research.engine.evidence import Finding
+from research.engine.ledger import Lead, Ledger
+from research.engine.records import Dimensions, Gap
+from research.engine.topics import Topic, choose, first_topics, next_topics
+from tests.engine.scripted import ledger, page, quoted
+
+THRESHOLD = 0.75
+
+
+def gap(number: int, text: str, *, critical: bool = False, opened: int = 1, query: str = "") -> Gap:
+    return Gap(f"G{number}", text, "A1", critical, opened, query or text)
+
+
+def named(*directions: str) -> Assessment:
+    return Assessment(Dimensions(), None, "", frozenset(), (), directions, False, by_model=True)
+
+
+def chosen(candidates: list[Topic], known: Ledger, limit: int = 9) -> list[str]:
+    return [topic.queries[0] for topic in choose(candidates, known, limit, THRESHOLD).topics]
+
+
+def test_the_first_topics_are_the_sub_questions() -> None:
+    known, _ = ledger("Where is it?", "Who owns it?")
+    assert [(t.text, t.aspect_id) for t in first_topics(known)] == [
+        ("Where is it?", "A1"),
+        ("Who owns it?", "A2"),
+    ]
+
+
+def test_critical_gaps_go_first_then_newer_ones_then_directions() -> None:
+    known, _ = ledger("Where is it?")
+    for each in (
+        gap(1, "old gap"),
+        gap(2, "new gap", opened=2),
+        gap(3, "critical gap", critical=True),
+        gap(4, "oldest of the rest"),
+    ):
+        known.open_gap(each)
+    found = next_topics(known, named("first way", "second way", "third way"))
+    assert [topic.text for topic in found] == [
+        "critical gap",
+        "new gap",
+        "old gap",
+        "first way",
+        "second way",
+        "oldest of the rest",
+    ]
+
+
+def test_closed_gaps_and_gaps_without_a_query_are_no_topics() -> None:
+    known, _ = ledger("Where is it?")
+    known.open_gap(gap(1, "closed"))
+    known.close_gap("G1", 1, ())
+    known.open_gap(Gap("G2", "no query", "A1", False, 1))
+    assert next_topics(known, named()) == []
+
+
+def test_a_near_duplicate_is_refused_before_the_limit_with_its_twin_named() -> None:
+    known, _ = ledger("Where is it?")
+    known.queries["harrow point lighthouse history"] = 3
+    again = Topic("History", ("history of harrow point lighthouse",))
+    fresh = [Topic(f"T{n}", (f"subject number{n}",)) for n in range(3)]
+    choice = choose([again, *fresh], known, 2, THRESHOLD)
+    assert [topic.text for topic in choice.topics] == ["T0", "T1"]
+    [skipped] = choice.skipped
+    assert skipped.topic == "History"
+    assert skipped.twin == "harrow point lighthouse history"
+    assert skipped.similarity == 1
+
+
+def test_two_like_topics_of_one_round_are_searched_once() -> None:
+    known, _ = ledger("Where is it?")
+    twins = [Topic("One", ("blue whale diet",)), Topic("Two", ("diet of blue whales",))]
+    choice = choose(twins, known, 9, THRESHOLD)
+    assert [topic.text for topic in choice.topics] == ["One"]
+    assert [skip.topic for skip in choice.skipped] == ["Two"]
+
+
+def test_a_topic_goes_another_way_where_its_first_was_tried() -> None:
+    known, _ = ledger("Where is it?")
+    known.queries["blue whale diet"] = 0
+    topic = Topic("Food", ("blue whale diet", "krill swarms"))
+    assert chosen([topic], known) == ["krill swarms"]
+
+
+def test_a_gap_can_be_searched_by_claim_and_by_leads() -> None:
+    known, _ = ledger("Where is the lighthouse?")
+    source = page("https://a.example/", "The lighthouse stands at Harrow Point.")
+    known.book.add(Finding(source.text, "A1", quoted(source, source.text), 0.9), 1)
+    known.leads["Calder"] = Lead("Calder", "Calder foundry", source.url, 1.0)
+    known.open_gap(gap(1, "exact place", query="exact place"))
+    [topic] = next_topics(known, named())
+    assert topic.queries == (
+        "exact place",
+        "lighthouse",
+        "lighthouse stands Harrow Point",
+        "Calder foundry",
+    )
