@@ -53,6 +53,7 @@ class Passage:
     near: frozenset[str]
     subject: frozenset[str]
     is_item: bool
+    opens_section: bool
 
     @property
     def text(self) -> str:
@@ -64,10 +65,11 @@ def passages(page: Page) -> list[Passage]:
     found = sentences(page.text)
     bags = [term_set(sentence.text) for sentence in found]
     title = term_set(page.title)
-    result = []
+    result: list[Passage] = []
     for sentence in found:
         if sentence.kind != "code" and _speaks(sentence.text):
-            passage = _passage(page, found, bags, title, sentence)
+            opens = not result or result[-1].section != sentence.section
+            passage = _passage(page, found, bags, title, sentence, opens)
             if passage is not None:
                 result.append(passage)
     return result
@@ -79,8 +81,11 @@ def _passage(
     bags: Sequence[frozenset[str]],
     title: frozenset[str],
     opening: Sentence,
+    opens_section: bool,
 ) -> Passage | None:
     first = _head(found, opening)
+    if _dangles(found[first].text):
+        return None
     last = _tail(found, first, opening)
     start, end = found[first].start, found[last].end
     if end - start > MAX_QUOTE:
@@ -99,6 +104,7 @@ def _passage(
         near=frozenset().union(*bags[low : high + 1]),
         subject=title | term_set(opening.section),
         is_item=opening.kind == "item",
+        opens_section=opens_section,
     )
 
 

@@ -46,6 +46,8 @@ class Need:
 IN_SUBJECT = 0.6
 NEAR = 0.3
 ANSWER_TYPE = 0.12
+OPENS_SECTION = 0.15
+LATE_IN_PAGE = 0.1
 LATER_PAGES = 0.8
 SHORT_QUESTION = 3
 
@@ -55,7 +57,8 @@ def score(passage: Passage, need: Need, weights: Weights, rank: int) -> float:
 
     A term in its heading or the page's title counts `IN_SUBJECT`, one in the neighbouring
     sentences `NEAR`; a passage that holds what the kind of question asks for gains up to
-    `ANSWER_TYPE`. Pages count down to `LATER_PAGES` by their place (`rank` from 0) in the
+    `ANSWER_TYPE`, one that opens a section `OPENS_SECTION`, and a late one loses up to
+    `LATE_IN_PAGE`. Pages count down to `LATER_PAGES` by their place (`rank` from 0) in the
     choice of the round.
     """
     total = sum(weights.of(term) for term in need.terms)
@@ -63,8 +66,14 @@ def score(passage: Passage, need: Need, weights: Weights, rank: int) -> float:
         return 0.0
     share = sum(weights.of(term) * _place(passage, term) for term in need.terms) / total
     bonus = ANSWER_TYPE if has_answer_type(passage, need) else 0.0
-    value = min(1.0, share * (1 - ANSWER_TYPE) + bonus * min(1.0, share * 1.5))
-    return value * (LATER_PAGES + (1 - LATER_PAGES) * 0.5**rank)
+    value = share * (1 - ANSWER_TYPE) + bonus * min(1.0, share * 1.5)
+    return min(1.0, value * _standing(passage)) * (LATER_PAGES + (1 - LATER_PAGES) * 0.5**rank)
+
+
+def _standing(passage: Passage) -> float:
+    """Pages say what matters at the head of a section, and early."""
+    opens = 1 + OPENS_SECTION if passage.opens_section else 1.0
+    return opens * (1 - LATE_IN_PAGE * passage.start / len(passage.page.text))
 
 
 def _place(passage: Passage, term: str) -> float:

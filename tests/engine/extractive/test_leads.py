@@ -1,7 +1,7 @@
+from research.engine.config import ResearchConfig, limits
 from research.engine.evidence import Finding
 from research.engine.extractive.judging import judge
 from research.engine.extractive.leads import find_leads, phrases
-from research.engine.config import ResearchConfig, limits
 from research.engine.ledger import Ledger
 from research.engine.records import Complexity
 from tests.engine.scripted import ledger, page, quoted
