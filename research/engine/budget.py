@@ -54,12 +54,17 @@ class MutableUsage:
 
 
 class Meter:
-    """What a run has spent, what is in flight, and what its config allows."""
+    """What a run has spent, what is in flight, and what its config allows.
+
+    `fetched` are the pages that were fetched, `usage.fetches` those of them that a round has
+    taken: a page that comes late counts for the cap at once, for decisions in its place.
+    """
 
     def __init__(self, config: ResearchConfig) -> None:
         self.config = config
         self.usage = MutableUsage()
         self.seconds = 0.0
+        self.fetched = 0
         self._held: list[Hold] = []
 
     @property
@@ -88,7 +93,7 @@ class Meter:
         return self._hold(Hold(searches=1))
 
     def reserve_fetch(self) -> Hold:
-        if self.usage.fetches + self._sum("fetches") >= self.config.max_fetches:
+        if self.fetched + self._sum("fetches") >= self.config.max_fetches:
             raise BudgetSpent("budget_fetches")
         return self._hold(Hold(fetches=1))
 

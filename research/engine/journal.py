@@ -36,6 +36,8 @@ from research.engine.tools import (
 
 LONGEST_WAIT_SECONDS = 20.0
 
+TOO_SLOW = SearchFailure("The search did not answer in time.")
+
 EntryKind = Literal["model", "search", "fetch", "decision"]
 EntryStatus = Literal["pending", "done", "failed", "refused"]
 
@@ -158,6 +160,7 @@ class Journal:
         self.paid_twice: list[str] = []
         self._entries: dict[tuple[str, int], Entry] = {}
         self._fetching: dict[str, asyncio.Future[Page]] = {}
+        self._counted: set[str] = set()
         self._active_before = 0.0
         self._opened_at = 0.0
 
@@ -170,6 +173,9 @@ class Journal:
             for entry in self._entries.values()
             if entry.kind == "model" and entry.status == "pending"
         ]
+        self.meter.fetched = sum(
+            entry.kind == "fetch" and entry.status != "refused" for entry in self._entries.values()
+        )
         self._catching_up = bool(self._entries)
         self._active_before = max(
             (e.answer for e in self._entries.values() if e.place.startswith("clock/")), default=0.0
@@ -333,8 +339,12 @@ class Journal:
         try:
             started = tools.clock.monotonic()
             try:
-                answer = SEARCH.dump_python(await tools.search.search(request), mode="json")
+                async with asyncio.timeout(self.meter.config.unit_seconds):
+                    found = await tools.search.search(request)
+                answer = SEARCH.dump_python(found, mode="json")
                 entry = replace(entry, status="done", answer=answer)
+            except TimeoutError:
+                entry = replace(entry, status="failed", answer=_failure(TOO_SLOW))
             except SearchFailure as failure:
                 entry = replace(entry, status="failed", answer=_failure(failure))
             seconds = tools.clock.monotonic() - started
@@ -351,7 +361,19 @@ class Journal:
             task = asyncio.create_task(self._fetch(url), name=f"fetch {url}")
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._fetching[url] = task
-        return await asyncio.shield(self._fetching[url])
+        try:
+            page = await asyncio.shield(self._fetching[url])
+        except FetchFailure:
+            self._used(url)
+            raise
+        self._used(url)
+        return page
+
+    def _used(self, url: str) -> None:
+        """Count a fetch when its answer is taken: a place in the run, unlike its arrival."""
+        if url not in self._counted:
+            self._counted.add(url)
+            self.meter.usage.fetches += 1
 
     async def _fetch(self, url: str) -> Page:
         place = f"fetch/{url}"
@@ -360,7 +382,6 @@ class Journal:
             entry = await self._live_fetch(place, url)
         if entry.status == "refused":
             raise BudgetSpent(entry.answer["reason"])
-        self.meter.usage.fetches += 1
         if entry.status == "failed":
             raise FetchFailure(
                 entry.answer["reason"],
@@ -390,7 +411,9 @@ class Journal:
                 answer = {**_failure(failure), "status": failure.status}
                 entry = replace(entry, status="failed", answer=answer)
             seconds = tools.clock.monotonic() - started
-            return await self._put(replace(entry, seconds=round(seconds, 3)))
+            entry = await self._put(replace(entry, seconds=round(seconds, 3)))
+            self.meter.fetched += 1
+            return entry
         finally:
             self.meter.release(hold)
 

@@ -84,16 +84,20 @@ def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
     quoted = any(statement.quoted for statement in section.statements)
     gap = "\n\n" if quoted else " "
     body = gap.join(_sentence(statement, marks) for statement in section.statements)
-    return f"## {aspect.text}\n\n*{_standing(ledger, aspect)}*\n\n{body}"
+    return f"## {aspect.text}\n\n*{_standing(ledger, aspect, section)}*\n\n{body}"
 
 
-def _standing(ledger: Ledger, aspect: Aspect) -> str:
-    """Well-established or preliminary, in words and by a mark."""
-    keys = len(ledger.keys_of(aspect.id))
+def _standing(ledger: Ledger, aspect: Aspect, section: Section) -> str:
+    """Well established, or preliminary, in words and by a mark, by what the section cites."""
     if aspect.state is AspectState.DISPUTED:
         return "⚠ Sources disagree"
-    if keys > 1:
-        return f"● Well established: {keys} independent sources"
+    cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    confirmed = max((len(record.keys) for record in cited), default=0)
+    if confirmed > 1:
+        return f"● Well established: confirmed by {confirmed} independent sources"
+    keys = {key for record in cited for key in record.keys}
+    if len(keys) > 1:
+        return f"◐ From {len(keys)} sources, each on its own"
     return "○ Preliminary: one source"
 
 

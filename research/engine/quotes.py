@@ -106,7 +106,8 @@ def differences(claim: str, quote: str, context: str) -> tuple[Uncertainty, ...]
     claim names what its quote calls "it"; numbers must stand in the quote itself.
     """
     found: list[Uncertainty] = []
-    if set(features.numbers(claim)) - set(features.numbers(quote)):
+    numbers = set(features.numbers(claim)) - set(features.numbers(quote))
+    if numbers or features.scales(claim) - features.scales(quote):
         found.append("number_differs")
     if _foreign_names(claim, f"{quote} {context}"):
         found.append("name_differs")

@@ -193,9 +193,10 @@ async def _fetch(run: Run, item: Work) -> None:
         return await _late(tasks, run.journal.interrupted, run.config.unit_seconds)
 
     late = set(await run.journal.decide(f"{item.place}/late", wait))
+    for url in late:
+        tasks[url].cancel()
     for url, task in tasks.items():
         if url in late:
-            task.cancel()
             run.tried.discard(url)
             _mark(run, url, "not_read", "not there in time; may come in the next round")
             continue
@@ -220,7 +221,10 @@ async def _late(
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
             task.cancel()
-    return [url for url, task in tasks.items() if not task.done()]
+    late = [url for url, task in tasks.items() if not task.done()]
+    for url in late:
+        tasks[url].cancel()
+    return late
 
 
 def _mark(run: Run, url: str, status: str, reason: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from research.engine.config import ResearchConfig
 from research.engine.ledger import Ledger
@@ -20,14 +20,14 @@ def going_on(ledger: Ledger, topics: Sequence[str]) -> str:
     return f"{start} Round {ledger.round.number + 1} looks for {_list(list(topics))}."
 
 
-_LIMITS = {
-    StopReason.BUDGET_TIME: "{config.max_seconds:g} seconds",
-    StopReason.BUDGET_CALLS: "{config.max_llm_calls} model calls",
-    StopReason.BUDGET_TOKENS: "{config.max_tokens:,} tokens",
-    StopReason.BUDGET_COST: "${cost:g}",
-    StopReason.BUDGET_SEARCHES: "{config.max_searches} searches",
-    StopReason.BUDGET_FETCHES: "{config.max_fetches} pages",
-    StopReason.MAX_UNITS: "{config.max_research_units} topics",
+_LIMITS: dict[StopReason, Callable[[ResearchConfig], str]] = {
+    StopReason.BUDGET_TIME: lambda config: f"{config.max_seconds:g} seconds",
+    StopReason.BUDGET_CALLS: lambda config: count(config.max_llm_calls, "model call"),
+    StopReason.BUDGET_TOKENS: lambda config: f"{config.max_tokens:,} tokens",
+    StopReason.BUDGET_COST: lambda config: f"${config.max_cost_usd or 0:g}",
+    StopReason.BUDGET_SEARCHES: lambda config: count(config.max_searches, "search"),
+    StopReason.BUDGET_FETCHES: lambda config: count(config.max_fetches, "page"),
+    StopReason.MAX_UNITS: lambda config: count(config.max_research_units, "topic"),
 }
 _SENTENCES = {
     StopReason.CANCELLED: "Cancelled: no report was written.",
@@ -36,7 +36,7 @@ _SENTENCES = {
     StopReason.NOTHING_FOUND: "Found nothing that answers this. {tried}.",
     StopReason.QUALITY_MET: "Stopped: {answered}{by}.",
     StopReason.NO_GAPS: "Stopped: {answered}{by}, and nothing more is missing.",
-    StopReason.STUCK: "Stopped: there was no new way to search. {Answered}.",
+    StopReason.STUCK: "Stopped: {stuck}. {Answered}.",
     StopReason.NO_NOVELTY: "Stopped: {last}. {Answered}.",
     StopReason.DIMINISHING_QUALITY: "Stopped: {last} and hardly improved the result. {Answered}.",
     StopReason.TREE_COMPLETE: "Stopped: the whole tree was searched. {Answered}.",
@@ -47,14 +47,14 @@ def stopped(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
     """Why research ended, in one or two sentences."""
     answered = _answered(ledger)
     if reason in _LIMITS:
-        limit = _LIMITS[reason].format(config=config, cost=config.max_cost_usd or 0)
-        sentence = f"Stopped at the limit of {limit}: {answered}."
+        sentence = f"Stopped at the limit of {_LIMITS[reason](config)}: {answered}."
     else:
         sentence = _SENTENCES[reason].format(
             answered=answered,
             Answered=answered[:1].upper() + answered[1:],
             by=_corroborated(ledger),
             last=_last_round(ledger),
+            stuck=_stuck(ledger),
             rounds=count(len(ledger.rounds), "round"),
             tried=_tried(ledger),
         )
@@ -94,6 +94,12 @@ def _last_round(ledger: Ledger) -> str:
     last = ledger.round
     pages, facts = count(last.pages_read, "page"), count(last.new_evidence, "passage")
     return f"round {last.number} read {pages} and added {facts}"
+
+
+def _stuck(ledger: Ledger) -> str:
+    if len(ledger.rounds) > 1 and not any(round.novelty for round in ledger.rounds[-2:]):
+        return "two rounds in a row brought nothing new"
+    return "there was no new way to search"
 
 
 def _tried(ledger: Ledger) -> str:

@@ -116,7 +116,9 @@ class Web:
         if "search" in self.down:
             raise SearchFailure("The search did not answer.")
         wanted = term_set(request.query)
-        worth = {url: len(words & wanted) / max(1, len(wanted)) for url, words in self._words.items()}
+        worth = {
+            url: len(words & wanted) / max(1, len(wanted)) for url, words in self._words.items()
+        }
         found = sorted((u for u in worth if worth[u] >= 0.5), key=lambda u: (-worth[u], u))
         hits = (
             SearchHit(url, self.pages[url].title, self.pages[url].text[:160], "scripted", rank)

@@ -127,7 +127,7 @@ def test_deep_research_asks_for_answers_and_independent_sources() -> None:
 
 def test_a_pass_score_is_a_knob() -> None:
     made = known(3, 5, "Which animals live there?", "Who owns the mill?")
-    assert decisions(made, gate_deep_pass_score=0.66)["deep_research"] == "pass"
+    assert decisions(made, gate_deep_pass_score=0.6667)["deep_research"] == "pass"
     assert decisions(made, gate_deep_pass_score=0.67)["deep_research"] == "retry"
 
 
@@ -147,6 +147,13 @@ def test_what_two_searches_did_not_bring_is_not_to_be_had(searches: int, decisio
     made = known(1, 2)
     made.set_aspect("A1", searches_without_news=searches)
     assert decisions(made)["evidence"] == decision
+
+
+def test_a_gate_that_passes_is_passed_even_where_more_is_not_to_be_had() -> None:
+    made = known(1, 5)
+    made.set_aspect("A1", searches_without_news=2)
+    within = replace(LIMITS, independent_sources=1)
+    assert decisions(made, within=within)["evidence"] == "pass"
 
 
 def test_nothing_is_given_up_while_another_sub_question_can_still_be_searched() -> None:

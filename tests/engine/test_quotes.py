@@ -119,6 +119,8 @@ def test_a_long_sentence_is_cut_at_a_word() -> None:
         ("It was lit in 1889.", "The tower was lit in 1887.", ("number_differs",)),
         ("It has three lamps.", "The tower has 3 lamps.", ()),
         ("It was lit.", "The tower was lit in 1887.", ()),
+        ("It cost 5 million.", "The tower cost 5 billion.", ("number_differs",)),
+        ("It cost 5 million.", "The tower cost 5 Million.", ()),
         ("Ruth Ansel lit it.", "Edda Marlow lit it.", ("name_differs",)),
         ("Marlow lit it.", "Edda Marlow lit it.", ()),
         ("It was lit.", "It was never lit.", ("negation_differs",)),

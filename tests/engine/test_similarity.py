@@ -43,6 +43,10 @@ def test_the_same_topic_in_other_words_is_a_twin(topic: str, earlier: str) -> No
             "history of the lighthouse at Harrow Point keepers",
             "history of the lighthouse at Harrow Point builders",
         ),
+        (
+            "northern lighthouse Harrow Point history keepers",
+            "northern lighthouse Harrow Point history builders",
+        ),
         ("population of Leith in 1911", "population of Leith in 1921"),
     ],
 )

@@ -5,9 +5,9 @@ import jinja2
 import pytest
 from pydantic import BaseModel
 
-from research.engine.journal import Journal, MemoryStore
 from research.engine.budget import Meter
 from research.engine.config import ResearchConfig
+from research.engine.journal import Journal, MemoryStore
 from research.engine.tasks import assess, draft, intake, read
 from research.engine.tasks.ask import (
     PROMPTS,

@@ -1,0 +1,143 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from research.engine import wording
+from research.engine.config import ResearchConfig
+from research.engine.ledger import Ledger
+from research.engine.records import AspectState, Round, Source, Stage, StopReason
+from tests.engine.scripted import ledger
+
+
+def known(*states: AspectState, rounds: int = 2, novelty: float = 0.5) -> Ledger:
+    made, _ = ledger(*(f"Question {n}?" for n, _ in enumerate(states, 1)))
+    for number, state in enumerate(states, 1):
+        made.set_aspect(f"A{number}", state=state)
+    made.rounds[:] = [
+        Round(n, Stage.OVERVIEW, novelty=novelty, pages_read=1, new_evidence=3)
+        for n in range(1, rounds + 1)
+    ]
+    made.queries |= {"one": 1, "two": 0}
+    return made
+
+
+YES, NO = AspectState.ANSWERED, AspectState.OPEN
+
+
+@pytest.mark.parametrize(
+    "reason, knobs, states, sentence",
+    [
+        (StopReason.CANCELLED, {}, [YES, NO], "Cancelled: no report was written."),
+        (
+            StopReason.USER_STOPPED,
+            {},
+            [YES, NO],
+            "Stopped when you asked: 1 of 2 answered. 1 question stays open.",
+        ),
+        (
+            StopReason.BUDGET_SEARCHES,
+            {"max_searches": 1},
+            [YES],
+            "Stopped at the limit of 1 search: the question is answered.",
+        ),
+        (
+            StopReason.BUDGET_COST,
+            {"max_cost_usd": 0.25},
+            [NO, NO],
+            "Stopped at the limit of $0.25: 0 of 2 answered. 2 questions stay open.",
+        ),
+        (
+            StopReason.BUDGET_TIME,
+            {},
+            [NO],
+            "Stopped at the limit of 600 seconds: the question is still open.",
+        ),
+        (
+            StopReason.BUDGET_TOKENS,
+            {},
+            [YES, YES],
+            "Stopped at the limit of 400,000 tokens: all 2 sub-questions answered.",
+        ),
+        (
+            StopReason.MAX_ROUNDS,
+            {},
+            [YES, YES],
+            "Stopped after 2 rounds, the most for a question like this: "
+            "all 2 sub-questions answered.",
+        ),
+        (
+            StopReason.NOTHING_FOUND,
+            {},
+            [NO, NO],
+            "Found nothing that answers this. 2 searches, 0 pages read.",
+        ),
+        (
+            StopReason.QUALITY_MET,
+            {},
+            [YES, AspectState.ONE_SOURCE],
+            "Stopped: all 2 sub-questions answered, 1 by two or more sources.",
+        ),
+        (
+            StopReason.NO_NOVELTY,
+            {},
+            [YES, NO],
+            "Stopped: round 2 read 1 page and added 3 passages. 1 of 2 answered. "
+            "1 question stays open.",
+        ),
+        (
+            StopReason.STUCK,
+            {},
+            [NO, NO],
+            "Stopped: there was no new way to search. 0 of 2 answered. 2 questions stay open.",
+        ),
+    ],
+)
+def test_why_it_stopped_is_said_in_plain_words(
+    reason: StopReason, knobs: dict[str, Any], states: list[AspectState], sentence: str
+) -> None:
+    assert wording.stopped(reason, known(*states), ResearchConfig(**knobs)) == sentence
+
+
+def test_being_stuck_after_two_empty_rounds_says_so() -> None:
+    made = known(YES, YES, novelty=0.0)
+    assert wording.stopped(StopReason.STUCK, made, ResearchConfig()) == (
+        "Stopped: two rounds in a row brought nothing new. All 2 sub-questions answered."
+    )
+
+
+@pytest.mark.parametrize("reason", StopReason)
+def test_every_reason_has_a_whole_sentence(reason: StopReason) -> None:
+    sentence = wording.stopped(reason, known(YES, NO), ResearchConfig())
+    assert sentence[0].isupper() and sentence.endswith(".")
+    assert "{" not in sentence and ".." not in sentence and "  " not in sentence
+    assert reason.value not in sentence or reason.value == "cancelled"
+
+
+def test_going_on_says_what_is_missing_and_what_is_next() -> None:
+    made = known(YES, NO, NO, NO)
+    assert wording.going_on(made, ["Lamps?", "Oil", "Gas"]) == (
+        "Going on: 1 of 4 answered. Missing: “Question 2”, “Question 3” and 1 more. "
+        "Round 3 looks for “Lamps”, “Oil” and 1 more."
+    )
+    whole = known(YES)
+    assert wording.going_on(whole, []) == (
+        "Going on: the question is answered. Round 3 looks for more sources."
+    )
+
+
+@pytest.mark.parametrize(
+    "number, noun, said",
+    [(1, "page", "1 page"), (0, "page", "0 pages"), (2, "search", "2 searches")],
+)
+def test_counts_agree_with_their_nouns(number: int, noun: str, said: str) -> None:
+    assert wording.count(number, noun) == said
+
+
+def test_pages_that_could_not_be_read_are_counted() -> None:
+    made = known(NO)
+    source = Source("https://a.example/", "", "a.example", 1)
+    made.put_source(replace(source, status="failed"))
+    assert wording.stopped(StopReason.NOTHING_FOUND, made, ResearchConfig()) == (
+        "Found nothing that answers this. 2 searches, 0 pages read, 1 page could not be read."
+    )
