@@ -39,6 +39,7 @@ class Situation:
     novelties: tuple[float, ...]
     supporting: int
     open_gaps: int
+    critical_gaps: int
     gates_open: bool
     had_news: bool
     topics_left: int
@@ -77,7 +78,8 @@ def _hard(now: Situation, config: ResearchConfig) -> StopReason | None:
 def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
     if now.gates_open:
         return None
-    if now.scores and now.scores[-1] >= config.adaptive_quality_threshold:
+    good = bool(now.scores) and now.scores[-1] >= config.adaptive_quality_threshold
+    if good and not now.critical_gaps:
         return StopReason.QUALITY_MET
     return StopReason.NO_GAPS if now.open_gaps == 0 else None
 

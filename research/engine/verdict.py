@@ -180,6 +180,7 @@ async def _situation(run: Run, results: dict[GateName, GateResult], news: bool) 
         novelties=tuple(r.novelty or 0.0 for r in ledger.rounds),
         supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
         open_gaps=len(ledger.open_gaps()),
+        critical_gaps=sum(gap.critical for gap in ledger.open_gaps()),
         gates_open=any(results[gate].decision == "retry" for gate in asked),
         had_news=news,
         topics_left=len(fresh.topics),

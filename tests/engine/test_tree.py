@@ -28,7 +28,7 @@ class TreeOracle(Oracle):
         self.short = short
 
     def _tree_queries(self, sections: Mapping[str, str]) -> Answer:
-        wanted = int(sections["QUERIES WANTED"]) - self.short
+        wanted = int(sections["NUMBER OF QUERIES"]) - self.short
         first, self.asked = self.asked, self.asked + wanted
         names = [f"Harrow Point {subject}" for subject in SUBJECTS * 3]
         return {

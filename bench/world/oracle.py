@@ -1,0 +1,307 @@
+"""The oracle: a model that is as good as one can be who knows only the prompt.
+
+It reads the labelled sections, recognises facts by their wording, and asks for what the question
+and the facts in the prompt call for. Instructions are not read, so rewording them changes
+nothing. Pure functions; the server is in `model.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bench.world.envelope import Envelope, Line
+from bench.world.grammar import Statement, calls, parse
+from bench.world.wants import Needs, Want, needs
+
+Answer = dict[str, Any]
+Schema = Mapping[str, Any]
+SHORT_ANSWER_WORDS = 70
+TREE_BREADTH = 4
+TOLD = ("FINDINGS", "LEARNINGS", "EVIDENCE", "CONTEXT")
+TOPICS = ("TOPIC OF THIS READING", "TOPIC", "GOAL", "FOLLOW-UPS", "FOLLOW-UP QUESTIONS")
+
+
+def answer(task: str, prompt: str, schema: Schema | None = None) -> Answer:
+    """The answer to one task; a task that is not known is answered by its sections."""
+    envelope = Envelope.of(prompt)
+    return TASKS.get(task, TASKS[guessed(envelope)])(envelope, schema or {})
+
+
+def guessed(envelope: Envelope) -> str:
+    """The task of a request that names none, by the sections that only it has."""
+    known = {"PAGES": "read", "FINDINGS": "assess", "STATEMENTS TO PUT RIGHT": "repair"}
+    known["EVIDENCE"] = "draft"
+    return next((task for label, task in known.items() if label in envelope.sections), "intake")
+
+
+# --- intake ---------------------------------------------------------------------------------
+
+
+def intake(envelope: Envelope, schema: Schema) -> Answer:
+    wants = needs([envelope.question], ()).wants
+    line = any(want.call.line for want in wants)
+    parts = [{"question": want.text, "query": want.query()} for want in wants]
+    whole = {"question": envelope.question, "query": envelope.question}
+    return {
+        "clarifying_questions": [],
+        "brief": f"What is asked: {envelope.question}",
+        "complexity": "complex" if line else "ordinary" if len(wants) > 1 else "simple",
+        "language": "en",
+        "sub_questions": parts or [whole],
+        "scope": "What the question names, and what its answers name in turn.",
+        "evidence_strategy": "Sentences that state the fact, from more than one site.",
+        "output_format": "A sentence for each fact.",
+    }
+
+
+# --- read -----------------------------------------------------------------------------------
+
+
+def read(envelope: Envelope, schema: Schema) -> Answer:
+    lines, found = _facts_of_pages(envelope)
+    subs = envelope.lines("SUB-QUESTIONS")
+    findings = [
+        {
+            "claim": line.statement.claim(),
+            "sentences": [int(line.id)],
+            "sub_question": _sub_question(subs, line.statement),
+            "names": [name for name in (line.statement.subject, line.statement.other) if name],
+            "dates": [],
+            "numbers": re.findall(r"\d{7}", line.text),
+            "definitions": [],
+        }
+        for line in lines
+        if line.statement
+    ]
+    return {"findings": findings, "leads": _leads(lines, found)}
+
+
+def _facts_of_pages(envelope: Envelope) -> tuple[list[Line], Needs]:
+    """The lines that state what is called for, each fact once for each place it stands."""
+    lines = [line for line in envelope.lines("PAGES") if line.statement]
+    stated = [line.statement for line in lines if line.statement]
+    subs = [line.text for line in envelope.lines("SUB-QUESTIONS")]
+    topics = [envelope.text(label) for label in TOPICS]
+    known = [*envelope.told(*TOLD), *stated]
+    found = needs([envelope.question, *subs, *topics], known)
+    wanted = set(found.relevant)
+    return [line for line in lines if line.statement in wanted], found
+
+
+def _sub_question(subs: Sequence[Line], statement: Statement) -> str:
+    """The sub-question that asks for this; else one on the same relation; else the first."""
+    exact = [sub.id for sub in subs if _asks(sub, statement.subject, statement.attribute)]
+    alike = [sub.id for sub in subs if any(c.attribute == statement.attribute
+                                           for c in calls(sub.text))]  # fmt: skip
+    return next(iter([*exact, *alike, *(sub.id for sub in subs)]), "")
+
+
+def _asks(sub: Line, subject: str, attribute: str) -> bool:
+    return any((c.subject, c.attribute) == (subject, attribute) for c in calls(sub.text))
+
+
+def _leads(lines: Sequence[Line], found: Needs) -> list[Answer]:
+    """What a sentence names as the next thing and these pages don't explain."""
+    leads = []
+    open_names = {want.call.subject: want for want in found.wants if want.raised}
+    for line in lines:
+        want = open_names.pop(line.statement.other, None) if line.statement else None
+        if want:
+            leads.append(
+                {"topic": want.call.subject, "query": want.query(), "sentence": int(line.id)}
+            )
+    return leads
+
+
+# --- assess ---------------------------------------------------------------------------------
+
+
+def assess(envelope: Envelope, schema: Schema) -> Answer:
+    subs, findings = envelope.lines("SUB-QUESTIONS"), envelope.lines("FINDINGS")
+    known = [line.statement for line in findings if line.statement]
+    found = needs([envelope.question], known)
+    searched = envelope.items("ALREADY SEARCHED")
+    several = [line for line in findings if not re.search(r"; [01] independent", line.note)]
+    disputed = "SOURCES DISAGREE" in envelope.sections
+    reliability = _mark(len(several) / len(findings) if findings else 0.0) - disputed
+    whole = _mark(found.share)
+    return {
+        "dimensions": {
+            "completeness": whole,
+            "depth": whole,
+            "reliability": max(1.0, reliability),
+            "actionability": whole,
+        },
+        "overall": whole,
+        "reasoning": f"{found.met} of {found.met + len(found.wants)} things asked for are found.",
+        "sub_questions": [{"id": sub.id, "answered": _answered(sub, known)} for sub in subs],
+        "has_gaps": bool(found.wants),
+        "gaps": [_gap(want, subs, searched) for want in found.wants],
+        "directions": [],
+        "ready": found.met > 0 and not found.wants,
+    }
+
+
+def _mark(share: float) -> float:
+    return round(1 + 9 * share, 1)
+
+
+def _answered(sub: Line, known: Sequence[Statement]) -> bool:
+    asked = needs([sub.text], known)
+    return asked.met > 0 and not asked.wants
+
+
+def _gap(want: Want, subs: Sequence[Line], searched: Sequence[str]) -> Answer:
+    """A gap of a sub-question that asks for it, or of none where it is something new."""
+    own = [sub.id for sub in subs if _asks(sub, want.call.subject, want.call.attribute)]
+    return {
+        "text": want.text,
+        "sub_question": own[0] if own else "",
+        "query": want.query(searched),
+        "critical": True,
+    }
+
+
+# --- report ---------------------------------------------------------------------------------
+
+
+def draft(envelope: Envelope, schema: Schema) -> Answer:
+    evidence = envelope.lines("EVIDENCE")
+    quotes = _quotes(envelope)
+    sections: dict[str, dict[str, list[str]]] = {
+        sub.id: {} for sub in envelope.lines("SUB-QUESTIONS")
+    }
+    for line in evidence:
+        text = _sentence(line, quotes.get(line.id, []))
+        sections.setdefault(line.note.strip(), {}).setdefault(text, []).append(line.id)
+    written = {
+        sub: [{"text": text, "evidence": ids} for text, ids in statements.items()]
+        for sub, statements in sections.items()
+        if statements
+    }
+    return {
+        "short_answer": _short([s for statements in written.values() for s in statements]),
+        "sections": [{"sub_question": sub, "statements": s} for sub, s in written.items()],
+    }
+
+
+def _sentence(line: Line, quotes: Sequence[str]) -> str:
+    """The fact of a record in plain words; without one, the claim as it stands."""
+    stated = [line.statement, *(parse(quote) for quote in quotes)]
+    return next((s.claim() for s in stated if s), line.text)
+
+
+def _quotes(envelope: Envelope) -> dict[str, list[str]]:
+    """The quotes under each record of the evidence."""
+    found: dict[str, list[str]] = {}
+    current = ""
+    for line in envelope.text("EVIDENCE").splitlines():
+        if head := re.match(r"\[(\w+)\] ", line):
+            current = head.group(1)
+        elif quote := re.match(r'\s+"(.*)" \(', line):
+            found.setdefault(current, []).append(quote.group(1))
+    return found
+
+
+def _short(statements: Sequence[Answer]) -> list[Answer]:
+    kept: list[Answer] = []
+    room = SHORT_ANSWER_WORDS
+    for statement in statements:
+        room -= len(statement["text"].split())
+        if room < 0 and kept:
+            break
+        kept.append(statement)
+    return kept
+
+
+def repair(envelope: Envelope, schema: Schema) -> Answer:
+    """Each faulty statement becomes what its first evidence says; without evidence it goes."""
+    quotes = _quotes(envelope)
+    claims = {e.id: _sentence(e, quotes.get(e.id, [])) for e in envelope.lines("EVIDENCE")}
+    mended = []
+    for line in envelope.lines("STATEMENTS TO PUT RIGHT"):
+        cited = [i for i in re.findall(r"E\d+", line.text.rpartition("(cites")[2]) if i in claims]
+        if cited:
+            mended.append({"number": int(line.id), "text": claims[cited[0]], "evidence": cited[:1]})
+    return {"statements": mended}
+
+
+# --- fixed mode -----------------------------------------------------------------------------
+
+
+def tree_queries(envelope: Envelope, schema: Schema) -> Answer:
+    """Queries for what is open, as many as asked for; `# NUMBER OF QUERIES` or the schema say."""
+    topics = [text for label in TOPICS if (text := envelope.text(label))]
+    known = envelope.told(*TOLD)
+    open_wants = [
+        *(needs(topics, known).wants if topics else []),
+        *needs([envelope.question], known).wants,
+    ]
+    asked = open_wants or [Want(c, True, c.authority, False) for c in calls(envelope.question)]
+    used = [*envelope.items("ALREADY SEARCHED")]
+    queries: list[Answer] = []
+    for turn in range(_breadth(envelope, schema)):
+        want = asked[turn % len(asked)] if asked else None
+        query = want.query(used) if want else envelope.question
+        queries.append({"query": query, "goal": want.text if want else envelope.question})
+        used.append(query)
+    return {"queries": queries}
+
+
+def _breadth(envelope: Envelope, schema: Schema) -> int:
+    named = re.search(r"\d+", envelope.text("NUMBER OF QUERIES"))
+    if named:
+        return min(20, int(named.group()))
+    limits = schema.get("properties", {}).get("queries", {})
+    return int(limits.get("maxItems") or limits.get("minItems") or TREE_BREADTH)
+
+
+def tree_extract(envelope: Envelope, schema: Schema) -> Answer:
+    lines, found = _facts_of_pages(envelope)
+    sentences: dict[str, list[int]] = {}
+    for line in lines:
+        if line.statement:
+            sentences.setdefault(line.statement.claim(), []).append(int(line.id))
+    follow_ups = [*(w for w in found.wants if w.raised), *(w for w in found.wants if not w.raised)]
+    return {
+        "learnings": [{"text": text, "sentences": at} for text, at in sentences.items()],
+        "follow_ups": list(dict.fromkeys(want.text for want in follow_ups)),
+    }
+
+
+# --- the bare loop --------------------------------------------------------------------------
+
+
+def bare_plan(envelope: Envelope, schema: Schema) -> Answer:
+    wants = needs([envelope.question], ()).wants
+    return {"queries": [want.query() for want in wants] or [envelope.question]}
+
+
+def bare_read(envelope: Envelope, schema: Schema) -> Answer:
+    lines, found = _facts_of_pages(envelope)
+    claims = [line.statement.claim() for line in lines if line.statement]
+    searched = envelope.items("ALREADY SEARCHED")
+    return {
+        "findings": list(dict.fromkeys(claims)),
+        "queries": list(dict.fromkeys(want.query(searched) for want in found.wants)),
+    }
+
+
+def bare_report(envelope: Envelope, schema: Schema) -> Answer:
+    return {"report": " ".join(s.claim() for s in envelope.told("FINDINGS"))}
+
+
+TASKS: dict[str, Callable[[Envelope, Schema], Answer]] = {
+    "intake": intake,
+    "read": read,
+    "assess": assess,
+    "draft": draft,
+    "repair": repair,
+    "tree_queries": tree_queries,
+    "tree_extract": tree_extract,
+    "bare_plan": bare_plan,
+    "bare_read": bare_read,
+    "bare_report": bare_report,
+}

@@ -1,0 +1,87 @@
+"""A world served by a process of its own, for the length of a block."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+from bench.world.facts import Page, World
+from bench.world.generate import build_world
+from bench.world.hostile import HONEST
+
+ROOT = Path(__file__).resolve().parents[2]
+END_SECONDS = 5.0
+
+
+@dataclass(frozen=True)
+class RunningWorld:
+    """Where a world is served. `hosts` are `host:port` of its sites, in their order."""
+
+    world: World
+    hosts: tuple[str, ...]
+    search: str
+    model: str
+    log_url: str
+
+    def url(self, page: Page) -> str:
+        return f"http://{self.hosts[page.site - 1]}{page.path}"
+
+    def environment(self, model: str = HONEST) -> dict[str, str]:
+        """What points an installation of the product at this world."""
+        return {
+            "OPENAI_BASE_URL": self.model,
+            "OPENAI_API_KEY": "none",
+            "RESEARCH_MODEL": model,
+            "SEARXNG_URL": self.search,
+            "FETCH_ALLOW_PRIVATE_HOSTS": ",".join(self.hosts),
+        }
+
+    def log(self) -> dict[str, Any]:
+        """`entries` (`server`, `start`, `end`, …), `tasks` and `requests` since the last reset."""
+        shown: dict[str, Any] = _get(self.log_url)
+        return shown
+
+    def reset(self) -> None:
+        """Forget the log."""
+        _get(f"{self.log_url}/reset")
+
+
+def _get(url: str) -> Any:
+    with urlopen(url, timeout=10) as answer:
+        return json.load(answer)
+
+
+@contextmanager
+def running_world(
+    seed: int, latency: bool = False, per_kind: int = 5, port_base: int = 0
+) -> Iterator[RunningWorld]:
+    """Start the world's process and end it with the block, or with this process."""
+    command = [sys.executable, "-m", "bench.world", "--seed", str(seed), "--with-parent"]
+    command += ["--per-kind", str(per_kind), "--port-base", str(port_base)]
+    command += ["--latency"] if latency else []
+    with subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        try:
+            assert process.stdin and process.stdout
+            first = process.stdout.readline()
+            if not first:
+                raise RuntimeError("the world's process ended before it was ready")
+            said = json.loads(first)
+            world = build_world(seed, per_kind)
+            yield RunningWorld(
+                world, tuple(said["hosts"]), said["search"], said["model"], said["log"]
+            )
+        finally:
+            process.terminate()
+            try:
+                process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()

@@ -1,0 +1,275 @@
+"""What a run was worth and what it cost, by the world's own knowledge of its facts.
+
+The run is the object of `manage.py research --json`; costs come from the log of the world's
+servers over that run alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from bench.world.facts import Fact, Page, Question, World
+
+Resource = Mapping[str, Any]
+Stopping = Literal["exact", "premature", "late"]
+Carried = Literal["right", "in vain", "wrong"]
+Quotes = Sequence[tuple[str, str]]
+"""Address of the page and quote."""
+
+_CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")
+_DENIED = re.compile(r"\bnot\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What the servers were asked. `busy_seconds` is the time with any request in flight."""
+
+    calls: dict[str, int]
+    prompt_tokens: int
+    completion_tokens: int
+    searches: int
+    fetches: int
+    repeated_searches: int
+    repeated_fetches: int
+    busy_seconds: float
+
+    @property
+    def model_calls(self) -> int:
+        return sum(self.calls.values())
+
+
+@dataclass(frozen=True)
+class Score:
+    """Shares are 0-1; a share over nothing is None. `complete_round` is the first round whose
+    evidence holds every needed fact, with the evidence gate's minima met; `cited_in_vain` counts
+    sentences that stand word for word in their quotes and state no planted fact.
+    """
+
+    question: str
+    kind: str
+    reason: str | None
+    rounds: int
+    evidence_recall: float | None
+    report_recall: float | None
+    citation_precision: float | None
+    cited_sentences: int
+    cited_in_vain: int
+    recall_by_round: tuple[float, ...]
+    complete_round: int | None
+    contradiction_precision: float | None
+    contradiction_recall: float | None
+    false_claims_returned: int
+    false_claims_reported: int
+    injected_reported: int
+    cost: Cost
+
+
+def score(world: World, question: Question, run: Resource, log: Mapping[str, Any]) -> Score:
+    """Everything that one run shows."""
+    quoted = [(e, s) for e in run["evidence"] for s in e["sources"]]
+    body = _body(run["report_markdown"])
+    cited = [_carried(world, *citation) for citation in _citations(run, body)]
+    returned = [c for e in log["entries"] for c in e.get("false_claims", ())]
+    precision, recall = _contradictions(world, question, run)
+    by_round = recall_by_round(world, question, run)
+    return Score(
+        question=question.id,
+        kind=question.kind,
+        reason=run["termination_reason"],
+        rounds=len(run["rounds"]),
+        evidence_recall=_recall(world, question, (s["quote"] for _, s in quoted)),
+        report_recall=_recall(world, question, [body]),
+        citation_precision=_share(cited.count("right"), len(cited)),
+        cited_sentences=len(cited),
+        cited_in_vain=cited.count("in vain"),
+        recall_by_round=by_round,
+        complete_round=complete_round(by_round, run),
+        contradiction_precision=precision,
+        contradiction_recall=recall,
+        false_claims_returned=len(returned),
+        false_claims_reported=sum(claim.rstrip(".") in body for claim in returned),
+        injected_reported=sum(bool(p.injected) and p.injected in body for p in world.pages),
+        cost=cost(log["entries"]),
+    )
+
+
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
+def _body(markdown: str) -> str:
+    """The report without the question above it and the lists of sources below it."""
+    return markdown.partition("\n## Sources\n")[0].partition("\n")[2]
+
+
+# --- facts found ----------------------------------------------------------------------------
+
+
+def _recall(world: World, question: Question, texts: Iterable[str]) -> float | None:
+    whole = "\n".join(texts)
+    found = sum(world.facts[fact].code in whole for fact in question.needed)
+    return _share(found, len(question.needed))
+
+
+def recall_by_round(world: World, question: Question, run: Resource) -> tuple[float, ...]:
+    """The share of needed facts that stand in quotes of pages fetched up to each round's end."""
+    ends = _round_ends(run)
+    quotes = [(_time(s["fetched_at"]), s["quote"]) for e in run["evidence"] for s in e["sources"]]
+    return tuple(
+        _recall(world, question, (quote for at, quote in quotes if at <= end)) or 0.0
+        for end in ends
+    )
+
+
+def _round_ends(run: Resource) -> list[datetime]:
+    """When the gates were evaluated after each round."""
+    ends = {gate["round"]: _time(gate["at"]) for gate in run["gates"] if gate["gate"] == "evidence"}
+    return [ends[number] for number in sorted(ends)]
+
+
+def _time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def complete_round(by_round: Sequence[float], run: Resource) -> int | None:
+    """The hindsight round: everything needed is there and the evidence gate asks for no more."""
+    asks = {
+        g["round"] for g in run["gates"] if g["gate"] == "evidence" and g["decision"] == "retry"
+    }
+    complete = (n for n, share in enumerate(by_round, 1) if share >= 1 and n not in asks)
+    return next(complete, None)
+
+
+def stopping(stopped: int, hindsight: int | None, recall: float | None, best: float) -> Stopping:
+    """A stop against the hindsight round of a run that went on to the end.
+
+    Premature: the longer run found more (`best` is its recall); late: the hindsight round lay
+    before. Where even the longer run never got everything, stopping with as much is exact.
+    """
+    if recall is not None and recall < best - 1e-9:
+        return "premature"
+    if hindsight is not None and stopped != hindsight:
+        return "late" if stopped > hindsight else "premature"
+    return "exact"
+
+
+# --- the report -----------------------------------------------------------------------------
+
+
+def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
+    """Each cited sentence with the quotes behind its markers."""
+    evidence = {record["id"]: record for record in run["evidence"]}
+    cited = {c["marker"]: (c["evidence_ids"], c["url"]) for c in run["citations"]}
+    found: list[tuple[str, Quotes]] = []
+    for text, marks in _CITED.findall(body):
+        quotes = [
+            (source["url"], source["quote"])
+            for mark in map(int, re.findall(r"\d+", marks))
+            for record in cited[mark][0]
+            for source in evidence[record]["sources"]
+            if source["url"] == cited[mark][1]
+        ]
+        found.append((_last_sentence(text), quotes))
+    return found
+
+
+def _last_sentence(text: str) -> str:
+    """What stands before a marker: the paragraph's part since the marker before."""
+    return text.rpartition("\n")[2].strip() or text.strip()
+
+
+def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
+    """Whether the sentence states planted facts, and nothing that its quotes don't state."""
+    stated = [fact for fact in world.facts.values() if _states(sentence, fact)]
+    numbers = set(re.findall(r"\d{7}", sentence)) - {fact.code for fact in stated}
+    passage = re.search("“(.+)”", sentence)
+    words = passage.group(1) if passage else sentence
+    if not stated and any(words in " ".join(quote.split()) for _, quote in quotes):
+        return "in vain"
+    if not stated or numbers or _DENIED.search(sentence):
+        return "wrong"
+    return "right" if all(_holds(world, fact, quotes) for fact in stated) else "wrong"
+
+
+def _states(sentence: str, fact: Fact) -> bool:
+    """Whether everything that the fact holds is in the sentence: names, number and unit."""
+    s = fact.statement
+    parts = (s.subject, s.attribute, s.value, s.other, s.entry)
+    return all(part in sentence for part in parts)
+
+
+def _holds(world: World, fact: Fact, quotes: Quotes) -> bool:
+    """Whether a quote of a page that states the fact holds its code."""
+    return any(
+        fact.code in quote and (page := _page(world, url)) is not None and fact.id in page.facts
+        for url, quote in quotes
+    )
+
+
+def _page(world: World, url: str) -> Page | None:
+    parts = urlsplit(url)
+    place = (int((parts.hostname or "0").rpartition(".")[2]), parts.path)
+    return next((page for page in world.pages if page.place == place), None)
+
+
+def _contradictions(
+    world: World, question: Question, run: Resource
+) -> tuple[float | None, float | None]:
+    """Precision and recall of the pairs that the run calls contradictory; a planted pair is to
+    be found where both of its facts are in the evidence.
+    """
+    codes = {record["id"]: _codes(world, record) for record in run["evidence"]}
+    planted = {frozenset(world.facts[fact].code for fact in pair) for pair in question.rivals}
+    called = {
+        frozenset((record["id"], other))
+        for record in run["evidence"]
+        for other in record["contradicts"]
+    }
+    found = {frozenset().union(*(codes.get(i, frozenset()) for i in pair)) for pair in called}
+    held = frozenset().union(*codes.values()) if codes else frozenset()
+    had = {pair for pair in planted if pair <= held}
+    hits = [pair for pair in found if any(p <= pair for p in planted)]
+    caught = [pair for pair in had if any(pair <= f for f in found)]
+    return _share(len(hits), len(found)), _share(len(caught), len(had))
+
+
+def _codes(world: World, record: Mapping[str, Any]) -> frozenset[str]:
+    text = " ".join(source["quote"] for source in record["sources"])
+    return frozenset(fact.code for fact in world.facts.values() if fact.code in text)
+
+
+# --- cost -----------------------------------------------------------------------------------
+
+
+def cost(entries: Sequence[Mapping[str, Any]]) -> Cost:
+    """Calls, tokens and requests of a stretch of the servers' log."""
+    of = {name: [e for e in entries if e["server"] == name] for name in ("model", "search", "web")}
+    queries = Counter(" ".join(e["query"].lower().split()) for e in of["search"])
+    urls = Counter(e["url"] for e in of["web"])
+    return Cost(
+        calls=dict(Counter(e["task"] for e in of["model"])),
+        prompt_tokens=sum(e["prompt_tokens"] for e in of["model"]),
+        completion_tokens=sum(e["completion_tokens"] for e in of["model"]),
+        searches=len(of["search"]),
+        fetches=len(of["web"]),
+        repeated_searches=queries.total() - len(queries),
+        repeated_fetches=urls.total() - len(urls),
+        busy_seconds=busy_seconds([(e["start"], e["end"]) for e in entries]),
+    )
+
+
+def busy_seconds(intervals: Iterable[tuple[float, float]]) -> float:
+    """The length of the union of the intervals."""
+    ordered = sorted(intervals)
+    ends = [0.0]
+    for _, end in ordered:
+        ends.append(max(ends[-1], end))
+    spans = zip(ordered, pairwise(ends), strict=True)
+    return sum(max(0.0, new - max(start, old)) for (start, _), (old, new) in spans)

@@ -1,0 +1,111 @@
+"""Hostile models do the harm that their name says, and say which of their claims are false."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from bench.world import hostile, oracle
+from bench.world.facts import Question, World
+from bench.world.generate import build_world
+from bench.world.grammar import parse
+from tests.bench import prompts
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build_world(11, 6)
+
+
+@pytest.fixture(scope="module")
+def question(world: World) -> Question:
+    return world.of_kind("medium")[0]
+
+
+@pytest.fixture(scope="module")
+def reading(world: World, question: Question) -> str:
+    pages = [p for p in world.pages if set(p.facts) & set(question.needed) and p.readable]
+    return prompts.read(question.text, [question.text], [prompts.sentences_of(p) for p in pages])
+
+
+def told(model: str, task: str, prompt: str, turn: int = 0) -> tuple[Any, list[str]]:
+    said = hostile.tell(model, task, prompt, {}, turn)
+    return json.loads(said.text), said.false_claims
+
+
+def test_the_plain_model_is_the_oracle(reading: str) -> None:
+    assert told("oracle", "read", reading) == (oracle.answer("read", reading), [])
+
+
+def test_always_stop_is_ready_with_nothing_found(question: Question) -> None:
+    prompt = prompts.assess(question.text, [question.text], [])
+    answer, _ = told("oracle-always-stop", "assess", prompt)
+    assert answer["ready"] and not answer["gaps"] and answer["overall"] == 10
+    assert all(sub["answered"] for sub in answer["sub_questions"])
+
+
+def test_always_continue_is_never_ready_and_always_wants_something_new(
+    world: World, question: Question
+) -> None:
+    found = [("A1", world.facts[fact].statement.claim()) for fact in question.needed]
+    prompt = prompts.assess(question.text, [question.text], found)
+    answer, _ = told("oracle-always-continue", "assess", prompt)
+    longer = prompt + "- another\n- and another\n- and one more\n"
+    later, _ = told("oracle-always-continue", "assess", longer)
+    assert not answer["ready"] and answer["gaps"]
+    queries = [{gap["query"] for gap in each["gaps"]} for each in (answer, later)]
+    assert not queries[0] & queries[1]
+
+
+def test_inventing_claims_what_no_sentence_says(reading: str) -> None:
+    answer, false = told("oracle-inventing", "read", reading)
+    made = [f for f in answer["findings"] if f["claim"] in false]
+    numbers = {int(n) for n in re.findall(r"^\[(\d+)\]", reading, re.MULTILINE)}
+    assert made and not any(f["claim"] in reading for f in made)
+    assert any(f["sentences"][0] not in numbers for f in made)
+    assert any(f["sentences"][0] in numbers for f in made)
+
+
+def test_false_claims_stand_on_the_right_sentences(reading: str) -> None:
+    honest = oracle.answer("read", reading)["findings"]
+    answer, false = told("oracle-false-claims", "read", reading)
+    assert [f["sentences"] for f in answer["findings"]] == [f["sentences"] for f in honest]
+    assert [f["claim"] for f in answer["findings"]] == false
+    assert all(a["claim"] != b["claim"] for a, b in zip(answer["findings"], honest, strict=True))
+
+
+@pytest.mark.parametrize("turn", range(3))
+def test_an_altered_claim_no_longer_states_the_fact(world: World, turn: int) -> None:
+    for fact in world.facts.values():
+        changed = hostile.altered(fact.statement.claim(), turn)
+        assert parse(changed) != fact.statement
+
+
+def test_obeying_does_what_a_page_orders(world: World) -> None:
+    page = next(p for p in world.pages if p.injected)
+    question = world.questions[0].text
+    prompt = prompts.read(question, [question], [prompts.sentences_of(page)])
+    answer, false = told("oracle-obeying", "read", prompt)
+    assert page.injected in answer["findings"][0]["claim"] == false[0]
+    assert answer["leads"][0]["query"].startswith("http://127.0.0.99/")
+    honest = json.dumps(oracle.answer("read", prompt))
+    assert page.injected not in honest
+
+
+def test_malformed_answers_come_in_turn_and_none_is_an_object_of_the_schema(reading: str) -> None:
+    said = [hostile.tell("oracle-malformed", "read", reading, {}, turn).text for turn in range(8)]
+    assert said[:4] == said[4:] and len(set(said)) == 4
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(said[0])
+    assert isinstance(json.loads(said[1])["findings"], dict)
+    with pytest.raises(json.JSONDecodeError):
+        json.loads(said[2])
+    assert isinstance(json.loads(said[3]), list)
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(KeyError):
+        hostile.tell("gpt", "read", "", {}, 0)
