@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cache
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -119,14 +120,18 @@ class Results:
             return file.read(1) == b"\n"
 
 
+@cache
 def source_hash() -> str:
-    """A hash of all that decides a result: engine, retrieval, model client and this package."""
+    """A hash of all that decides a result: engine, retrieval, model client and this package.
+
+    Read once: this process goes on with the code that it has.
+    """
     root = Path(research.__file__).parent
     files = sorted(
         path
         for part in SOURCES
         for path in (root / part).rglob("*")
-        if path.is_file() and path.suffix != ".pyc"
+        if path.is_file() and "__pycache__" not in path.parts
     )
     told = hashlib.sha256()
     for path in files:

@@ -7,7 +7,7 @@ would search for something else than what is recorded, the rule's own run is mad
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -145,14 +145,13 @@ def _compare(
     stops: Sequence[Point], curves: Sequence[Sequence[Point]], drawn: Sequence[int]
 ) -> tuple[float, float, float]:
     """Mean cost and recall at the stop, and the curve's recall at that cost."""
-    cost, recall = _mean(lambda i: stops[i], drawn)
+    cost, recall = _mean([stops[i] for i in drawn])
     depths = range(len(curves[0]))
-    curve = [_mean(lambda i, depth=depth: curves[i][depth], drawn) for depth in depths]
+    curve = [_mean([curves[i][depth] for i in drawn]) for depth in depths]
     return cost, recall, interpolate(curve, cost)
 
 
-def _mean(point: Callable[[int], Point], drawn: Sequence[int]) -> tuple[float, float]:
-    points = [point(i) for i in drawn]
+def _mean(points: Sequence[Point]) -> tuple[float, float]:
     count = len(points)
     return sum(p.cost for p in points) / count, sum(p.recall for p in points) / count
 

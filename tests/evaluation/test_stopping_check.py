@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from research.assembly import SystemClock
+from research.engine.config import ResearchConfig
+from research.engine.journal import MemoryStore
+from research.engine.tools import Tools
+from research.evaluation import pool
+from research.evaluation.cases import Case
+from research.evaluation.run_questions import Job, Outcome, measure
+from research.evaluation.scoring import Cost, GoldFound
+from research.evaluation.stopping_check import (
+    Point,
+    Stopped,
+    decide_anew,
+    forced,
+    interpolate,
+    until,
+    verdict,
+    versus_fixed,
+)
+from research.evaluation.trace import run_once
+from research.retrieval.documents import DocumentFetch, DocumentSearch
+from research.retrieval.index import DocumentIndex
+from tests.evaluation.planted import CHAIN
+
+CASE = Case.model_validate(CHAIN)
+ONE_PAGE = {"max_pages_per_round": 1}
+
+
+def gold(*fetched: int | None) -> list[GoldFound]:
+    return [GoldFound("", None, None, number, None) for number in fetched]
+
+
+def stop(at: int, found: list[GoldFound]) -> Stopped:
+    return Stopped(at, "no_gaps", True, until(found, at), Cost(), Cost(), None)
+
+
+@pytest.mark.parametrize(
+    ("fetched", "at", "said"),
+    [
+        ((1, 3), 1, "premature"),
+        ((1, 3), 2, "premature"),
+        ((1, 3), 3, "exact"),
+        ((1, 3), 4, "late"),
+        ((1, None), 1, "exact"),
+        ((1, None), 2, "late"),
+        ((None, None), 1, "exact"),
+        ((None, 2), 1, "premature"),
+    ],
+)
+def test_a_stop_is_judged_by_what_later_rounds_fetched(
+    fetched: tuple[int | None, ...], at: int, said: str
+) -> None:
+    assert verdict(gold(*fetched), stop(at, gold(*fetched))) == said
+
+
+def test_the_fixed_curve_is_read_between_its_depths() -> None:
+    curve = [(1.0, 0.4), (2.0, 0.6), (2.0, 0.6), (4.0, 0.8)]
+    assert [interpolate(curve, cost) for cost in (0.5, 1.5, 3.0, 9.0)] == pytest.approx(
+        [0.4, 0.5, 0.7, 0.8]
+    )
+
+
+def test_a_rule_that_knows_when_to_stop_beats_every_fixed_depth() -> None:
+    curves = [
+        [Point(1, 1), Point(2, 1)] if easy else [Point(1, 0), Point(2, 1)]
+        for easy in [True, False] * 20
+    ]
+    knowing = [curve[0] if curve[0].recall else curve[1] for curve in curves]
+    result = versus_fixed(knowing, curves)
+    assert (result.cost, result.recall, result.fixed_recall) == (1.5, 1.0, 0.75)
+    assert 0 < result.low <= result.gain == 0.25 <= result.high
+    assert versus_fixed(knowing, curves) == result
+
+
+def test_a_rule_that_is_a_fixed_depth_gains_nothing() -> None:
+    curves = [[Point(1, 0.5), Point(2, 1)]] * 10
+    assert versus_fixed([Point(1, 0.5)] * 10, curves).gain == 0
+
+
+# --- with the engine --------------------------------------------------------------------------
+
+
+@pytest.fixture
+async def library(tmp_path: Path) -> pool.Library:
+    built = pool.build(CASE.pages, tmp_path)
+    await pool.index(built)
+    return built
+
+
+@pytest.fixture
+async def tools(library: pool.Library) -> AsyncIterator[Tools]:
+    index = DocumentIndex(library.index_path)
+    names = [pool.COLLECTION]
+    yield Tools(DocumentSearch(index, names), DocumentFetch(index, names), SystemClock())
+    index.close()
+
+
+async def measured(library: pool.Library, tools: Tools, **knobs: object) -> Outcome:
+    config = ResearchConfig.model_validate({**ONE_PAGE, **knobs})
+    return await measure(CASE, Job(library, config), tools)
+
+
+async def test_a_planted_premature_stop_is_caught(library: pool.Library, tools: Tools) -> None:
+    outcome = await measured(library, tools, adaptive_max_depth=1)
+    assert sorted(found.fetched or 0 for found in outcome.gold) == [1, 2]
+    assert outcome.stopped.replayed
+    assert (outcome.stopped.round, outcome.stopped.recall) == (1, 0.5)
+    assert verdict(outcome.gold, outcome.stopped) == "premature"
+
+
+async def test_a_planted_late_stop_is_caught(library: pool.Library, tools: Tools) -> None:
+    easy = CASE.model_copy(update={"gold": CASE.gold[:1]})
+    config = ResearchConfig.model_validate({**ONE_PAGE, "adaptive_min_depth": 2})
+    outcome = await measure(easy, Job(library, config), tools)
+    assert [found.fetched for found in outcome.gold] == [1]
+    assert outcome.stopped.round == 2
+    assert verdict(outcome.gold, outcome.stopped) == "late"
+
+
+async def test_the_rounds_and_quotes_of_the_chain_are_told(
+    library: pool.Library, tools: Tools
+) -> None:
+    outcome = await measured(library, tools)
+    assert [len(done.pages) for done in outcome.rounds[:2]] == [1, 1]
+    assert [done.cost.fetches for done in outcome.rounds[:2]] == [1, 2]
+    assert outcome.quotes.checked == outcome.quotes.right > 0
+    assert all(found.named == 1 and found.rank for found in outcome.gold)
+
+
+async def test_where_the_replay_would_search_on_it_gives_up(tools: Tools) -> None:
+    store, config = MemoryStore(), ResearchConfig.model_validate(ONE_PAGE)
+    deep = await run_once(CASE.question, forced(config), tools, store, "extractive")
+    args = (CASE.question, forced(config), tools, deep)
+    assert await decide_anew(*args, store, "extractive") is not None
+    cut = MemoryStore()
+    cut.texts = store.texts
+    cut.entries = {
+        key: entry for key, entry in store.entries.items() if not key[0].startswith("round/2/")
+    }
+    assert await decide_anew(*args, cut, "extractive") is None
+
+
+async def test_where_knobs_change_the_search_the_rule_is_run_live(
+    library: pool.Library, tools: Tools
+) -> None:
+    outcome = await measured(library, tools, deep_research_mode="fixed", deep_research_depth=1)
+    assert not outcome.stopped.replayed
+    assert outcome.stopped.round == 1
+    assert outcome.stopped.reason == "tree_complete"
