@@ -7,3 +7,9 @@ from django.apps import AppConfig
 
 class DashboardConfig(AppConfig):
     name = "dashboard"
+
+    def ready(self) -> None:
+        from dashboard.announce import announce
+        from research import notify
+
+        notify.on_committed.append(announce)

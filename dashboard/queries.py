@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -13,8 +13,10 @@ from django.http import Http404
 from research.models import (
     Evidence,
     EvidenceSource,
+    GateResult,
     PageText,
     Problem,
+    RefusedQuote,
     Report,
     Round,
     Run,
@@ -28,6 +30,7 @@ Viewer = AbstractBaseUser | AnonymousUser
 RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
 EVIDENCE_SHOWN = 60
+REFUSED_SHOWN = 40
 LIST_FIELDS = (
     "public_id",
     "question",
@@ -42,15 +45,17 @@ LIST_FIELDS = (
 class RunRows:
     """What the page of a run is made of.
 
-    `told` are commands that no worker has taken up yet; `evidence` is the newest first, cut
-    to a limit.
+    `told` are commands that no worker has taken up yet; `evidence` and `refused` are the
+    newest first, cut to a limit.
     """
 
     run: Run
     progress: Progress
     told: frozenset[str]
     evidence: Sequence[Evidence]
-    refused_quotes: int
+    refused: Sequence[RefusedQuote]
+    refused_count: int
+    gates: Sequence[GateResult]
     rounds: Sequence[Round]
     units: Sequence[Unit]
     problems: Sequence[Problem]
@@ -59,13 +64,17 @@ class RunRows:
 
 @dataclass(frozen=True)
 class CitationRows:
-    """The quotes behind `[number]`, the stored text that they stand in, and the neighbours."""
+    """The quotes behind `[number]`, the stored text that they stand in, and the neighbours.
+
+    `verdicts`: what a reviewer said last, by the evidence's key; None where nobody did.
+    """
 
     run: Run
     number: int
     numbers: Sequence[int]
     quotes: Sequence[EvidenceSource]
     page: PageText | None
+    verdicts: dict[int, str | None]
 
 
 def recent_runs(viewer: Viewer) -> Sequence[Run]:
@@ -85,18 +94,29 @@ def find_run(viewer: Viewer, public_id: str) -> Run:
         raise Http404("no such run") from None
 
 
+def sequences(public_ids: Iterable[str]) -> dict[str, int]:
+    """Where runs stand now; one that was deleted is not among them."""
+    rows = Run.objects.filter(public_id__in=list(public_ids))
+    return dict(rows.values_list("public_id", "sequence"))
+
+
 def run_rows(run: Run) -> RunRows:
     newest = run.evidence.order_by("-position", "-label").prefetch_related("quotes")
+    refused = run.refused_quotes.order_by("-round", "-unit", "-ordinal")
+    shown = list(refused[:REFUSED_SHOWN])
     return RunRows(
         run=run,
         progress=progress(run),
         told=untaken_commands(run),
         evidence=list(newest[:EVIDENCE_SHOWN]),
-        refused_quotes=run.refused_quotes.count(),
-        rounds=list(run.rounds.all()),
-        units=list(run.units.all()),
-        problems=list(run.problems.all()),
-        report=run.reports.order_by("-number").first(),
+        refused=shown,
+        refused_count=len(shown) if len(shown) < REFUSED_SHOWN else refused.count(),
+        # The models' own order begins with the run and would join its table each time.
+        gates=list(run.gates.order_by("round", "at", "pk")),
+        rounds=list(run.rounds.order_by("number")),
+        units=list(run.units.order_by("round", "number")),
+        problems=list(run.problems.order_by("pk")),
+        report=run.reports.order_by("-number").first() if run.ended else None,
     )
 
 
@@ -121,10 +141,12 @@ def citation_rows(run: Run, number: int) -> CitationRows:
     )
     if not quotes:
         raise Http404("no such citation")
+    judged = Evidence.objects.with_review().filter(pk__in=[row.evidence_id for row in quotes])
     return CitationRows(
         run=run,
         number=number,
         numbers=sorted(cited),
         quotes=quotes,
         page=PageText.objects.filter(uses__run=run, sha256=quotes[0].text_sha256).first(),
+        verdicts=dict(judged.values_list("pk", "last_verdict")),
     )

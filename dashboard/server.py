@@ -8,12 +8,14 @@ import socket
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import defer, reactor
+from twisted.internet.interfaces import IPushProducer
 from twisted.python.failure import Failure
+from zope.interface import implementer
 
 SERVICE_RESTART = 1012
 WORKER_SECONDS = 1.2
@@ -41,6 +43,35 @@ class Address:
     def endpoint(self) -> str:
         """As Twisted reads it, where a colon within a part is escaped."""
         return f"tcp:port={self.port}:interface={self.host.replace(':', chr(92) + ':')}"
+
+
+@implementer(IPushProducer)
+class Drain:
+    """Whether a client takes what it is sent: Daphne itself would buffer without end."""
+
+    def __init__(self) -> None:
+        self._runs = asyncio.Event()
+        self._runs.set()
+
+    @classmethod
+    def of(cls, transport: Any) -> Self:
+        """In the place of the HTTP channel, which has handed its transport on to the socket."""
+        drain = cls()
+        transport.unregisterProducer()
+        transport.registerProducer(drain, True)
+        return drain
+
+    async def wait(self) -> None:
+        await self._runs.wait()
+
+    def pauseProducing(self) -> None:
+        self._runs.clear()
+
+    def resumeProducing(self) -> None:
+        self._runs.set()
+
+    def stopProducing(self) -> None:
+        self._runs.set()
 
 
 class EmbeddedServer(Server):  # type: ignore[misc]
@@ -72,6 +103,15 @@ class EmbeddedServer(Server):  # type: ignore[misc]
         super().run()
         if self.failure:
             raise self.failure
+
+    async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
+        """A socket's next message waits until its client takes the ones before."""
+        await super().handle_reply(protocol, message)
+        details = self.connections.get(protocol)
+        if message["type"] == "websocket.send" and details is not None:
+            if "drain" not in details:
+                details["drain"] = Drain.of(protocol.transport)
+            await details["drain"].wait()
 
     def listen_error(self, failure: Failure) -> None:
         cause = getattr(failure.value, "socketError", failure.value)

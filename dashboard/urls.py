@@ -6,20 +6,24 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, run
+from dashboard.views import account, ask, citation, run
+
+CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
 urlpatterns = [
     path("", ask.ask, name="ask"),
     path("samples/<slug:slug>/", ask.try_sample, name="sample"),
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
+    path("runs/<slug:public_id>/desk/", run.desk, name="desk"),
     path("runs/<slug:public_id>/answer/", run.answer, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve, name="approve"),
     path("runs/<slug:public_id>/send-back/", run.send_back, name="send_back"),
     path("runs/<slug:public_id>/stop/", run.stop, name="stop"),
     path("runs/<slug:public_id>/resume/", run.resume, name="resume"),
     path("runs/<slug:public_id>/cancel/", run.cancel, name="cancel"),
-    path("runs/<slug:public_id>/citations/<int:number>/", run.show_citation, name="citation"),
+    path(f"{CITATION}/", citation.show_citation, name="citation"),
+    path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),

@@ -51,6 +51,30 @@ UNIT = {
     "dropped": State("dropped", "none", "idle"),
 }
 UNIT_RUNNING = State("in progress", "spinner", "busy")
+GATE = {
+    "overview": "Overview",
+    "deep_research": "In depth",
+    "evidence": "Evidence",
+    "report_ready": "Ready to write",
+    "draft": "The draft",
+}
+GATE_DECISION = {
+    "pass": State("passed", "check", "good"),
+    "retry": State("not yet", "circle", "idle"),
+    "not_to_be_had": State("not to be had", "none", "fair"),
+}
+VERDICT = {
+    "accept": State("a reviewer says: supports it", "check", "good"),
+    "reject": State("a reviewer says: does not support it", "cross", "bad"),
+    "flag": State("a reviewer says: doubtful", "flag", "fair"),
+}
+METER = {
+    "calls": ("model call", "model calls"),
+    "tokens": ("token", "tokens"),
+    "searches": ("search", "searches"),
+    "fetches": ("page", "pages"),
+}
+NOT_JUDGED = "not judged"
 CAVEATS = {
     "hedged": "the page hedges",
     "dated": "may be out of date",

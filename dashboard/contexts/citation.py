@@ -9,16 +9,18 @@ from urllib.parse import quote as percent_encode
 from urllib.parse import urlsplit
 
 from dashboard import words
-from dashboard.contexts.run import NOT_JUDGED, head, support
+from dashboard.contexts.run import head, support
 from dashboard.queries import CitationRows
 from research.models import EvidenceSource
 
-BLOCKS_AROUND = 40
+PAGE_BLOCKS = 40
+PANEL_BLOCKS = 6
 
 
-def citation_page(rows: CitationRows) -> dict[str, Any]:
+def citation(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str, Any]:
+    """`around` is how many paragraphs of the stored copy are shown on each side of the quote."""
     first = rows.quotes[0]
-    blocks, before, after = stored_blocks(rows)
+    blocks, before, after = stored_blocks(rows, around)
     place = rows.numbers.index(rows.number)
     return {
         "run": head(rows.run),
@@ -30,7 +32,7 @@ def citation_page(rows: CitationRows) -> dict[str, Any]:
             "place": words.place(first.url),
             "published": words.published(first.published) if first.published else "",
             "fetched": first.fetched_at,
-            "claims": [checked_claim(row, rows) for row in rows.quotes],
+            "claims": [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)],
             "live": live_link(first),
             "blocks": blocks,
             "before": before,
@@ -39,24 +41,35 @@ def citation_page(rows: CitationRows) -> dict[str, Any]:
     }
 
 
-def checked_claim(row: EvidenceSource, rows: CitationRows) -> dict[str, Any]:
-    """The quote is looked up again in the stored copy; the rest was checked when it was read."""
-    flags = set(row.evidence.uncertainty)
-    keys = support(row.evidence.quotes.all())
+def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
+    """A claim may rest on several passages of one page."""
+    found: dict[int, list[EvidenceSource]] = {}
+    for row in quotes:
+        found.setdefault(row.evidence_id, []).append(row)
+    return list(found.values())
+
+
+def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[str, Any]:
+    """The quotes are looked up again in the stored copy; the rest was checked when read."""
+    evidence = quotes[0].evidence
+    flags = set(evidence.uncertainty)
+    keys = support(evidence.quotes.all())
     checks = [
-        word_for_word(row, rows),
+        word_for_word(quotes, rows),
         compared("numbers", "number_differs" in flags),
         compared("names", "name_differs" in flags),
         compared("negations", "negation_differs" in flags),
-        words.State(f"meaning: {NOT_JUDGED}", "circle", "idle"),
+        words.State(f"meaning: {words.NOT_JUDGED}", "circle", "idle"),
     ]
-    return {"text": row.evidence.claim, "checks": checks, "support": f"Rests on {keys}."}
+    said = rows.verdicts.get(evidence.pk)
+    checks += [words.VERDICT[said]] if said else []
+    return {"text": evidence.claim, "checks": checks, "support": f"Rests on {keys}."}
 
 
-def word_for_word(row: EvidenceSource, rows: CitationRows) -> words.State:
+def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words.State:
     if rows.page is None:
         return words.State("copy no longer stored", "none", "idle")
-    if rows.page.text[row.start : row.end] == row.quote:
+    if all(rows.page.text[row.start : row.end] == row.quote for row in quotes):
         return words.State("quote word for word", "check", "good")
     return words.State("quote not in the stored copy", "cross", "bad")
 
@@ -83,7 +96,7 @@ def live_link(row: EvidenceSource) -> str:
     return f"{row.url.partition('#')[0]}#:~:text={fragment}"
 
 
-def stored_blocks(rows: CitationRows) -> tuple[list[dict[str, Any]], int, int]:
+def stored_blocks(rows: CitationRows, around: int) -> tuple[list[dict[str, Any]], int, int]:
     """The stored text in blocks around the quotes, and how many are left out on each side."""
     if rows.page is None:
         return [], 0, 0
@@ -94,8 +107,8 @@ def stored_blocks(rows: CitationRows) -> tuple[list[dict[str, Any]], int, int]:
         for number, (start, end) in enumerate(found)
         if any(start < stop and begin < end for begin, stop in spans)
     ] or [0]
-    first = max(0, held[0] - BLOCKS_AROUND)
-    last = min(len(found), held[-1] + BLOCKS_AROUND + 1)
+    first = max(0, held[0] - around)
+    last = min(len(found), held[-1] + around + 1)
     shown = [block(rows.page.text, start, end, spans) for start, end in found[first:last]]
     mark_first(shown)
     return shown, first, len(found) - last

@@ -23,19 +23,21 @@ def plan(run: Run) -> dict[str, Any]:
 
 
 def estimate(stored: dict[str, Any] | None) -> str:
-    """For example: About $0.04–0.11, 2–4 min, 6–13 model calls."""
+    """For example: About 12–60 s, 4–13 model calls, price unknown."""
     if not stored:
         return ""
-    parts = []
-    if stored.get("cost_usd"):
-        low, high = stored["cost_usd"]
-        parts.append("free" if not high else f"${low:.2f}–{high:.2f}")
-    low, high = stored["seconds"]
-    parts.append(_span_of_time(low, high))
-    low, high = stored["llm_calls"]
-    if high:
-        parts.append(_span(low, high) + " model calls")
-    return "About " + ", ".join(parts) + "."
+    least, most = stored["llm_calls"]
+    calls = [f"{_span(least, most)} model call{'' if most == 1 else 's'}"] if most else []
+    return f"About {', '.join([_span_of_time(*stored['seconds']), *calls, price(stored)])}."
+
+
+def price(stored: dict[str, Any]) -> str:
+    if not stored["llm_calls"][1]:
+        return "free"
+    if stored.get("cost_usd") is None:
+        return "price unknown"
+    low, high = stored["cost_usd"]
+    return f"${low:.2f}–{high:.2f}" if high else "free"
 
 
 def _span_of_time(low: float, high: float) -> str:

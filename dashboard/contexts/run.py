@@ -1,23 +1,33 @@
-"""The page of a run, part by part; each part is what one partial template shows."""
+"""The page of a run, part by part; `live.py` puts the parts together."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any
+from zlib import crc32
 
 from django.urls import reverse
 
 from dashboard import words
-from dashboard.contexts.report import report
+from dashboard.contexts.quality import cap_sentence, marks
 from dashboard.queries import RunRows
 from research.commands import ALLOWED, WAKES, Kind
+from research.engine.ledger import ANSWERING
 from research.engine.records import Status
-from research.models import Evidence, EvidenceSource, Round, Run, Unit
+from research.models import (
+    Evidence,
+    EvidenceSource,
+    Problem,
+    RefusedQuote,
+    Round,
+    Run,
+    Unit,
+)
 from research.progress import AspectPart, GapPart, Progress
 
 CLAIMS_FIRST = 6
-NOT_JUDGED = "not judged"
 MARKS = {"good": "✓", "bad": "✗", "asks": "?"}
+FAVICONS = {"good": "done", "bad": "failed", "asks": "asks"}
 STANDING = {
     Status.QUEUED: "Waiting for a free worker.",
     Status.INTAKE: "Reading the question.",
@@ -34,23 +44,6 @@ ENDINGS = {
 }
 
 
-def run_page(rows: RunRows) -> dict[str, Any]:
-    """Everything but the forms."""
-    return {
-        "run": head(rows.run, rows.told),
-        "verdict": verdict(rows),
-        "action": action(rows),
-        "problems": [problem.message for problem in rows.problems],
-        "aspects": [aspect(part) for part in rows.progress.aspects],
-        "gaps": gaps(rows.progress.gaps),
-        "evidence": evidence(rows),
-        "rounds": [round_column(row, rows) for row in rows.rounds],
-        "report": report(rows.run, rows.report),
-        "searches": searches_tried(rows.units),
-        "foot": foot(rows.run),
-    }
-
-
 def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
     """`told` are the commands that no worker has taken up yet: they count as heard."""
     state = words.status(run.status, run.termination_reason)
@@ -60,7 +53,8 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
         "state": state,
-        "mark": MARKS.get(state.tone, "…"),
+        "mark": MARKS.get(state.tone, "–" if run.ended else "…"),
+        "favicon": FAVICONS.get(state.tone, "idle" if run.ended else "busy"),
         "live": not run.ended and (heard or not run.waiting),
         "asks": run.waiting and not heard,
         "can_stop": run.status in ALLOWED[Kind.STOP] and Kind.STOP not in told,
@@ -78,13 +72,9 @@ def goes_on(run: Run, told: Container[str]) -> bool:
     return any(kind in told for kind in WAKES.get(Status(run.status), ()))
 
 
-def verdict(rows: RunRows) -> dict[str, Any]:
-    line = verdict_line(rows.progress, ended=rows.run.ended)
-    return {"sentence": sentence(rows.run, rows.told), "line": list(line)}
-
-
-def sentence(run: Run, told: Container[str]) -> str:
+def sentence(rows: RunRows) -> str:
     """The one sentence that says where the run stands and why."""
+    run, told = rows.run, rows.told
     if run.ended:
         return run.termination_text or ENDINGS[Status(run.status)]
     if Kind.CANCEL in told:
@@ -93,7 +83,19 @@ def sentence(run: Run, told: Container[str]) -> str:
         return "Stopping: the report is written from what was found so far."
     if goes_on(run, told):
         return "Understood. It goes on in a moment."
-    return run.verdict or STANDING[Status(run.status)]
+    return run.verdict or standing(rows)
+
+
+def standing(rows: RunRows) -> str:
+    """Before the first verdict."""
+    aspects = rows.progress.aspects
+    if rows.run.status == Status.RESEARCHING and aspects:
+        return f"Researching: {answered(aspects)} of {len(aspects)} answered so far."
+    return STANDING[Status(rows.run.status)]
+
+
+def answered(aspects: Sequence[AspectPart]) -> int:
+    return sum(part.state in ANSWERING for part in aspects)
 
 
 def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
@@ -106,6 +108,13 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
         yield f"score {quality.score:.1f} of {quality.threshold:.1f}"
     if payload.aspects:
         yield words.count(sum(gap.closed_round is None for gap in payload.gaps), "gap")
+
+
+def desk_key(rows: RunRows, run: dict[str, Any]) -> str:
+    """Changes whenever a viewer is to be offered something else: other buttons, other forms."""
+    flags = [name for name in ("live", "can_stop", "can_resume", "can_cancel") if run[name]]
+    asked = f"{rows.run.status} {rows.run.plan}" if run["asks"] else ""
+    return "-".join([*flags, f"{crc32(asked.encode()):08x}"])
 
 
 def action(rows: RunRows) -> dict[str, Any]:
@@ -132,31 +141,69 @@ def raised_by(origin: str) -> str:
     return "you" if origin == "user" else words.place(origin)
 
 
-def gaps(parts: Sequence[GapPart]) -> dict[str, Any]:
+def gap(part: GapPart) -> dict[str, Any]:
+    closed = part.closed_round is not None
+    life = f"round {part.opened_round} to {part.closed_round}"
     return {
-        "open": [gap for gap in parts if gap.closed_round is None],
-        "closed": [gap for gap in parts if gap.closed_round is not None],
+        "id": part.id,
+        "text": part.text,
+        "closed": closed,
+        "critical": part.critical and not closed,
+        "life": life if closed else f"since round {part.opened_round}",
     }
 
 
-def evidence(rows: RunRows) -> dict[str, Any]:
-    claims = [claim(row) for row in rows.evidence]
+def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
+    still_open = sum(part.closed_round is None for part in parts)
+    return {"any": bool(parts), "open": still_open, "ended": ended}
+
+
+def evidence_count(rows: RunRows) -> dict[str, Any]:
     counts = rows.progress.evidence
+    return {"total": counts.count, "sources": counts.sources}
+
+
+def evidence_more(rows: RunRows) -> dict[str, Any]:
+    """How many claims are folded away, and how many are not on the page at all."""
     return {
-        "first": claims[:CLAIMS_FIRST],
-        "more": claims[CLAIMS_FIRST:],
-        "total": counts.count,
-        "sources": counts.sources,
-        "refused": rows.refused_quotes,
-        "left_out": counts.count - len(claims),
+        "folded": max(0, len(rows.evidence) - CLAIMS_FIRST),
+        "left_out": rows.progress.evidence.count - len(rows.evidence),
     }
+
+
+def refused(row: RefusedQuote) -> dict[str, Any]:
+    return {
+        "id": f"{row.round}-{row.unit}-{row.ordinal}",
+        "claim": row.claim,
+        "reason": row.reason,
+        "place": words.place(row.url),
+    }
+
+
+def failure(rows: RunRows) -> dict[str, Any]:
+    """Why a run failed, in sentences for people."""
+    failed = rows.run.status == Status.FAILED
+    return {"failed": failed, "problems": [row.message for row in rows.problems] if failed else []}
+
+
+def survived(rows: RunRows) -> Sequence[Problem]:
+    return [] if rows.run.status == Status.FAILED else rows.problems
+
+
+def outcome(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
+    """The report once there is one, or the honest end without it."""
+    if not rows.run.ended:
+        return {"ended": False}
+    completed = rows.run.status == Status.COMPLETED
+    searches = [] if written or not completed else searches_tried(rows.units)
+    return {"ended": True, "completed": completed, "report": written, "searches": searches}
 
 
 def claim(row: Evidence) -> dict[str, Any]:
     quotes = list(row.quotes.all())
     return {
         "id": row.label,
-        "claim": "" if all(source.quote == row.claim for source in quotes) else row.claim,
+        "claim": "" if says_itself(row.claim, quotes) else row.claim,
         "quotes": [quote(source) for source in quotes],
         "support": support(quotes),
         "caveats": [words.CAVEATS[flag] for flag in row.uncertainty if words.CAVEATS.get(flag)],
@@ -164,11 +211,18 @@ def claim(row: Evidence) -> dict[str, Any]:
     }
 
 
+def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
+    """Whether the claim would only repeat what stands in its one quote."""
+    return all(source.quote == claim for source in quotes) or (
+        len(quotes) == 1 and claim in quotes[0].quote
+    )
+
+
 def quote(row: EvidenceSource) -> dict[str, Any]:
     return {
         "text": row.quote,
         "title": row.title or row.domain,
-        "section": row.section,
+        "section": "" if row.section == row.title else row.section,
         "place": words.place(row.url),
         "day": dated(row),
     }
@@ -189,20 +243,21 @@ def support(quotes: Iterable[EvidenceSource]) -> str:
 
 
 def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
-    return {
+    """A column of the strip: its head, and what opens beneath it."""
+    head = {
         "number": row.number,
         "stage": words.STAGE[row.stage],
-        "answered": row.answered,
+        "closed": row.closed,
+        "answered": row.answered if row.closed else answered(rows.progress.aspects),
         "aspects": len(rows.progress.aspects),
         "score": row.score,
         "pages": row.pages_read,
         "found": row.new_evidence,
         "decision": row.decision,
-        "units": [unit(each) for each in rows.units if each.round == row.number],
-        "skipped": row.skipped,
-        "judged": judged(row),
-        "cap": row.cap_reason,
     }
+    units = [unit(each) for each in rows.units if each.round == row.number]
+    more = {"units": units, "skipped": row.skipped, "marks": marks(row), "cap": cap_sentence(row)}
+    return {"id": str(row.number), "head": head, "more": more}
 
 
 def unit(row: Unit) -> dict[str, Any]:
@@ -212,13 +267,6 @@ def unit(row: Unit) -> dict[str, Any]:
         "seconds": row.seconds,
         "failure": row.failure,
     }
-
-
-def judged(row: Round) -> list[dict[str, Any]]:
-    return [
-        {"name": name, "text": NOT_JUDGED if mark is None else f"{mark:.1f} of 10"}
-        for name, mark in row.dimensions.items()
-    ]
 
 
 def searches_tried(units: Sequence[Unit]) -> list[str]:

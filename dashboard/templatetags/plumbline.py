@@ -53,9 +53,12 @@ def when(moment: datetime | None) -> SafeString | str:
 
 
 @register.simple_tag
-def lasting(since: datetime) -> str:
-    """How long something has been going on."""
-    return words.seconds(max(0, round((timezone.now() - since).total_seconds())))
+def lasting(since: datetime) -> SafeString:
+    """How long something has been going on; the page's script lets it tick."""
+    passed = max(0, round((timezone.now() - since).total_seconds()))
+    return format_html(
+        '<time datetime="{}" data-lasting>{}</time>', since.isoformat(), words.seconds(passed)
+    )
 
 
 @register.filter

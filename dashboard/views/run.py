@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
@@ -10,10 +11,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from dashboard import queries
-from dashboard.contexts.citation import citation_page
+from dashboard import fragments, queries
 from dashboard.contexts.plan import plan
-from dashboard.contexts.run import run_page
+from dashboard.contexts.run import head
 from dashboard.forms import ClarificationForm, CommentForm, PlanForm
 from research.engine.records import Status
 from research.models import Run
@@ -29,12 +29,26 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) -> HttpResponse:
     """The page of a run; `forms` replaces those that were sent with mistakes."""
-    context = run_page(queries.run_rows(run))
-    live = context["run"]["live"]
-    context["refreshing"] = live and "hold" not in request.GET
-    if context["run"]["asks"]:
-        context |= {**waiting_forms(run), **forms}
+    context = desk_of(run, **forms)
+    context |= {
+        "live": fragments.build(run).page(),
+        "socket": f"/live/{run.public_id}/",
+        "refreshing": context["run"]["live"] and "hold" not in request.GET,
+    }
     return render(request, "dashboard/run.html", context, status=status)
+
+
+@never_cache
+@require_GET
+def desk(request: HttpRequest, public_id: str) -> HttpResponse:
+    """What only this viewer is offered, loaded when that changes: the buttons and forms."""
+    run = queries.find_run(request.user, public_id)
+    return render(request, "dashboard/desk.html", desk_of(run))
+
+
+def desk_of(run: Run, **forms: object) -> dict[str, Any]:
+    shown = head(run, queries.untaken_commands(run))
+    return {"run": shown, **({**waiting_forms(run), **forms} if shown["asks"] else {})}
 
 
 def waiting_forms(run: Run) -> dict[str, object]:
@@ -113,10 +127,3 @@ def told(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResp
     except ServiceError as error:
         messages.error(request, str(error))
     return redirect("run", run.public_id)
-
-
-@require_GET
-def show_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    context = citation_page(queries.citation_rows(run, number))
-    return render(request, "dashboard/citation.html", context)

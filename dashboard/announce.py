@@ -1,0 +1,87 @@
+"""The small sender: "run R is at sequence N" from any thread that committed to every web process.
+
+It goes through the channel layer. The in-memory layer reaches only this process, and only while
+somebody watches here; what other processes commit then is found by the hub's check of the tail.
+With Redis a thread of its own sends, so that a worker without a web server announces too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from functools import cache
+
+from channels.layers import get_channel_layer
+from django.conf import settings
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+GROUP = "progress"
+MESSAGE = "run.changed"
+
+
+class Sender:
+    """Hands on the newest sequence of each run, on one event loop; called from any thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+        self._lock = threading.Lock()
+        self._waiting: dict[str, int] = {}
+        self._sending: asyncio.Task[None] | None = None
+
+    def __call__(self, public_id: str, sequence: int) -> None:
+        with self._lock:
+            is_first = not self._waiting
+            self._waiting[public_id] = max(sequence, self._waiting.get(public_id, 0))
+        if is_first and not self.loop.is_closed():
+            self.loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        if self._sending is None or self._sending.done():
+            self._sending = self.loop.create_task(self._send(), name="announce")
+
+    async def _send(self) -> None:
+        layer = get_channel_layer()
+        while waiting := self._take():
+            try:
+                for public_id, sequence in waiting.items():
+                    message = {"type": MESSAGE, "run": public_id, "sequence": sequence}
+                    await layer.group_send(GROUP, message)
+            except (OSError, RedisError):
+                log.warning("a change could not be announced; pages find it by themselves")
+
+    def _take(self) -> dict[str, int]:
+        with self._lock:
+            taken, self._waiting = self._waiting, {}
+        return taken
+
+
+_watching: list[Callable[[str, int], None]] = []
+"""The senders of this process's hubs, while somebody watches."""
+
+
+def begin(sender: Sender) -> None:
+    _watching.append(sender)
+
+
+def end(sender: Sender) -> None:
+    _watching.remove(sender)
+
+
+def announce(public_id: str, sequence: int) -> None:
+    """The hook of `research.notify`; returns at once."""
+    if settings.REDIS_URL:
+        _in_a_thread()(public_id, sequence)
+        return
+    for sender in tuple(_watching):
+        sender(public_id, sequence)
+
+
+@cache
+def _in_a_thread() -> Sender:
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="announce", daemon=True).start()
+    return Sender(loop)

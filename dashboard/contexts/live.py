@@ -1,0 +1,68 @@
+"""The live part of a run's page: what each fragment shows, by the fragment's name.
+
+Fragments go to every viewer alike, so nothing here knows who looks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.contexts import quality
+from dashboard.contexts import run as parts
+from dashboard.contexts.report import report
+from dashboard.queries import RunRows
+
+Context = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LiveParts:
+    """`leaves`: name → what its template shows; `rows`: name of a list → one context a row."""
+
+    leaves: dict[str, Context]
+    rows: dict[str, list[Context]]
+
+
+def live_parts(rows: RunRows) -> LiveParts:
+    return LiveParts(leaves(rows), lists(rows))
+
+
+def leaves(rows: RunRows) -> dict[str, Context]:
+    run = parts.head(rows.run, rows.told)
+    ended = run["ended"]
+    return {
+        "title": {"mark": run["mark"], "question": run["question"]},
+        "icon": {"name": run["favicon"]},
+        "sequence": {"sequence": rows.run.sequence},
+        "state": {"state": run["state"]},
+        "verdict": {"sentence": parts.sentence(rows)},
+        "line": {"parts": list(parts.verdict_line(rows.progress, ended=ended))},
+        "action": {"live": run["live"], **parts.action(rows)},
+        "failure": parts.failure(rows),
+        "survived": {"count": len(parts.survived(rows))},
+        "desk-key": {"key": parts.desk_key(rows, run)},
+        "report": parts.outcome(rows, report(rows.run, rows.report)),
+        "aspects-none": {"ended": ended},
+        "gaps-title": parts.gaps_title(rows.progress.gaps, ended=ended),
+        "evidence-count": parts.evidence_count(rows),
+        "evidence-none": {"ended": ended},
+        "evidence-more": parts.evidence_more(rows),
+        "refused-count": {"count": rows.refused_count},
+        "chart": quality.chart(rows.progress),
+        "rounds-none": {"ended": ended},
+        "quality": quality.make_up(rows),
+        "meters": {"meters": quality.meters(rows.progress)},
+        "foot": {"foot": parts.foot(rows.run), "created": rows.run.created_at},
+    }
+
+
+def lists(rows: RunRows) -> dict[str, list[Context]]:
+    return {
+        "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
+        "aspects": [parts.aspect(part) for part in rows.progress.aspects],
+        "gaps": [parts.gap(part) for part in rows.progress.gaps],
+        "evidence": [parts.claim(row) for row in rows.evidence],
+        "refused": [parts.refused(row) for row in rows.refused],
+        "rounds": [parts.round_column(row, rows) for row in rows.rounds],
+    }

@@ -1,0 +1,50 @@
+"""One citation: at an address of its own, and as a panel beside the report."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.vary import vary_on_headers
+
+from dashboard import queries
+from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation
+from research.models import Run
+from research.services import reviews
+from research.services.errors import ServiceError
+
+PANEL = "citation-panel"
+
+
+@never_cache
+@vary_on_headers("HX-Request")
+@require_GET
+def show_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
+    return shown(request, queries.find_run(request.user, public_id), number)
+
+
+@require_POST
+def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
+    """What a reviewer says of the claims behind a citation; the last word counts."""
+    run = queries.find_run(request.user, public_id)
+    claims = [row.evidence for row in queries.citation_rows(run, number).quotes]
+    try:
+        reviews.review_all(request.user, claims, request.POST.get("verdict", ""))
+    except ServiceError as error:
+        messages.error(request, str(error))
+    if is_panel(request):
+        return shown(request, run, number)
+    return redirect("citation", run.public_id, number)
+
+
+def shown(request: HttpRequest, run: Run, number: int) -> HttpResponse:
+    rows = queries.citation_rows(run, number)
+    if is_panel(request):
+        return render(request, "dashboard/_citation_panel.html", citation(rows, PANEL_BLOCKS))
+    return render(request, "dashboard/citation.html", citation(rows, PAGE_BLOCKS))
+
+
+def is_panel(request: HttpRequest) -> bool:
+    return bool(request.htmx) and request.htmx.target == PANEL  # type: ignore[attr-defined]

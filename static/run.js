@@ -1,0 +1,150 @@
+/* Comforts of a run's page; it is whole without them, and nothing here knows of the socket.
+   What did not change stays in place when a fragment comes in, new evidence waits while somebody
+   reads, ages tick, and the keys n, p and Escape work in a citation. */
+"use strict";
+
+(() => {
+  const seconds = 1000;
+
+  // --- keep what did not change ---------------------------------------------------------------
+
+  document.addEventListener("htmx:oobBeforeSwap", (event) => {
+    const { target, fragment } = event.detail;
+    if (target.dataset.rows === undefined) {
+      event.detail.shouldSwap = !isSame(target, fragment.firstElementChild);
+      return;
+    }
+    const next = [...fragment.children];
+    if (next.some((row) => document.getElementById(row.id))) {
+      event.detail.shouldSwap = false;
+      settleRows(target, next);
+    } else {
+      holdNew(target, next);
+    }
+  });
+
+  const isSame = (old, next) => next !== null && old.id === next.id && old.isEqualNode(next);
+
+  function settleRows(list, rows) {
+    const ids = new Set(rows.map((row) => row.id));
+    for (const old of [...list.children]) if (!ids.has(old.id)) old.remove();
+    const fresh = rows.filter((row) => !document.getElementById(row.id));
+    rows.forEach((row, place) => {
+      const old = document.getElementById(row.id);
+      const kept = old ? settleRow(old, row) : row;
+      if (list.children[place] !== kept) list.insertBefore(kept, list.children[place] ?? null);
+    });
+    holdNew(list, fresh);
+  }
+
+  function settleRow(old, row) {
+    if (row.dataset.parts !== undefined) {
+      for (const part of row.querySelectorAll("[id]")) {
+        const known = document.getElementById(part.id);
+        if (known && !isSame(known, part)) known.replaceWith(part);
+      }
+      return old;
+    }
+    if (isSame(withoutMarks(old), row)) return old;
+    row.hidden = old.hidden;
+    old.replaceWith(row);
+    return row;
+  }
+
+  function withoutMarks(row) {
+    const copy = row.cloneNode(true);
+    copy.removeAttribute("hidden");
+    copy.classList.remove("htmx-added", "htmx-settling");
+    return copy;
+  }
+
+  // --- new evidence waits while somebody reads ----------------------------------------------------
+
+  const newer = document.getElementById("show-newer");
+
+  function isReading() {
+    const chosen = document.getSelection();
+    return (
+      window.scrollY > 80 ||
+      (chosen && !chosen.isCollapsed) ||
+      document.querySelector(".evidence details[open]") !== null
+    );
+  }
+
+  function holdNew(list, rows) {
+    if (list.dataset.holdsNew === undefined || !newer || !list.children.length) return;
+    if (!isReading()) return;
+    for (const row of rows) row.hidden = true;
+    requestAnimationFrame(countNew);
+  }
+
+  const held = () => document.querySelectorAll("[data-holds-new] > [hidden]");
+
+  function countNew() {
+    newer.textContent = `${held().length} new`;
+    newer.parentElement.hidden = held().length === 0;
+  }
+
+  newer?.addEventListener("click", () => {
+    for (const row of held()) row.hidden = false;
+    countNew();
+  });
+
+  // --- how long it has been -----------------------------------------------------------------------
+
+  function lasting(passed) {
+    if (passed < 60) return `${passed} s`;
+    const minutes = Math.floor(passed / 60);
+    const rest = (value) => String(value % 60).padStart(2, "0");
+    return passed < 3600
+      ? `${minutes}:${rest(passed)} min`
+      : `${Math.floor(minutes / 60)}:${rest(minutes)} h`;
+  }
+
+  setInterval(() => {
+    for (const age of document.querySelectorAll("time[data-lasting]")) {
+      const passed = Math.round((Date.now() - Date.parse(age.dateTime)) / seconds);
+      age.textContent = lasting(Math.max(0, passed));
+    }
+  }, seconds);
+
+  // --- a citation beside the text -------------------------------------------------------------------
+
+  const panel = () => document.getElementById("citation-panel");
+  let opener = null;
+
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.detail.target === panel() && event.detail.elt.closest(".cite")) {
+      opener = event.detail.elt;
+    }
+  });
+
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target !== panel()) return;
+    const copy = panel().querySelector(".stored");
+    const mark = copy?.querySelector("mark");
+    if (mark) copy.scrollTop = mark.offsetTop - copy.clientHeight / 4;
+    panel().focus({ preventScroll: true });
+  });
+
+  document.addEventListener("keydown", (event) => {
+    const open = panel()?.firstElementChild;
+    if (!open || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input, textarea, select")) return;
+    if (event.key === "Escape") close();
+    if (event.key === "n") panel().querySelector("[rel=next]")?.click();
+    if (event.key === "p") panel().querySelector("[rel=prev]")?.click();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest(".panel-close")) {
+      event.preventDefault();
+      close();
+    }
+  });
+
+  function close() {
+    panel().replaceChildren();
+    opener?.focus({ preventScroll: true });
+  }
+})();

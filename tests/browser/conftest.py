@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.browser.serving import Server
+from tests.support.installation import Installation
+
+pytest_plugins = ["tests.support.fixtures"]
+
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+OPTIONS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+]
+LONGEST_MILLISECONDS = 15_000
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser(chromium_path: str | None) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium_path, args=OPTIONS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def server(bare_installation: Installation) -> Iterator[Server]:
+    """With nothing configured: the extractive analyst over the sample library."""
+    yield from serving(bare_installation)
+
+
+@pytest.fixture
+def model_server(installation: Installation) -> Iterator[Server]:
+    """Pointed at the scripted world."""
+    yield from serving(installation)
+
+
+def serving(installation: Installation) -> Iterator[Server]:
+    server = Server(installation)
+    server.start()
+    yield server
+    server.kill()
+
+
+class Watch:
+    """What a page said and asked for that it must not."""
+
+    def __init__(self) -> None:
+        self.complaints: list[str] = []
+        self.hosts: set[str] = set()
+        self.excused = False
+
+    def hear(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning") and not self.excused:
+            self.complaints.append(message.text)
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self.hear)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+
+
+@pytest.fixture
+def watch() -> Watch:
+    return Watch()
+
+
+@pytest.fixture
+def open_page(browser: Browser, watch: Watch) -> Iterator[Open]:
+    """Opens the server's pages in a context of its own; signs in by the server's link.
+
+    Afterwards the console must be clean, and nothing may have gone to another host.
+    """
+    contexts: list[BrowserContext] = []
+    ports: set[str] = set()
+
+    def open_page(server: Server, **options: Any) -> Page:
+        context = browser.new_context(base_url=server.url, **options)
+        context.set_default_timeout(LONGEST_MILLISECONDS)
+        contexts.append(context)
+        ports.add(f"127.0.0.1:{server.port}")
+        page = context.new_page()
+        watch.follow(page)
+        page.goto(server.link)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert watch.complaints == []
+    assert watch.hosts <= ports

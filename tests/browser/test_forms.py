@@ -1,0 +1,114 @@
+"""What a run asks of a person: the forms come by themselves, and what is sent is heard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.serving import Server
+from tests.support.world import LIT, SCRIPTS, SIMPLE, World
+
+QUESTIONS = ("Which lighthouse do you mean?", "First lit, or rebuilt?")
+
+
+@pytest.fixture
+def asks_back(world: World) -> World:
+    world.model.scripts = {SIMPLE: replace(SCRIPTS[SIMPLE], clarifying=QUESTIONS)}
+    return world
+
+
+def ask_first(page: Page) -> None:
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Research").click()
+    page.wait_for_url("**/runs/*/")
+
+
+def test_questions_come_by_themselves_and_an_answer_leads_to_the_plan(
+    model_server: Server, asks_back: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    asks_back.model.hold("intake")
+    ask_first(page)
+    page.evaluate("window.notReloaded = true")
+    asks_back.model.let_go()
+    page.get_by_label(QUESTIONS[0]).fill("The one at Harrow Point")
+    assert page.evaluate("window.notReloaded === true")
+    expect(page).to_have_title("? When was the Harrow Point lighthouse first lit? · Plumbline")
+    page.get_by_role("button", name="Answer").click()
+    expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
+    assert "The one at Harrow Point" in asks_back.model.requests[-1].prompt
+    expect(page.locator(".estimate")).to_have_text("About 6–84 s, 4–9 model calls, price unknown.")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".report")).to_contain_text(LIT)
+
+
+def test_questions_can_be_skipped(model_server: Server, asks_back: World, open_page: Open) -> None:
+    page = open_page(model_server)
+    ask_first(page)
+    page.get_by_role("button", name="Skip the questions").click()
+    expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
+
+
+def test_a_plan_is_sent_back_and_then_started_with_other_words(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    ask_first(page)
+    page.get_by_text("Send it back with a comment").click()
+    page.get_by_label("What should be different?").fill("Look for the year only")
+    world.model.hold("intake")
+    page.get_by_role("button", name="Send back").click()
+    expect(page.locator(".now")).to_be_visible()
+    world.model.let_go()
+    expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
+    assert "Look for the year only" in world.model.requests[-1].prompt
+    page.get_by_label("Sub-question 1").fill("In which year was it first lit?")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".aspect-text")).to_have_text("In which year was it first lit?")
+
+
+def test_a_waiting_run_survives_a_restart_and_what_was_typed_stays(
+    model_server: Server, asks_back: World, open_page: Open, watch: object
+) -> None:
+    page = open_page(model_server)
+    ask_first(page)
+    page.get_by_label(QUESTIONS[0]).fill("The one at Harrow Point")
+    watch.excused = True  # type: ignore[attr-defined]
+    model_server.kill()
+    model_server.start()
+    page.wait_for_timeout(3000)
+    expect(page.get_by_label(QUESTIONS[0])).to_have_value("The one at Harrow Point")
+    page.get_by_role("button", name="Answer").click()
+    expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
+
+
+def test_stop_and_report_ends_with_what_was_found(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    world.model.hold("assess")
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("button", name="Research").click()
+    assert world.model.held.wait(20)
+    page.get_by_role("button", name="Stop and report").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Stopp")
+    world.model.let_go()
+    expect(page.locator(".report")).to_contain_text(LIT)
+
+
+def test_a_reviewer_rejects_a_citation_in_place(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("button", name="Research").click()
+    page.locator(".cite a").first.click()
+    panel = page.locator("#citation-panel")
+    panel.get_by_role("button", name="Doesn’t").click()
+    expect(panel).to_contain_text("does not support it")
+    page.goto("/admin/research/evidence/?review=reject")
+    expect(page.locator("#result_list tbody tr")).not_to_have_count(0)

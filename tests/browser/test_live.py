@@ -1,0 +1,221 @@
+"""A run watched in a real browser: what arrives, and what happens when the line is cut."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, Watch
+from tests.browser.serving import Server
+from tests.support.installation import Installation
+from tests.support.model_server import Answer
+from tests.support.world import CHAINED, DESIGNED, TRAINED, World
+
+SAMPLES = (
+    "How does Plumbline decide when to stop?",
+    "How to make scrambled eggs?",
+    "Impact of quantum computing on cryptocurrency security",
+)
+SHOWN = ".verdict h1, .verdict-line, .aspect, .gaps li, .evidence-item, .round > div, .report"
+
+
+def slow(world: World, seconds: float = 0.5) -> None:
+    def later(answer: Answer) -> Answer:
+        time.sleep(seconds)
+        return answer
+
+    for task in ("intake", "read", "assess", "draft"):
+        world.model.twists[task] = later
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_label("What do you want to know?").fill(question)
+    page.get_by_role("button", name="Research").click()
+    page.wait_for_url("**/runs/*/")
+    page.evaluate("window.notReloaded = true")
+
+
+def was_not_reloaded(page: Page) -> bool:
+    return bool(page.evaluate("window.notReloaded === true"))
+
+
+def shown(page: Page) -> list[str]:
+    return page.locator(SHOWN).all_inner_texts()
+
+
+def hold_after_round_one(world: World, page: Page) -> None:
+    """Ask, and keep the model from judging the first round until it is let go."""
+    world.model.hold("assess")
+    ask(page, CHAINED)
+    assert world.model.held.wait(20)
+    expect(page.locator(".evidence-item")).to_have_count(1)
+
+
+# --- what arrives -------------------------------------------------------------------------------
+
+
+def test_everything_arrives_without_a_reload(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    slow(world)
+    page = open_page(model_server)
+    ask(page, CHAINED)
+    expect(page.locator(".now time")).to_be_visible()
+    expect(page.locator(".aspect")).to_have_count(2)
+    expect(page.locator(".verdict-line")).to_contain_text("round 1 of at most")
+    expect(page.locator(".evidence-item")).not_to_have_count(0)
+    expect(page.locator(".round")).to_have_count(1)
+    expect(page.locator(".gaps li.open")).to_have_count(1)
+    expect(page.locator(".verdict h1")).to_contain_text("Going on")
+    expect(page.locator(".gaps li.closed")).to_have_count(1)
+    expect(page.locator(".round")).to_have_count(2)
+    expect(page.locator(".chart-point")).to_have_count(2)
+    report = page.locator(".report")
+    expect(report).to_contain_text(DESIGNED)
+    expect(report).to_contain_text(TRAINED)
+    expect(page.locator(".verdict h1")).to_contain_text("Stopped")
+    expect(page).to_have_title(re.compile("^✓ "))
+    expect(page.locator("link[rel=icon]")).to_have_attribute("href", re.compile("favicon-done"))
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
+    assert was_not_reloaded(page)
+
+
+@pytest.mark.parametrize("question", SAMPLES)
+def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
+    server: Server, open_page: Open, question: str
+) -> None:
+    page = open_page(server)
+    page.get_by_role("button", name=question).click()
+    page.wait_for_url("**/runs/*/")
+    page.evaluate("window.notReloaded = true")
+    expect(page.locator(".report")).to_be_visible()
+    assert was_not_reloaded(page)
+    for part in (".verdict h1", ".aspect", ".evidence-item", ".round"):
+        expect(page.locator(part).first).to_be_visible()
+    quote = page.locator(".evidence-item blockquote").first.inner_text()
+    assert quote
+    place = page.locator(".cite a").first.bounding_box()
+    page.locator(".cite a").first.click()
+    panel = page.locator("#citation-panel")
+    expect(panel.locator("mark").first).to_be_visible()
+    expect(panel).to_contain_text("quote word for word")
+    assert page.locator(".cite a").first.bounding_box() == place
+    page.keyboard.press("n")
+    expect(panel).to_contain_text("Citation 2")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_empty()
+    expect(page.locator(".cite a").first).to_be_focused()
+    page.goto(page.url + "citations/1/")
+    expect(page.locator("mark#quote")).to_be_visible()
+
+
+def test_a_sample_without_javascript_ends_the_same(server: Server, open_page: Open) -> None:
+    page = open_page(server, java_script_enabled=False)
+    for question in SAMPLES:
+        page.goto(server.url)
+        page.get_by_role("button", name=question).click()
+        expect(page.locator(".report")).to_be_visible()
+        expect(page.locator(".aspect").first).to_be_visible()
+        page.locator(".cite a").first.click()
+        page.wait_for_url("**/citations/*/")
+        expect(page.locator("mark#quote")).to_be_visible()
+        expect(page.get_by_text("quote word for word").first).to_be_visible()
+
+
+def test_two_windows_agree(model_server: Server, world: World, open_page: Open) -> None:
+    first = open_page(model_server)
+    second = first.context.new_page()
+    hold_after_round_one(world, first)
+    second.goto(first.url)
+    assert shown(first) == shown(second)
+    world.model.let_go()
+    for page in (first, second):
+        expect(page.locator(".report")).to_be_visible()
+    assert shown(first) == shown(second)
+
+
+# --- what a reader does stays -------------------------------------------------------------------
+
+
+def test_what_was_opened_focused_and_typed_stays(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    page.locator(".round summary").first.click()
+    page.locator(".made-of summary").click()
+    page.locator(".made-of summary").focus()
+    page.locator(".aspect-text").first.select_text()
+    chosen = page.evaluate("getSelection().toString()")
+    assert chosen
+    world.model.let_go()
+    expect(page.locator(".round")).to_have_count(2)
+    expect(page.locator(".report")).to_be_visible()
+    assert page.locator(".round details").first.get_attribute("open") is not None
+    assert page.locator(".made-of").get_attribute("open") is not None
+    expect(page.locator(".made-of summary")).to_be_focused()
+    assert page.evaluate("getSelection().toString()") == chosen
+
+
+def test_new_evidence_waits_while_somebody_reads(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    page.locator(".aspect-text").first.select_text()
+    world.model.let_go()
+    expect(page.get_by_role("button", name="1 new")).to_be_visible()
+    expect(page.locator(".evidence-item:visible")).to_have_count(1)
+    page.get_by_role("button", name="1 new").click()
+    expect(page.locator(".evidence-item:visible")).to_have_count(2)
+    expect(page.locator(".newer")).to_be_hidden()
+
+
+# --- when the line is cut -------------------------------------------------------------------------
+
+
+def test_a_dropped_socket_comes_back_to_the_present(
+    model_server: Server, world: World, open_page: Open, watch: Watch
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    watch.excused = True
+    page.context.set_offline(True)
+    world.model.let_go()
+    time.sleep(2)
+    page.context.set_offline(False)
+    expect(page.locator(".report")).to_be_visible()
+    assert was_not_reloaded(page)
+
+
+@pytest.mark.parametrize("how", ["stop", "kill"])
+def test_a_restarted_server_is_found_again(
+    model_server: Server, world: World, open_page: Open, watch: Watch, how: str
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    watch.excused = True
+    getattr(model_server, how)()
+    world.model.let_go()
+    model_server.start()
+    expect(page.locator(".report")).to_be_visible(timeout=40_000)
+    assert was_not_reloaded(page)
+    expect(page.locator(".evidence-item")).to_have_count(2)
+
+
+def test_what_another_process_commits_arrives_too(
+    server: Server, bare_installation: Installation, open_page: Open
+) -> None:
+    """Without Redis nothing announces it; the check of the tail finds it."""
+    page = open_page(server)
+    page.get_by_role("checkbox").check()
+    ask(page, "How to make scrambled eggs?")
+    expect(page.get_by_role("button", name="Start")).to_be_visible()
+    run = page.url.rstrip("/").rsplit("/", 1)[-1]
+    with bare_installation.inside() as inside:
+        inside("tell", run=run, command="cancel")
+    expect(page.locator(".verdict-top")).to_contain_text("Cancelled")
+    assert was_not_reloaded(page)

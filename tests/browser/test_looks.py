@@ -1,0 +1,92 @@
+"""Each page of ours, light and dark: axe-core finds nothing, and the first view answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, Watch
+from tests.browser.serving import Server
+from tests.support.world import CHAINED, SIMPLE, World
+
+SIZES = ({"width": 1280, "height": 720}, {"width": 390, "height": 844})
+SCRIPT_BYTES = 10_000
+FIRST_PAGE_BYTES = 150_000
+
+
+def check(page: Page) -> None:
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for size in SIZES:
+            page.set_viewport_size(size)
+            found = Axe().run(page)
+            assert found.violations_count == 0, f"{page.url} {scheme}: {found.generate_report()}"
+
+
+def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch: Watch) -> None:
+    page = open_page(server)
+    check(page)
+    page.get_by_role("button", name="Impact of quantum").click()
+    expect(page.locator(".report")).to_be_visible()
+    for details in page.locator("details:visible").all():
+        details.evaluate("one => { one.open = true }")
+    check(page)
+    page.locator(".cite a").first.click()
+    expect(page.locator("#citation-panel mark").first).to_be_visible()
+    check(page)
+    run = page.url.split("#")[0]
+    for address in ("/", "/runs/", f"{run}citations/1/"):
+        page.goto(address)
+        check(page)
+    watch.excused = True
+    page.goto("/nowhere/")
+    check(page)
+    page.get_by_role("button", name="Sign out").click()
+    check(page)
+
+
+def test_the_pages_of_a_run_under_way(model_server: Server, world: World, open_page: Open) -> None:
+    page = open_page(model_server)
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("checkbox").check()
+    page.get_by_role("button", name="Research").click()
+    expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
+    check(page)
+    world.model.hold("assess")
+    page.goto("/")
+    page.get_by_label("What do you want to know?").fill(CHAINED)
+    page.get_by_role("button", name="Research").click()
+    assert world.model.held.wait(20)
+    expect(page.locator(".evidence-item")).to_have_count(1)
+    check(page)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_first_view_says_how_far_how_good_and_what_is_missing(
+    model_server: Server, world: World, open_page: Open, size: Any
+) -> None:
+    page = open_page(model_server, viewport=size)
+    world.model.hold("draft")
+    page.get_by_label("What do you want to know?").fill(CHAINED)
+    page.get_by_role("button", name="Research").click()
+    assert world.model.held.wait(20)
+    expect(page.locator(".verdict-line")).to_contain_text("score")
+    for part in (".verdict h1", ".verdict-line", ".now", ".aspect-state >> nth=0"):
+        box = page.locator(part).bounding_box()
+        assert box is not None and box["y"] + box["height"] <= size["height"], part
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= size["width"]
+
+
+def test_the_first_page_is_light(server: Server, open_page: Open) -> None:
+    page = open_page(server)
+    sizes = []
+    page.on("response", lambda answer: sizes.append(len(answer.body())))
+    page.goto("/")
+    page.wait_for_load_state("networkidle")
+    assert sum(sizes) <= FIRST_PAGE_BYTES
+    own = page.request.get("/static/run.js").body()
+    assert len(own) <= SCRIPT_BYTES

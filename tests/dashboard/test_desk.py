@@ -1,0 +1,68 @@
+"""What only one viewer is offered: the forms and buttons that htmx loads when they change."""
+
+from __future__ import annotations
+
+from django.contrib.auth.models import User
+from django.test import Client
+
+from dashboard import fragments
+from tests.dashboard.conftest import add_evidence, add_report, make_run
+
+PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
+
+
+def test_it_holds_the_forms_and_the_buttons_that_swap_themselves_in(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    html = client.get(f"/runs/{run.public_id}/desk/").content.decode()
+    assert "The plan</h2>" in html and "csrfmiddlewaretoken" in html
+    assert f'id="run-{run.public_id}-controls" class="controls" hx-swap-oob="true"' in html
+    assert "<html" not in html
+
+
+def test_it_is_asked_for_anew_only_where_something_else_is_offered(admin: User) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    element = f"run-{run.public_id}-desk-key"
+    keys = [fragments.build(run).fragments[element].shows]
+    for status, plan in (("awaiting_approval", {**PLAN, "brief": "Anew."}), ("researching", PLAN)):
+        run.status, run.plan = status, plan
+        keys.append(fragments.build(run).fragments[element].shows)
+    run.verdict = "Going on."
+    assert fragments.build(run).fragments[element].shows == keys[-1]
+    assert len({key["key"] for key in keys}) == 3
+
+
+def test_somebody_elses_is_not_found(admin: User) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("eve"))
+    assert stranger.get(f"/runs/{run.public_id}/desk/").status_code == 404
+
+
+def test_a_citation_beside_the_report_is_only_the_panel(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    headers = {"HX-Request": "true", "HX-Target": "citation-panel"}
+    html = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers).content.decode()
+    assert "<mark" in html and "<html" not in html
+
+
+def test_a_verdict_on_a_citation_is_kept(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    address = f"/runs/{run.public_id}/citations/1/"
+    answer = client.post(f"{address}judge/", {"verdict": "reject"})
+    assert answer.headers["Location"] == address
+    assert evidence.verdicts.get().verdict == "reject"
+    assert "does not support it" in client.get(address).content.decode()
+
+
+def test_what_is_no_verdict_is_refused(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    client.post(f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "shrug"})
+    assert not evidence.verdicts.exists()
