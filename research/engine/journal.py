@@ -36,6 +36,7 @@ from research.engine.tools import (
 
 LONGEST_WAIT_SECONDS = 20.0
 
+TIME_IS_UP = ModelFailure("the run's time was up before the model answered", permanent=True)
 TOO_SLOW = SearchFailure("The search did not answer in time.")
 
 EntryKind = Literal["model", "search", "fetch", "decision"]
@@ -296,8 +297,12 @@ class Journal:
             await self._put(pending)
             started = self._live(place).clock.monotonic()
             try:
-                answer = MODEL.dump_python(await model.complete(request), mode="json")
+                async with asyncio.timeout(self._time_left()):
+                    answered = await model.complete(request)
+                answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
+            except TimeoutError:
+                settled = replace(pending, status="failed", answer=_failure(TIME_IS_UP))
             except ModelFailure as failure:
                 told = {**_failure(failure), "retry_after_seconds": failure.retry_after_seconds}
                 settled = replace(pending, status="failed", answer=told)
@@ -305,6 +310,10 @@ class Journal:
             return await self._put(replace(settled, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
+
+    def _time_left(self) -> float:
+        """Seconds until the run's time budget is spent; no call may outlive it."""
+        return max(0.0, self.meter.config.max_seconds - self.active_seconds())
 
     async def _wait(self, place: str, attempt: int) -> None:
         """Before another attempt: as long as the server asked for, else ever longer."""

@@ -62,7 +62,7 @@ def real_server(bare_installation: Installation, real_model: str) -> Iterator[Se
         "OPENAI_API_KEY": "none",
         "RESEARCH_MODEL": "small",
         "MAX_LLM_CALLS": "8",
-        "MAX_SECONDS": "150",
+        "MAX_SECONDS": "60",
     }
     yield from serving(replace(bare_installation, settings=settings))
 

@@ -1,5 +1,6 @@
 import asyncio
 import random
+import time
 from typing import Any
 
 import pytest
@@ -21,7 +22,13 @@ from research.engine.records import (
     StopReason,
     Unit,
 )
-from research.engine.tools import ModelFailure, SearchAnswer, SearchRequest
+from research.engine.tools import (
+    ModelAnswer,
+    ModelFailure,
+    ModelRequest,
+    SearchAnswer,
+    SearchRequest,
+)
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -35,9 +42,18 @@ from tests.engine.scripted import (
     Web,
     World,
     harbour,
+    harbour_pages,
     page,
 )
 from tests.engine.test_report import check_markers
+
+
+class Running(Clock):
+    """A clock that really runs."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
 
 ENOUGH = {"min_evidence_records": 3}
 
@@ -575,3 +591,20 @@ async def test_a_search_that_hangs_is_given_up_and_said() -> None:
     assert any("did not answer in time" in problem.message for problem in ran.of(Problem))
     again = await world.replay(SIMPLE.question, unit_seconds=0.05)
     assert again.final() == ran.final()
+
+
+async def test_no_model_call_outlives_the_time_budget() -> None:
+    class Endless(Oracle):
+        async def complete(self, request: ModelRequest) -> ModelAnswer:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    world = World(Web(harbour_pages()), Endless(SIMPLE), clock=Running())
+    ran = await world.ask(SIMPLE.question, max_seconds=0.2)
+    assert ran.state.status is Status.COMPLETED
+    assert ran.state.termination_reason is StopReason.BUDGET_TIME
+    assert ran.report.markdown
+    assert ran.usage.seconds < 1.2
+    assert {cause for causes in ran.usage.fallbacks.values() for cause in causes} == {
+        "the run's time was up before the model answered"
+    }
