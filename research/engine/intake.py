@@ -25,7 +25,9 @@ async def take_in(run: Run) -> Understood:
         run.journal.emit(_plan(run, understood))
         command = await run.journal.person("clarification", ANSWERS)
         answers = tuple(a for a in command.get("answers", ()) if a.strip())
+        run.change(status=Status.INTAKE)
         if answers:
+            run.doing("Reading your answers")
             understood = await understand(run, "intake/2", clarifications=answers)
         understood = replace(understood, questions=())
     return understood
@@ -42,6 +44,8 @@ async def agree(run: Run, understood: Understood) -> Plan:
         if command["kind"] == "approve":
             plan = _edited(plan, command.get("aspects"))
             break
+        run.change(status=Status.INTAKE)
+        run.doing("Changing the plan")
         turn += 1
         comment = str(command.get("comment", ""))
         plan = _plan(run, await understand(run, f"intake/revision/{turn}", comment=comment))

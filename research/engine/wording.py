@@ -34,7 +34,7 @@ _SENTENCES = {
     StopReason.USER_STOPPED: "Stopped when you asked: {answered}.",
     StopReason.MAX_ROUNDS: "Stopped after {rounds}, the most for a question like this: {answered}.",
     StopReason.NOTHING_FOUND: "Found nothing that answers this. {tried}.",
-    StopReason.QUALITY_MET: "Stopped: {answered}{by}.",
+    StopReason.QUALITY_MET: "Stopped: {enough}{answered}{by}.",
     StopReason.NO_GAPS: "Stopped: {answered}{by}, and nothing more is missing.",
     StopReason.STUCK: "Stopped: {stuck}. {Answered}.",
     StopReason.NO_NOVELTY: "Stopped: {last}. {Answered}.",
@@ -51,6 +51,7 @@ def stopped(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
     else:
         sentence = _SENTENCES[reason].format(
             answered=answered,
+            enough=_enough(ledger, config),
             Answered=answered[:1].upper() + answered[1:],
             by=_corroborated(ledger),
             last=_last_round(ledger),
@@ -70,6 +71,14 @@ def _answered(ledger: Ledger) -> str:
         if answered == total
         else f"{answered} of {total} answered"
     )
+
+
+def _enough(ledger: Ledger, config: ResearchConfig) -> str:
+    """Why questions may stay open although the quality is met."""
+    if not ledger.open_aspects() or not ledger.rounds:
+        return ""
+    score, threshold = ledger.round.score or 0.0, config.adaptive_quality_threshold
+    return f"the score of {score:.1f} reached the {threshold:g} asked for; "
 
 
 def _corroborated(ledger: Ledger) -> str:

@@ -31,9 +31,15 @@ def port() -> int:
     return free_port()
 
 
+def as_in_a_terminal() -> None:
+    """A shell starts what runs in its background with SIGINT ignored; a terminal does not."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def start(home: Path, port: int, *arguments: str, **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "manage.py", "serve", *arguments],
+        preexec_fn=as_in_a_terminal,
         cwd=ROOT,
         env={
             "PATH": os.environ["PATH"],
