@@ -7,11 +7,10 @@ first page, trafilatura and BeautifulSoup only for the pages that need them.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 from urllib.parse import urlsplit
 
-from research.engine.tools import SourceKind
+from research.retrieval.extracted import EmptyPage, Extracted
 
 Form = Literal["html", "markdown", "plain"]
 
@@ -31,26 +30,6 @@ _FORM_OF_SUFFIX: dict[str, Form] = {
 _LOOKS_LIKE_HTML = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
-
-
-@dataclass(frozen=True)
-class Extracted:
-    """The text of a page, as the docstring of `Page` says, and what the page says of itself."""
-
-    title: str
-    text: str
-    site: str = ""
-    published: str | None = None
-    language: str | None = None
-    kind: SourceKind = "unknown"
-
-
-class EmptyPage(Exception):
-    """A page without readable text; `reason` is one sentence that may be shown."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 def extract(body: bytes, content_type: str | None, url: str) -> Extracted:

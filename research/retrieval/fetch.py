@@ -23,7 +23,7 @@ import httpx
 from research.engine.tools import FetchFailure, Page
 from research.retrieval.addresses import DEFAULT_PORTS, AddressRules, Target, check_url
 from research.retrieval.body import read_body
-from research.retrieval.extract import EmptyPage, Extracted
+from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.network import CheckedTransport, Resolve, system_resolve
 from research.retrieval.pool import PoolFailure, TextPool
 from research.retrieval.sites import domain_of, independence_key

@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 
 from research.retrieval.blocks import Block, join_blocks, read_blocks
-from research.retrieval.extract import EmptyPage, Extracted
+from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.maintext import find_main
 from research.retrieval.metadata import Metadata, read_metadata
 from research.retrieval.noise import prune, text_length

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
-from research.retrieval.extract import Extracted
+from research.retrieval.extracted import Extracted
 from research.retrieval.folder import Address, Addressing, BrokenFile, FoundFile
 from research.retrieval.reading import (
     EXTRACTOR_VERSION,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
-from research.retrieval.extract import EmptyPage, Extracted
+from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.sites import kind_of
 
 MAX_TITLE = 200

@@ -20,7 +20,8 @@ from itertools import islice
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, Generic, TypeVar
 
-from research.retrieval.extract import Extracted, extract_page
+from research.retrieval.extract import extract_page
+from research.retrieval.extracted import Extracted
 from research.retrieval.worker import READY
 
 Item = TypeVar("Item")

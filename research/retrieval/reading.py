@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from research.retrieval.extract import EmptyPage, Extracted, extract
+from research.retrieval.extract import extract
+from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.folder import MAX_FILE_BYTES
 from research.retrieval.passages import Passage, outline
 from research.retrieval.terms import extra_terms

@@ -7,7 +7,8 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from research.retrieval.extract import EmptyPage, Extracted, extract
+from research.retrieval.extract import extract
+from research.retrieval.extracted import EmptyPage, Extracted
 from tests.retrieval.layouts import BODY, BOILERPLATE, HEADING, LAYOUTS, page
 
 URL = "https://example.org/page"

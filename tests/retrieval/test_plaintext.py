@@ -1,6 +1,7 @@
 import pytest
 
-from research.retrieval.extract import EmptyPage, extract
+from research.retrieval.extract import extract
+from research.retrieval.extracted import EmptyPage
 
 FILE = "file:///notes/about%20tides.md"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from research.retrieval.extract import EmptyPage
+from research.retrieval.extracted import EmptyPage
 from research.retrieval.pool import TextPool, TookTooLong, WorkerLost
 from tests.retrieval import tasks
 
