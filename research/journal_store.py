@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from asgiref.sync import sync_to_async
 
 from research.engine.journal import Entry
+from research.engine.records import Status
 from research.engine.tools import Page
 from research.leases import Lease
 from research.models import Command, JournalEntry, PageText, Run, RunPage
@@ -18,7 +19,8 @@ from research.models.journal import PUBLIC
 from research.writer import Work, Writer
 
 COLUMNS = ("place", "attempt", "kind", "status", "request_hash", "request", "answer", "seconds")
-COMMAND_PLACES = ("commands/", "person/")
+PERSON = "person/"
+COMMAND_PLACES = ("commands/", PERSON)
 
 
 class DjangoStore:
@@ -40,7 +42,16 @@ class DjangoStore:
         return await self.writer.call(load_entries, self.lease.run_id)
 
     async def put(self, entry: Entry) -> None:
-        work = Work(self.lease, (self._row(entry),), then=_taking(entry), visible=False)
+        """What a person answered ends the waiting in the same transaction, so that no page
+        asks again what was just answered."""
+        answered = entry.place.startswith(PERSON)
+        work = Work(
+            self.lease,
+            (self._row(entry),),
+            columns={"status": Status.INTAKE.value} if answered else {},
+            then=_taking(entry),
+            visible=answered,
+        )
         await self.writer.write(work)
 
     async def put_page(self, page: Page) -> None:

@@ -41,7 +41,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "action": {"live": run["live"], **parts.action(rows)},
         "failure": parts.failure(rows),
         "survived": {"count": len(parts.survived(rows))},
-        "desk-key": {"key": parts.desk_key(rows, run)},
+        "desk-key": {"key": parts.desk_key(rows.run, run)},
         "report": parts.outcome(rows, report(rows.run, rows.report)),
         "aspects-none": {"ended": ended},
         "gaps-title": parts.gaps_title(rows.progress.gaps, ended=ended),

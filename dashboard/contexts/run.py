@@ -110,10 +110,10 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
         yield words.count(sum(gap.closed_round is None for gap in payload.gaps), "gap")
 
 
-def desk_key(rows: RunRows, run: dict[str, Any]) -> str:
+def desk_key(row: Run, run: dict[str, Any]) -> str:
     """Changes whenever a viewer is to be offered something else: other buttons, other forms."""
     flags = [name for name in ("live", "can_stop", "can_resume", "can_cancel") if run[name]]
-    asked = f"{rows.run.status} {rows.run.plan}" if run["asks"] else ""
+    asked = f"{row.status} {row.plan}" if run["asks"] else ""
     return "-".join([*flags, f"{crc32(asked.encode()):08x}"])
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from dashboard import fragments, queries
 from dashboard.contexts.plan import plan
-from dashboard.contexts.run import head
+from dashboard.contexts.run import desk_key, head
 from dashboard.forms import ClarificationForm, CommentForm, PlanForm
 from research.engine.records import Status
 from research.models import Run
@@ -41,14 +41,20 @@ def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) 
 @never_cache
 @require_GET
 def desk(request: HttpRequest, public_id: str) -> HttpResponse:
-    """What only this viewer is offered, loaded when that changes: the buttons and forms."""
-    run = queries.find_run(request.user, public_id)
-    return render(request, "dashboard/desk.html", desk_of(run))
+    """What only this viewer is offered, loaded when that changes: the buttons and forms.
+
+    A viewer who already has it (`have`) keeps it, and what was typed there.
+    """
+    context = desk_of(queries.find_run(request.user, public_id))
+    if request.GET.get("have") == context["desk_key"]:
+        return HttpResponse(status=204)
+    return render(request, "dashboard/desk.html", context)
 
 
 def desk_of(run: Run, **forms: object) -> dict[str, Any]:
     shown = head(run, queries.untaken_commands(run))
-    return {"run": shown, **({**waiting_forms(run), **forms} if shown["asks"] else {})}
+    asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
+    return {"run": shown, "desk_key": desk_key(run, shown), **asked}
 
 
 def waiting_forms(run: Run) -> dict[str, object]:
