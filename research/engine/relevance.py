@@ -6,7 +6,6 @@ C20 of the requirement ledger. From 0.6 a page counts as relevant for the overvi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from research.engine import features
 from research.engine.similarity import jaccard
@@ -66,8 +65,3 @@ def term_weights(wanted: str) -> dict[str, float]:
 
 def _weigh(held: frozenset[str] | set[str], weights: dict[str, float]) -> float:
     return sum(weight for term, weight in weights.items() if term in held)
-
-
-def best_first(scores: Sequence[tuple[float, str]]) -> list[str]:
-    """Addresses by falling score, ties by address."""
-    return [url for _, url in sorted(scores, key=lambda pair: (-pair[0], pair[1]))]
