@@ -6,6 +6,7 @@ section, the passage follows as a quotation.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -22,6 +23,9 @@ SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
 DIRECT = 0.62
 FAR_BEHIND = 0.6
+BREVITY = 0.04
+OF_A_SECTION = 2
+SHORTEST_QUOTE = 8
 _STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
 
 NOTHING_DIRECT = "No passage answers this directly; the closest:"
@@ -62,20 +66,33 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
         record for aspect in ledger.aspects for record in ledger.supporting(aspect)
     ]
     steps = _procedure(ledger, pool) if read_question(main.text).kind == "how_to" else []
-    ranked = steps or sorted(pool, key=_rank)
+    ranked = steps or sorted(pool, key=_short_rank)
     chosen: list[Evidence] = []
     room = SHORT_ANSWER_WORDS
     for record in ranked:
         words = words_in(record.sources[0].quote)
         if chosen and record.relevance < FAR_BEHIND * chosen[0].relevance:
-            break
-        if (chosen and words > room) or (not steps and _said(record, chosen)):
+            continue
+        if (chosen and words > room) or (not steps and _crowded(record, chosen)):
             continue
         chosen.append(record)
         room -= words
-        if room < 12:
+        if room < SHORTEST_QUOTE:
             break
     return chosen
+
+
+def _short_rank(record: Evidence) -> tuple[float, int, int]:
+    """Relevance, with brevity rewarded: several short quotes say more than a long one."""
+    words = max(1, words_in(record.sources[0].quote))
+    return (BREVITY * math.log(words) - record.relevance, -len(record.keys), int(record.id[1:]))
+
+
+def _crowded(record: Evidence, chosen: Sequence[Evidence]) -> bool:
+    """Whether it repeats another, or its section has had its say."""
+    source = record.sources[0]
+    places = [(other.sources[0].url, other.sources[0].section) for other in chosen]
+    return _said(record, chosen) or places.count((source.url, source.section)) == OF_A_SECTION
 
 
 def _chosen(ledger: Ledger, aspect: Aspect) -> list[Evidence]:

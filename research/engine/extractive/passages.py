@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from research.engine.extractive.scoring import Line, lines
 from research.engine.quotes import MAX_QUOTE
-from research.engine.text import Sentence, sentences, term_set, words_in
+from research.engine.text import Sentence, term_set, words_in
 from research.engine.tools import Page
 
 SHORTEST = 4
 FRAGMENT = 10
-NEIGHBOURS = 4
+PASSAGE_WORDS = 25
 
 _DANGLING = re.compile(
     r"^(?:it|its|this|these|those|that|they|their|them|he|she|his|her|him|such|both|however"
@@ -37,23 +38,22 @@ _POINTER = re.compile(
 class Passage:
     """Whole sentences of one page and section: `page.text[start:end]`, at most `MAX_QUOTE` long.
 
-    `claim` is the text of its first sentence (with the one it refers to, if it opens with a
-    pronoun). `label` are the offsets of the defined term that the passage stands under, if
-    any. `terms` are those of the passage itself, `subject` those of heading and title,
-    `near` those of the neighbouring sentences.
+    `number` is that of the sentence that it is about, `claim` the text of that sentence (with
+    the one it refers to, if it opens with a pronoun). `label` are the offsets of the defined
+    term that the passage stands under, if any. `terms` are those of the passage itself,
+    `subject` those of heading and title.
     """
 
     page: Page
+    number: int
     start: int
     end: int
     claim: str
     section: str
     label: tuple[int, int] | None
     terms: frozenset[str]
-    near: frozenset[str]
     subject: frozenset[str]
     is_item: bool
-    opens_section: bool
 
     @property
     def text(self) -> str:
@@ -62,49 +62,42 @@ class Passage:
 
 def passages(page: Page) -> list[Passage]:
     """A passage for every sentence that may open one, in the page's order."""
-    found = sentences(page.text)
-    bags = [term_set(sentence.text) for sentence in found]
+    found = lines(page.text)
     title = term_set(page.title)
     result: list[Passage] = []
-    for sentence in found:
-        if sentence.kind != "code" and _speaks(sentence.text):
-            opens = not result or result[-1].section != sentence.section
-            passage = _passage(page, found, bags, title, sentence, opens)
+    for line in found:
+        if line.sentence.kind != "code" and _speaks(line.sentence.text):
+            passage = _passage(page, found, title, line.sentence)
             if passage is not None:
                 result.append(passage)
     return result
 
 
 def _passage(
-    page: Page,
-    found: Sequence[Sentence],
-    bags: Sequence[frozenset[str]],
-    title: frozenset[str],
-    opening: Sentence,
-    opens_section: bool,
+    page: Page, found: Sequence[Line], title: frozenset[str], opening: Sentence
 ) -> Passage | None:
     first = _head(found, opening)
-    if _dangles(found[first].text):
+    if _dangles(found[first].sentence.text):
         return None
     last = _tail(found, first, opening)
-    start, end = found[first].start, found[last].end
+    if last is None:
+        return None
+    start, end = found[first].sentence.start, found[last].sentence.end
     if end - start > MAX_QUOTE:
         end = start + page.text[start : start + MAX_QUOTE].rfind(" ")
     if end <= start:
         return None
-    low, high = _same_section(found, first, -1), _same_section(found, last, 1)
     return Passage(
         page=page,
+        number=opening.number,
         start=start,
         end=end,
-        claim=" ".join(sentence.text for sentence in found[first : opening.number + 1]),
+        claim=" ".join(line.sentence.text for line in found[first : opening.number + 1]),
         section=opening.section,
         label=opening.label,
-        terms=frozenset().union(*bags[first : last + 1]),
-        near=frozenset().union(*bags[low : high + 1]),
-        subject=title | term_set(opening.section),
+        terms=frozenset().union(*(line.words for line in found[first : last + 1])),
+        subject=title | found[opening.number].heading,
         is_item=opening.kind == "item",
-        opens_section=opens_section,
     )
 
 
@@ -120,42 +113,49 @@ def _is_fragment(text: str) -> bool:
     return words_in(text) < FRAGMENT and text[-1:] not in ".!:;…\"'”’)"
 
 
-def _head(found: Sequence[Sentence], opening: Sentence) -> int:
+def _head(found: Sequence[Line], opening: Sentence) -> int:
     """Where the passage opens: a loose pronoun takes along what it refers to."""
     first = opening.number
-    while first > 0 and opening.number - first < 2 and _dangles(found[first].text):
-        before = found[first - 1]
-        item = "item" in {before.kind, found[first].kind}
+    while first > 0 and opening.number - first < 2 and _dangles(found[first].sentence.text):
+        before = found[first - 1].sentence
+        item = "item" in {before.kind, found[first].sentence.kind}
         if before.section != opening.section or item or not _speaks(before.text):
             break
         first -= 1
     return first
 
 
-def _tail(found: Sequence[Sentence], first: int, opening: Sentence) -> int:
-    """Where it ends: as many whole sentences of the section as a quote holds; an item alone."""
+def _tail(found: Sequence[Line], first: int, opening: Sentence) -> int | None:
+    """Where it ends: a short sentence takes along what follows in its paragraph, and one that
+    ends in a colon its list; None where there is no such list."""
     last = opening.number
-    while last + 1 < len(found):
-        following = found[last + 1]
-        fits = following.end - found[first].start <= MAX_QUOTE
-        alone = following.kind == "item" and following.block != found[last].block
-        left = opening.kind == "item" and following.block != opening.block
-        left |= following.kind == "prose" and not _speaks(following.text)
-        if not fits or alone or left or following.section != opening.section:
+    words = sum(words_in(line.sentence.text) for line in found[first : last + 1])
+    start = found[first].sentence.start
+    if opening.text.endswith(":"):
+        return _list_end(found, last, start)
+    for line in found[last + 1 :]:
+        following = line.sentence
+        words += words_in(following.text)
+        fits = words <= PASSAGE_WORDS and following.end - start <= MAX_QUOTE
+        if following.block != opening.block or not fits or not _speaks(following.text):
             break
-        last += 1
+        if following.text.endswith(":"):
+            break
+        last = following.number
     return last
 
 
-def _same_section(found: Sequence[Sentence], number: int, step: int) -> int:
-    """The furthest of `NEIGHBOURS` sentences in one direction that is of the same section."""
-    reached = number
-    for _ in range(NEIGHBOURS):
-        beyond = reached + step
-        if not 0 <= beyond < len(found) or found[beyond].section != found[number].section:
+def _list_end(found: Sequence[Line], colon: int, start: int) -> int | None:
+    """The last item of the list or code that a sentence with a colon announces."""
+    section, last = found[colon].sentence.section, colon
+    for line in found[colon + 1 :]:
+        announced = line.sentence
+        if announced.kind not in {"item", "code"} or announced.section != section:
             break
-        reached = beyond
-    return reached
+        if announced.end - start > MAX_QUOTE:
+            return None
+        last = announced.number
+    return last if last > colon else None
 
 
 def reads_well(text: str) -> bool:

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from research.engine.extractive.answering import Need, instructs
 from research.engine.extractive.passages import Passage, passages
 from research.engine.extractive.question import read_question
-from research.engine.extractive.scoring import Need, Weights, covers, instructs, score
+from research.engine.extractive.scoring import Ranking
 from research.engine.records import Aspect
 from research.engine.similarity import jaccard
 from research.engine.tools import Page
@@ -33,20 +34,33 @@ def read_pages(pages: Sequence[Page], aspects: Sequence[Aspect], per_page: int) 
     A list of steps that answers a how-to counts as one claim of its page and comes whole.
     """
     found = [passages(page) for page in pages]
-    weights = Weights(passage.terms for page in found for passage in page)
     needs = [(aspect.id, Need.of(read_question(aspect.text))) for aspect in aspects]
+    ranking = Ranking(pages)
+    scores = [(aspect_id, ranking.scores(need)) for aspect_id, need in needs]
     result: list[Scored] = []
-    for rank, page in enumerate(found):
-        steps = _steps(page, needs, weights)
+    for number, page in enumerate(found):
+        steps = _steps(page, needs)
         taken = {step.passage.start for step in steps}
-        rest = [s for s in _scored(page, needs, weights, rank) if s.passage.start not in taken]
+        rest = [
+            scored
+            for passage in page
+            if passage.start not in taken
+            and (scored := _scored(passage, [(a, found[number]) for a, found in scores]))
+        ]
         result += [*steps, *_best(rest, per_page)]
     return result
 
 
-def _steps(
-    page: Sequence[Passage], needs: Sequence[tuple[str, Need]], weights: Weights
-) -> list[Scored]:
+def _scored(passage: Passage, scores: Iterable[tuple[str, Sequence[float]]]) -> Scored | None:
+    """The passage for the sub-question that it answers best, if it answers any."""
+    value, aspect_id = max(
+        ((scored[passage.number], aspect_id) for aspect_id, scored in scores),
+        key=lambda pair: pair[0],
+    )
+    return Scored(passage, aspect_id, round(value, 4)) if value >= KEEP else None
+
+
+def _steps(page: Sequence[Passage], needs: Sequence[tuple[str, Need]]) -> list[Scored]:
     """The items of the list under the heading that is worded most like a how-to asked for."""
     worth, best = 0.0, list[Scored]()
     for aspect_id, need in needs:
@@ -54,33 +68,21 @@ def _steps(
             continue
         for _, group in groupby(page, key=lambda passage: (passage.section, passage.is_item)):
             steps = list(group)
-            value = _procedure_worth(steps, need, weights)
+            value = _procedure_worth(steps, need)
             if value > worth:
                 worth = value
                 best = [Scored(step, aspect_id, round(value, 4)) for step in steps]
     return best if worth >= PROCEDURE else []
 
 
-def _procedure_worth(steps: Sequence[Passage], need: Need, weights: Weights) -> float:
+def _procedure_worth(steps: Sequence[Passage], need: Need) -> float:
     """0-1: whether heading and title are what was asked, and the items tell what to do."""
     if not steps[0].is_item or len(steps) < LEAST_STEPS:
         return 0.0
     subject = steps[0].subject
     instructing = sum(instructs(step.text) for step in steps) / len(steps)
-    foreign = len(subject - need.known)
-    return covers(subject, need, weights) * (0.6 + 0.4 * instructing) * 0.97**foreign
-
-
-def _scored(
-    page: Iterable[Passage], needs: Sequence[tuple[str, Need]], weights: Weights, rank: int
-) -> list[Scored]:
-    result = []
-    for passage in page:
-        worths = [(score(passage, need, weights, rank), aspect_id) for aspect_id, need in needs]
-        value, aspect_id = max(worths, key=lambda pair: pair[0])
-        if value >= KEEP:
-            result.append(Scored(passage, aspect_id, round(value, 4)))
-    return result
+    covered = len(subject & need.known) / max(1, len(need.known))
+    return covered * (0.6 + 0.4 * instructing) * 0.97 ** len(subject - need.known)
 
 
 def _best(scored: list[Scored], limit: int) -> list[Scored]:

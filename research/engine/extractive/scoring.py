@@ -1,143 +1,161 @@
-"""How well a passage answers a sub-question: weighted word overlap and the kind of answer."""
+"""How well each sentence of some pages answers a sub-question.
+
+Four views of a sentence count alike: itself with its heading, what stands around it, and
+the BM25 of its window and of its section. Words that the best windows share, and the kind of
+thing that the question asks for, come on top. The weights are round numbers; a fit to
+questions over documentation found nothing better.
+"""
 
 from __future__ import annotations
 
-import math
-import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
 
-from research.engine import features
-from research.engine.extractive.passages import Passage
-from research.engine.extractive.question import Asked, Kind
-from research.engine.text import stem, term_set, terms
+from research.engine.extractive.answering import Need, answers_kind
+from research.engine.extractive.matching import Held, Question, Vocabulary, most, summed
+from research.engine.text import Sentence, sentences, term_set, terms
+from research.engine.tools import Page
 
-
-class Weights:
-    """How much each term of a question tells, by its rarity among the pages' sentences."""
-
-    def __init__(self, texts: Iterable[frozenset[str]]) -> None:
-        self._count = 0
-        self._holders: Counter[str] = Counter()
-        for words in texts:
-            self._count += 1
-            self._holders.update(words)
-
-    def of(self, term: str) -> float:
-        """Inverse document frequency, smoothed; a term that nobody holds weighs most."""
-        return math.log(1 + (self._count + 1) / (self._holders[term] + 0.5))
+RADIUS = 3
+OWN = NEAR = WINDOW = SECTION = 2.0
+FEEDBACK = 1.0
+KIND = 5.0
+TOTAL = OWN + NEAR + WINDOW + SECTION + FEEDBACK + KIND
+FEEDBACK_LINES = 12
+FEEDBACK_TERMS = 20
 
 
 @dataclass(frozen=True)
-class Need:
-    """What a sub-question asks for: its terms and the kind of thing that answers it."""
+class Line:
+    """A sentence as the ranking sees it: its terms in order and as a set, its heading's, and
+    the defined term that it stands under."""
 
-    text: str
+    sentence: Sentence
     terms: tuple[str, ...]
-    kind: Kind
-    known: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, asked: Asked) -> Need:
-        return cls(asked.text, asked.terms, asked.kind, frozenset(asked.terms))
+    words: frozenset[str]
+    heading: frozenset[str]
+    label: str
 
 
-IN_SUBJECT = 0.6
-NEAR = 0.3
-ANSWER_TYPE = 0.12
-OPENS_SECTION = 0.15
-LATE_IN_PAGE = 0.1
-LATER_PAGES = 0.8
-SHORT_QUESTION = 3
+@lru_cache(maxsize=64)
+def lines(text: str) -> tuple[Line, ...]:
+    """The sentences of a page's text, with their terms."""
+    return tuple(
+        Line(
+            sentence,
+            found := tuple(terms(sentence.text)),
+            frozenset(found),
+            term_set(sentence.section),
+            text[slice(*sentence.label)] if sentence.label else "",
+        )
+        for sentence in sentences(text)
+    )
 
 
-def score(passage: Passage, need: Need, weights: Weights, rank: int) -> float:
-    """0-1: the weighted share of the question's terms that the passage holds.
+@dataclass
+class _View:
+    """A line against a question: what it, its heading and its surroundings hold."""
 
-    A term in its heading or the page's title counts `IN_SUBJECT`, one in the neighbouring
-    sentences `NEAR`; a passage that holds what the kind of question asks for gains up to
-    `ANSWER_TYPE`, one that opens a section `OPENS_SECTION`, and a late one loses up to
-    `LATE_IN_PAGE`. Pages count down to `LATER_PAGES` by their place (`rank` from 0) in the
-    choice of the round.
-    """
-    total = sum(weights.of(term) for term in need.terms)
-    if not total or not (passage.terms | passage.subject) & need.known:
-        return 0.0
-    share = sum(weights.of(term) * _place(passage, term) for term in need.terms) / total
-    bonus = ANSWER_TYPE if has_answer_type(passage, need) else 0.0
-    value = share * (1 - ANSWER_TYPE) + bonus * min(1.0, share * 1.5)
-    return min(1.0, value * _standing(passage)) * (LATER_PAGES + (1 - LATER_PAGES) * 0.5**rank)
+    line: Line
+    own: float
+    near: float
+    heading: float
+    window: float
+    section: float
 
 
-def _standing(passage: Passage) -> float:
-    """Pages say what matters at the head of a section, and early."""
-    opens = 1 + OPENS_SECTION if passage.opens_section else 1.0
-    return opens * (1 - LATE_IN_PAGE * passage.start / len(passage.page.text))
+class Ranking:
+    """The sentences of some pages, to be ranked for any number of sub-questions."""
 
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self._pages = [lines(page.text) for page in pages]
+        every = [line for page in self._pages for line in page]
+        self._vocabulary = Vocabulary(line.words | line.heading for line in every)
+        words = sum(len(line.terms) for line in every)
+        sections = len(
+            {(n, line.sentence.section) for n, page in enumerate(self._pages) for line in page}
+        )
+        self._mean_line = words / max(1, len(every))
+        self._mean_section = words / max(1, sections)
 
-def _place(passage: Passage, term: str) -> float:
-    if term in passage.terms:
-        return 1.0
-    if term in passage.subject:
-        return IN_SUBJECT
-    return NEAR if term in passage.near else 0.0
+    def scores(self, need: Need) -> list[list[float]]:
+        """0-1 for each sentence of each page; falls where the pages lack the question's words."""
+        question = Question(need.terms, need.names, self._vocabulary)
+        views = [self._views(page, question) for page in self._pages]
+        every = [view for page in views for view in page]
+        best_window = max((view.window for view in every), default=0.0) or 1.0
+        best_section = max((view.section for view in every), default=0.0) or 1.0
+        shared = self._shared(every, question, best_window)
+        return [
+            [
+                self._score(view, need, shared, best_window, best_section) * question.known_share
+                for view in page
+            ]
+            for page in views
+        ]
 
+    def _score(
+        self,
+        view: _View,
+        need: Need,
+        shared: dict[str, float],
+        best_window: float,
+        best_section: float,
+    ) -> float:
+        if not view.near and not view.heading:
+            return 0.0
+        line = view.line
+        value = OWN * view.own + NEAR * view.near
+        value += WINDOW * view.window / best_window + SECTION * view.section / best_section
+        value += FEEDBACK * sum(shared[word] for word in line.words & shared.keys())
+        value += KIND * answers_kind(line.sentence.text, line.label, line.words, need)
+        return value / TOTAL
 
-def covers(held: frozenset[str], need: Need, weights: Weights) -> float:
-    """The weighted share (0-1) of what is asked for that stands in `held`."""
-    total = sum(weights.of(term) for term in need.terms)
-    found = sum(weights.of(term) for term in need.terms if term in held)
-    return found / total if total else 0.0
+    def _views(self, page: Sequence[Line], question: Question) -> list[_View]:
+        views: list[_View] = []
+        grouped = [list(group) for _, group in groupby(page, lambda line: line.sentence.section)]
+        for section in grouped:
+            views += self._section(section, question)
+        return views
 
+    def _section(self, section: Sequence[Line], question: Question) -> list[_View]:
+        heading = question.held(section[0].heading)
+        held = [question.held(line.words) for line in section]
+        counts = [question.counted(line.terms) for line in section]
+        lengths = [len(line.terms) for line in section]
+        whole = question.bm25(summed([*counts, heading, heading]), sum(lengths), self._mean_section)
+        return [
+            _View(
+                line,
+                question.share(most((held[at], heading))),
+                question.share(most(held[low:high])),
+                question.share(heading),
+                self._window(question, counts[low:high], lengths[low:high]),
+                whole,
+            )
+            for at, line in enumerate(section)
+            for low, high in [(max(0, at - RADIUS), at + RADIUS + 1)]
+        ]
 
-def has_answer_type(passage: Passage, need: Need) -> bool:
-    text = passage.text
-    if need.kind == "when":
-        return bool(features.dates(text))
-    if need.kind == "how_many":
-        return bool(features.numbers(text))
-    if need.kind in {"who", "where", "which"}:
-        return any(not term_set(name) & need.known for name in features.names(text))
-    if need.kind == "why":
-        return bool(_CAUSE.search(text))
-    if need.kind == "how":
-        return bool(_MEANS.search(text))
-    if need.kind == "how_to":
-        return instructs(text)
-    if need.kind == "what" and len(need.terms) <= SHORT_QUESTION:
-        return _defines(text, need)
-    return False
+    def _window(self, question: Question, counts: Sequence[Held], lengths: Sequence[int]) -> float:
+        mean = self._mean_line * (2 * RADIUS + 1)
+        return question.bm25(summed(counts), sum(lengths), mean)
 
-
-_CAUSE = re.compile(
-    r"\b(?:because|since|so that|in order to|due to|therefore|reason|avoids?|prevents?|allows?"
-    r"|otherwise|ensures?|to keep|to make sure|would)\b",
-    re.IGNORECASE,
-)
-_MEANS = re.compile(
-    r"\b(?:by|using|uses?|if|when|sets?|setting|calls?|with|via|is done|is defined|based on)\b",
-    re.IGNORECASE,
-)
-_INSTRUCTS = re.compile(
-    r"^(?:\w+ly\s)?(?:add|beat|bring|call|choose|combine|cook|cover|create|crack|cut|do|fold|heat"
-    r"|install|keep|let|make|melt|mix|open|place|pour|put|remove|repeat|return|run|season|select"
-    r"|serve|set|stir|take|turn|use|wait|warm|whisk|write)\b",
-    re.IGNORECASE,
-)
-
-
-def instructs(text: str) -> bool:
-    """Whether a sentence opens by telling what to do."""
-    return bool(_INSTRUCTS.search(text))
-
-
-_IS = re.compile(r"\b(?:is|are|was|were|means|refers to)\b")
-
-
-def _defines(text: str, need: Need) -> bool:
-    found = _IS.search(text)
-    if not found:
-        return False
-    subject = {stem(word) for word in terms(text[: found.start()])}
-    return bool(subject & set(need.terms))
+    def _shared(
+        self, views: Sequence[_View], question: Question, best_window: float
+    ) -> dict[str, float]:
+        """Terms that several of the best windows share, with their part of all such terms."""
+        counted: Counter[str] = Counter()
+        ranked = sorted(
+            views, key=lambda v: -(0.5 * v.near + 0.5 * v.window / best_window + 0.3 * v.heading)
+        )
+        for rank, view in enumerate(ranked[:FEEDBACK_LINES]):
+            for word in view.line.words - question.stands_for.keys():
+                counted[word] += 1 / (1 + 0.2 * rank)  # type: ignore[assignment]
+        weighed = {w: c * self._vocabulary.rarity(w) for w, c in counted.items() if c > 1.2}
+        chosen = sorted(weighed, key=lambda word: (-weighed[word], word))[:FEEDBACK_TERMS]
+        total = sum(weighed[word] for word in chosen) or 1.0
+        return {word: weighed[word] / total for word in chosen}
