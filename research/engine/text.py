@@ -20,6 +20,7 @@ STOP_WORDS = frozenset((_DATA / "stop_words_en.txt").read_text().split())
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*[^\W_]+|[+#]+)*", re.UNICODE)
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[._'’-]|_+)[^\W_]+)*[+#]*|_+[^\W_]+(?:_+[^\W_]+)*_*", re.UNICODE)
 _PART = re.compile(r"[^\W_]+", re.UNICODE)
+_IDENTIFIER = re.compile(r"[a-z]\w*(?:_\w|\.\w|\()")
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
@@ -233,8 +234,8 @@ def _is_abbreviation(text: str, start: int, dot: int, end: int) -> bool:
     last = text[start:dot].rsplit(None, 1)[-1].lstrip("(\"'“‘[").lower() if dot > start else ""
     if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i"):
         return True
-    following = text[end:].lstrip()[:1] if end < len(text) else ""
-    return following.islower() and last != ""
+    following = text[end : end + 60].lstrip()
+    return following[:1].islower() and last != "" and not _IDENTIFIER.match(following)
 
 
 def words_in(text: str) -> int:

@@ -33,6 +33,7 @@ _ASKS_DEFAULT = re.compile(
 _DEFAULT = re.compile(
     r"\bdefaults?\b|\bunless\b|\bif (?:it is )?(?:not|omitted|unspecified)\b", re.IGNORECASE
 )
+_ASKS_REASON = re.compile(r"\bwhy\b|\bwhat causes\b", re.IGNORECASE)
 _CAUSE = re.compile(
     r"\b(?:because|since|so that|in order to|due to|therefore|thus|hence|reason|avoids?|prevents?"
     r"|allows?|otherwise|ensures?|to keep|to make sure|would|cannot|not)\b",
@@ -66,6 +67,7 @@ class Need:
     asks_name: bool
     asks_number: bool
     asks_default: bool
+    asks_reason: bool
 
     @classmethod
     def of(cls, asked: Asked) -> Need:
@@ -74,11 +76,14 @@ class Need:
             text=asked.text,
             kind=asked.kind,
             terms=asked.terms,
-            names=frozenset().union(*(term_set(name) for name in asked.names)),
+            names=frozenset().union(
+                *(term_set(name) for name in (*asked.names, *_IDENTIFIER.findall(asked.text)))
+            ),
             thing=term_set(thing.group(1)) if thing else frozenset(),
             asks_name=bool(_ASKS_NAME.search(asked.text)),
             asks_number=bool(_ASKS_NUMBER.search(asked.text)),
             asks_default=bool(_ASKS_DEFAULT.search(asked.text)),
+            asks_reason=bool(_ASKS_REASON.search(asked.text)),
         )
 
     @property
@@ -118,7 +123,7 @@ def answers_kind(text: str, label: str, words: frozenset[str], need: Need) -> fl
     value += NAME * (need.asks_name and (new_name or bool(_IDENTIFIER.search(label))))
     value += NUMBER * (need.asks_number and held.number)
     value += DEFAULT * (need.asks_default and held.default)
-    value += REASON * (need.kind == "why" and held.cause)
+    value += REASON * (need.asks_reason and held.cause)
     value += THING * bool(need.thing & words)
     if need.kind in {"who", "where"}:
         value += NAME * any(not name & need.known for name in held.names)

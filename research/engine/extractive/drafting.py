@@ -10,9 +10,11 @@ import math
 import re
 from collections.abc import Sequence
 
+from research.engine import features
 from research.engine.draft import Draft, Section, Statement
+from research.engine.extractive.answering import Need, decides
 from research.engine.extractive.passages import reads_well
-from research.engine.extractive.question import read_question
+from research.engine.extractive.question import Asked, read_question
 from research.engine.ledger import Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, Evidence, Quoted
@@ -22,7 +24,7 @@ from research.engine.text import term_set, unique, words_in
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
 DIRECT = 0.62
-FAR_BEHIND = 0.6
+FAR_BEHIND = 0.65
 BREVITY = 0.04
 OF_A_SECTION = 2
 SHORTEST_QUOTE = 8
@@ -39,12 +41,19 @@ def draft(ledger: Ledger) -> Draft:
         if (records := _chosen(ledger, aspect))
     ]
     short = _short_answer(ledger)
-    direct = bool(short) and short[0].relevance >= DIRECT
+    direct = bool(short) and _direct(short, read_question(next(iter(ledger.aspects.values())).text))
     return Draft(
         tuple(statement(record) for record in short),
         tuple(sections),
         "" if direct else NOTHING_DIRECT,
     )
+
+
+def _direct(short: Sequence[Evidence], asked: Asked) -> bool:
+    """Whether the best passage is close, and one holds what the kind of question asks for."""
+    need = Need.of(asked)
+    told = any(decides(plain(record.sources[0].quote), need) for record in short)
+    return short[0].relevance >= DIRECT and told
 
 
 def statement(record: Evidence) -> Statement:
@@ -118,8 +127,13 @@ def _rank(record: Evidence) -> tuple[float, int, int]:
 
 
 def _said(record: Evidence, chosen: Sequence[Evidence]) -> bool:
-    words = term_set(record.claim)
-    return any(jaccard(words, term_set(other.claim)) > 0.6 for other in chosen)
+    """Whether another says the same; one with numbers of its own says more."""
+    words, numbers = term_set(record.claim), set(features.numbers(record.claim))
+    return any(
+        jaccard(words, term_set(other.claim)) > 0.6
+        and numbers <= set(features.numbers(other.claim))
+        for other in chosen
+    )
 
 
 def _from_two_sources(chosen: list[Evidence], pool: Sequence[Evidence]) -> list[Evidence]:

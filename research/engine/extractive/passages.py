@@ -24,6 +24,7 @@ _DANGLING = re.compile(
     r"|where|which|in this case|if so|if not)\b",
     re.IGNORECASE,
 )
+_IDENTIFIER = re.compile(r"[a-z]\w*(?:[_.(]\w|\d|[A-Z]|\(\))")
 _FIRST_PERSON = re.compile(r"\b(?:I|we|my|our|us|me)\b")
 _POINTER = re.compile(
     r"\b(?:see (?:table|figure|section|chapter|also|the)|click|subscribe|sign up|cookie|newsletter"
@@ -77,7 +78,7 @@ def _passage(
     page: Page, found: Sequence[Line], title: frozenset[str], opening: Sentence
 ) -> Passage | None:
     first = _head(found, opening)
-    if _dangles(found[first].sentence.text):
+    if _dangles(found[first].sentence.text) and not _of_its_term(found, first):
         return None
     last = _tail(found, first, opening)
     if last is None:
@@ -99,6 +100,13 @@ def _passage(
         subject=title | found[opening.number].heading,
         is_item=opening.kind == "item",
     )
+
+
+def _of_its_term(found: Sequence[Line], first: int) -> bool:
+    """Whether "this" or "it" is the defined term that the sentence opens the definition of."""
+    line = found[first]
+    opens = first == 0 or found[first - 1].sentence.section != line.sentence.section
+    return opens and bool(line.label)
 
 
 def _speaks(text: str) -> bool:
@@ -164,7 +172,10 @@ def reads_well(text: str) -> bool:
 
 
 def _dangles(text: str) -> bool:
-    return bool(_DANGLING.match(text)) or text[:1].islower()
+    """Whether it opens with a loose pronoun or connective, or in the middle of a sentence."""
+    if _DANGLING.match(text):
+        return True
+    return text[:1].islower() and not _IDENTIFIER.match(text)
 
 
 def _complete(text: str) -> bool:

@@ -67,24 +67,40 @@ class _View:
     section: float
 
 
+def _sections(page: Sequence[Line]) -> list[list[Line]]:
+    return [list(group) for _, group in groupby(page, lambda line: line.sentence.section)]
+
+
+def _around(at: int) -> slice:
+    """The places of a window's lines in their section."""
+    return slice(max(0, at - RADIUS), at + RADIUS + 1)
+
+
 class Ranking:
     """The sentences of some pages, to be ranked for any number of sub-questions."""
 
     def __init__(self, pages: Sequence[Page]) -> None:
-        self._pages = [lines(page.text) for page in pages]
-        every = [line for page in self._pages for line in page]
+        self._pages = [_sections(lines(page.text)) for page in pages]
+        every = [line for page in self._pages for section in page for line in section]
         self._vocabulary = Vocabulary(line.words | line.heading for line in every)
         words = sum(len(line.terms) for line in every)
-        sections = len(
-            {(n, line.sentence.section) for n, page in enumerate(self._pages) for line in page}
+        windows = sum(
+            len(line.terms)
+            for page in self._pages
+            for section in page
+            for at in range(len(section))
+            for line in section[_around(at)]
         )
-        self._mean_line = words / max(1, len(every))
-        self._mean_section = words / max(1, sections)
+        self._mean_window = windows / max(1, len(every))
+        self._mean_section = words / max(1, sum(map(len, self._pages)))
 
     def scores(self, need: Need) -> list[list[float]]:
         """0-1 for each sentence of each page; falls where the pages lack the question's words."""
         question = Question(need.terms, need.names, self._vocabulary)
-        views = [self._views(page, question) for page in self._pages]
+        views = [
+            [view for section in page for view in self._section(section, question)]
+            for page in self._pages
+        ]
         every = [view for page in views for view in page]
         best_window = max((view.window for view in every), default=0.0) or 1.0
         best_section = max((view.section for view in every), default=0.0) or 1.0
@@ -114,13 +130,6 @@ class Ranking:
         value += KIND * answers_kind(line.sentence.text, line.label, line.words, need)
         return value / TOTAL
 
-    def _views(self, page: Sequence[Line], question: Question) -> list[_View]:
-        views: list[_View] = []
-        grouped = [list(group) for _, group in groupby(page, lambda line: line.sentence.section)]
-        for section in grouped:
-            views += self._section(section, question)
-        return views
-
     def _section(self, section: Sequence[Line], question: Question) -> list[_View]:
         heading = question.held(section[0].heading)
         held = [question.held(line.words) for line in section]
@@ -131,18 +140,16 @@ class Ranking:
             _View(
                 line,
                 question.share(most((held[at], heading))),
-                question.share(most(held[low:high])),
+                question.share(most(held[_around(at)])),
                 question.share(heading),
-                self._window(question, counts[low:high], lengths[low:high]),
+                self._window(question, counts[_around(at)], lengths[_around(at)]),
                 whole,
             )
             for at, line in enumerate(section)
-            for low, high in [(max(0, at - RADIUS), at + RADIUS + 1)]
         ]
 
     def _window(self, question: Question, counts: Sequence[Held], lengths: Sequence[int]) -> float:
-        mean = self._mean_line * (2 * RADIUS + 1)
-        return question.bm25(summed(counts), sum(lengths), mean)
+        return question.bm25(summed(counts), sum(lengths), self._mean_window)
 
     def _shared(
         self, views: Sequence[_View], question: Question, best_window: float
