@@ -46,12 +46,16 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 
+_IS = re.compile(r"\b(?:is|are|was|were|means|refers to)\b")
+
 NAME = 2.0
 NUMBER = 2.0
 DEFAULT = 2.0
 REASON = 1.0
 THING = 1.0
 NEW_NAME = 0.7
+DEFINITION = 2.0
+SHORT_QUESTION = 3
 FULL = 5.0
 
 
@@ -129,12 +133,20 @@ def answers_kind(text: str, label: str, words: frozenset[str], need: Need) -> fl
         value += NAME * any(not name & need.known for name in held.names)
     if need.kind == "when":
         value += NUMBER * held.date
+    if need.kind == "what" and len(need.terms) <= SHORT_QUESTION:
+        value += DEFINITION * _defines(text, need)
     return min(1.0, value / FULL)
+
+
+def _defines(text: str, need: Need) -> bool:
+    """Whether the question's noun is the subject of an "is" or "means"."""
+    found = _IS.search(text)
+    return found is not None and bool(term_set(text[: found.start()]) & need.known)
 
 
 def decides(text: str, need: Need) -> bool:
     """Whether a short answer may rest on it: a date for "when", a number for "how many",
-    a name for "who"; any other kind of question has no such sign."""
+    a name for "who", two of its words for a comparison; other kinds have no such sign."""
     held = holds(text)
     if need.kind == "how_many":
         return held.number
@@ -142,6 +154,8 @@ def decides(text: str, need: Need) -> bool:
         return held.date
     if need.kind == "who":
         return any(not name & need.known for name in held.names)
+    if need.kind == "comparison":
+        return len(term_set(text) & need.known) > 1
     return True
 
 

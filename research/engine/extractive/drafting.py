@@ -53,7 +53,7 @@ def _direct(short: Sequence[Evidence], asked: Asked) -> bool:
     """Whether the best passage is close, and one holds what the kind of question asks for."""
     need = Need.of(asked)
     told = any(decides(plain(record.sources[0].quote), need) for record in short)
-    return short[0].relevance >= DIRECT and told
+    return told and max(record.relevance for record in short) >= DIRECT
 
 
 def statement(record: Evidence) -> Statement:
@@ -78,9 +78,10 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
     ranked = steps or sorted(pool, key=_short_rank)
     chosen: list[Evidence] = []
     room = SHORT_ANSWER_WORDS
+    best = max((record.relevance for record in pool), default=0.0)
     for record in ranked:
         words = words_in(record.sources[0].quote)
-        if chosen and record.relevance < FAR_BEHIND * chosen[0].relevance:
+        if chosen and record.relevance < FAR_BEHIND * best:
             continue
         if (chosen and words > room) or (not steps and _crowded(record, chosen)):
             continue
@@ -88,7 +89,13 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
         room -= words
         if room < SHORTEST_QUOTE:
             break
-    return chosen
+    return chosen if steps else _in_page_order(chosen)
+
+
+def _in_page_order(chosen: Sequence[Evidence]) -> list[Evidence]:
+    """Source by source, the best passage's first, each in its page's order."""
+    order = {record.sources[0].url: i for i, record in reversed(list(enumerate(chosen)))}
+    return sorted(chosen, key=lambda r: (order[r.sources[0].url], r.sources[0].start))
 
 
 def _short_rank(record: Evidence) -> tuple[float, int, int]:
@@ -117,9 +124,7 @@ def _chosen(ledger: Ledger, aspect: Aspect) -> list[Evidence]:
             break
         if not _said(record, chosen) and _eligible(record):
             chosen.append(record)
-    chosen = _from_two_sources(chosen, pool) or pool[:1]
-    order = {record.sources[0].url: i for i, record in reversed(list(enumerate(chosen)))}
-    return sorted(chosen, key=lambda r: (order[r.sources[0].url], r.sources[0].start))
+    return _in_page_order(_from_two_sources(chosen, pool) or pool[:1])
 
 
 def _rank(record: Evidence) -> tuple[float, int, int]:

@@ -28,6 +28,10 @@ _IDENTIFIER = re.compile(r"[a-z]\w*(?:[_.(]\w|\d|[A-Z]|\(\))")
 _FIRST_PERSON = re.compile(r"\b(?:I|we|my|our|us|me)\b")
 _POINTER = re.compile(
     r"\b(?:see (?:table|figure|section|chapter|also|the)|click|subscribe|sign up|cookie|newsletter"
+    r"|(?:described|discussed|documented|explained|listed|shown|summari[sz]ed) in"
+    r" (?:table|section|chapter|figure)"
+    r"|^(?:table|section|chapter|figure) [\w.]+ (?:contains|describes|lists|provides|shows"
+    r"|summari[sz]es)|^(?:added|changed|deprecated|new) in version [\d.]+(?::.{0,40})?\.$"
     r"|all rights reserved|copyright|read more|share this|learn more"
     r"|(?:posted|written|published|edited|updated) (?:on|by)"
     r"|by .{3,30} on \w+ \d)\b",
@@ -173,7 +177,7 @@ def reads_well(text: str) -> bool:
 
 def _dangles(text: str) -> bool:
     """Whether it opens with a loose pronoun or connective, or in the middle of a sentence."""
-    if _DANGLING.match(text):
+    if _DANGLING.match(text) or text.startswith("("):
         return True
     return text[:1].islower() and not _IDENTIFIER.match(text)
 
