@@ -56,6 +56,7 @@ THING = 1.0
 NEW_NAME = 0.7
 DEFINITION = 2.0
 SHORT_QUESTION = 3
+OPENING = 100
 FULL = 5.0
 
 
@@ -140,7 +141,7 @@ def answers_kind(text: str, label: str, words: frozenset[str], need: Need) -> fl
 
 def _defines(text: str, need: Need) -> bool:
     """Whether the question's noun is the subject of an "is" or "means"."""
-    found = _IS.search(text)
+    found = _IS.search(text, 0, OPENING)
     return found is not None and bool(term_set(text[: found.start()]) & need.known)
 
 

@@ -13,7 +13,7 @@ from research.engine.tools import Page
 
 SHORTEST = 4
 FRAGMENT = 10
-PASSAGE_WORDS = 25
+PASSAGE_WORDS = 40
 
 _DANGLING = re.compile(
     r"^(?:it|its|this|these|those|that|they|their|them|he|she|his|her|him|such|both|however"
@@ -30,11 +30,14 @@ _POINTER = re.compile(
     r"\b(?:see (?:table|figure|section|chapter|also|the)|click|subscribe|sign up|cookie|newsletter"
     r"|(?:described|discussed|documented|explained|listed|shown|summari[sz]ed) in"
     r" (?:table|section|chapter|figure)"
-    r"|^(?:table|section|chapter|figure) [\w.]+ (?:contains|describes|lists|provides|shows"
-    r"|summari[sz]es)|^(?:added|changed|deprecated|new) in version [\d.]+(?::.{0,40})?\.$"
     r"|all rights reserved|copyright|read more|share this|learn more"
     r"|(?:posted|written|published|edited|updated) (?:on|by)"
     r"|by .{3,30} on \w+ \d)\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(
+    r"^(?:table|section|chapter|figure) [\w.]+ (?:contains|describes|lists|provides|shows"
+    r"|summari[sz]es)\b|^(?:added|changed|deprecated|new) in version [\d.]+(?::.{0,60})?\.$",
     re.IGNORECASE,
 )
 
@@ -114,10 +117,11 @@ def _of_its_term(found: Sequence[Line], first: int) -> bool:
 
 
 def _speaks(text: str) -> bool:
-    """No fragment, question, byline, pointer or first person."""
+    """No fragment, question, byline, pointer, note of a change or first person."""
     if words_in(text) < SHORTEST or text.endswith("?") or _is_fragment(text):
         return False
-    return not _POINTER.search(text) and not _FIRST_PERSON.search(text)
+    told = (_POINTER.search(text), _ASIDE.search(text), _FIRST_PERSON.search(text))
+    return not any(told)
 
 
 def _is_fragment(text: str) -> bool:

@@ -12,6 +12,10 @@ def told(text: str) -> list[str]:
     return [passage.claim for passage in passages(page("https://a.example/", text, "Title"))]
 
 
+def told_whole(text: str) -> list[str]:
+    return [passage.text for passage in passages(page("https://a.example/", text, "Title"))]
+
+
 @given(PAGES)
 def test_a_passage_is_verbatim_and_no_longer_than_a_quote(text: str) -> None:
     for passage in passages(page("https://a.example/", text, "Title")):
@@ -29,6 +33,11 @@ def test_a_passage_is_verbatim_and_no_longer_than_a_quote(text: str) -> None:
         "I think that the lamp is the best one.",
         "See table 5 for all lamps of the coast.",
         "Three words only.",
+        "New in version 3.9.",
+        "The lamps of the coast are listed in Table 5.",
+        "Chapter 12 provides all that is known of lamps.",
+        "(It is said that the lamp burns oil.)",
+        "There are several kinds of lamps:",
         "Written by Ines Vale",
         "    code = that.is(never, a, passage)",
     ],
@@ -60,6 +69,21 @@ def test_a_definition_knows_its_term() -> None:
     text = "###### timeout\n\nThe seconds that a page may take."
     [passage] = passages(page("https://a.example/", text))
     assert passage.label is not None and text[slice(*passage.label)] == "timeout"
+
+
+def test_a_sentence_with_a_colon_takes_along_its_list() -> None:
+    text = "The lamp burns two oils:\n\n- the oil of the whale\n- the oil of the olive"
+    assert told_whole(text)[0] == normalise(text)
+
+
+def test_an_identifier_may_open_a_sentence() -> None:
+    text = "A lamp was lit by hand before. lamp_light() lights every lamp of the coast at once."
+    assert told(text)[1].startswith("lamp_light() lights")
+
+
+def test_this_in_a_definition_is_the_term() -> None:
+    text = "###### wick\n\nThis controls how far the flame stands out."
+    assert told(text) == ["This controls how far the flame stands out."]
 
 
 @pytest.mark.parametrize(

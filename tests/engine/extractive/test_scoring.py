@@ -1,5 +1,3 @@
-import time
-
 from research.engine.extractive.answering import Need, answers_kind, decides
 from research.engine.extractive.question import read_question
 from research.engine.extractive.scoring import Ranking, lines
@@ -51,19 +49,3 @@ def test_a_short_answer_rests_on_a_date_a_number_or_a_name_where_one_is_asked_fo
     assert decides("The lamp was built by Edda Marlow.", need("Who built the lamp?"))
     assert not decides("The lamp was built well.", need("Who built the lamp?"))
     assert not decides("Wicks are made of wool.", need("Compare wicks and burners"))
-
-
-def test_a_long_page_is_ranked_in_linear_time() -> None:
-    def seconds(paragraphs: int) -> float:
-        text = "\n\n".join(
-            f"## Part {n}\n\nThe lamp {n} burns oil of the whale. The keeper {n} trims it."
-            for n in range(paragraphs)
-        )
-        lines(text)
-        ranking = Ranking([page("https://a.example/", text)])
-        started = time.process_time()
-        ranking.scores(need("What oil does the lamp burn?"))
-        return time.process_time() - started
-
-    seconds(50)
-    assert seconds(4000) < 40 * max(seconds(400), 0.001)
