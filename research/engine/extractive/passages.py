@@ -13,7 +13,7 @@ from research.engine.tools import Page
 
 SHORTEST = 4
 FRAGMENT = 10
-PASSAGE_WORDS = 40
+PASSAGE_WORDS = 25
 
 _DANGLING = re.compile(
     r"^(?:it|its|this|these|those|that|they|their|them|he|she|his|her|him|such|both|however"
