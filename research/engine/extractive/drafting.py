@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from research.engine import features
 from research.engine.draft import Draft, Section, Statement
-from research.engine.extractive.answering import Need, decides
 from research.engine.extractive.passages import reads_well
 from research.engine.extractive.question import Asked, read_question
+from research.engine.extractive.wanted import Need, decides
 from research.engine.ledger import Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, Evidence, Quoted

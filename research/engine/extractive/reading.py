@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from research.engine.extractive.answering import Need, instructs
 from research.engine.extractive.passages import Passage, passages
 from research.engine.extractive.question import read_question
 from research.engine.extractive.scoring import Ranking
+from research.engine.extractive.wanted import Need, instructs
 from research.engine.records import Aspect
 from research.engine.similarity import jaccard
 from research.engine.tools import Page

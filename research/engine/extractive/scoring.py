@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from research.engine.extractive.answering import Need, answers_kind
 from research.engine.extractive.matching import Held, Question, Vocabulary, most, summed
+from research.engine.extractive.wanted import Need, answers_kind
 from research.engine.text import Sentence, sentences, term_set, terms
 from research.engine.tools import Page
 

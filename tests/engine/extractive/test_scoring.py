@@ -1,6 +1,6 @@
-from research.engine.extractive.answering import Need, answers_kind, decides
 from research.engine.extractive.question import read_question
 from research.engine.extractive.scoring import Ranking, lines
+from research.engine.extractive.wanted import Need, answers_kind, decides
 from research.engine.text import term_set
 from tests.engine.scripted import page
 
