@@ -6,7 +6,7 @@ Rules D5 and F1 of the requirement ledger. Independence is a key per source; con
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -57,6 +57,7 @@ class Book:
     _signatures: dict[str, _Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _keys: dict[str, str] = field(default_factory=dict)
+    _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
         """Merge a finding; returns its record and whether it was new."""
@@ -94,24 +95,34 @@ class Book:
     def _enter(self, record: Evidence, signature: _Signature) -> None:
         self.records[record.id] = record
         self._signatures[record.id] = signature
+        self._by_aspect[record.aspect_id].append(record.id)
         for word in signature.words:
             self._holders[word].append(record.id)
 
     def _compare(self, new: _Signature, source: Quoted) -> tuple[str | None, list[str]]:
-        shared = Counter(other for word in new.words for other in self._holders.get(word, ()))
-        twin, rivals = None, []
-        for other_id, count in sorted(shared.items(), key=lambda i: (-i[1], int(i[0][1:]))):
+        """The record with most shared words that agrees, and those that are in conflict."""
+        twin, most, rivals = None, 0, []
+        for other_id in sorted(self._near(new.words), key=_number):
             old = self._signatures[other_id]
-            if count < SAME_CLAIM * max(len(new.words), len(old.words)) * 0.9:
-                continue
             alike = jaccard(new.words, old.words)
             if alike < SAME_CLAIM:
                 continue
             if _agree(new, old):
-                twin = twin or other_id
+                shared = len(new.words & old.words)
+                if shared > most:
+                    twin, most = other_id, shared
             elif _conflict(new, old, alike) and self._independent(other_id, source):
                 rivals.append(other_id)
-        return twin, sorted(rivals, key=lambda i: int(i[1:]))
+        return twin, rivals
+
+    def _near(self, words: frozenset[str]) -> set[str]:
+        """Every record that may hold `SAME_CLAIM` of the words, found by the rarest of them.
+
+        Who holds that share of n words holds at least one of any n - share + 1.
+        """
+        rarest = sorted(words, key=lambda word: len(self._holders.get(word, ())))
+        enough = len(words) - int(SAME_CLAIM * len(words)) + 1
+        return {other for word in rarest[:enough] for other in self._holders.get(word, ())}
 
     def _independent(self, record_id: str, source: Quoted) -> bool:
         return source.independence_key not in self.records[record_id].keys
@@ -138,13 +149,17 @@ class Book:
         return settled
 
     def of(self, aspect_id: str) -> list[Evidence]:
-        return [record for record in self.records.values() if record.aspect_id == aspect_id]
+        return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]
 
 
 def confidence(keys: int, flags: Iterable[Uncertainty]) -> float:
     """1 - 0.5ⁿ over n independent sources, lowered where the claim is uncertain."""
     uncertain = any(flag != "single_source" for flag in flags)
     return round((1 - 0.5**keys) * (UNCERTAIN if uncertain else 1.0), 4)
+
+
+def _number(record_id: str) -> int:
+    return int(record_id[1:])
 
 
 def _sign(claim: str) -> _Signature:

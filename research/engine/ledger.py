@@ -92,7 +92,9 @@ class Ledger:
 
     def keys_of(self, aspect_id: str) -> frozenset[str]:
         """Independent sources behind a sub-question."""
-        return frozenset(key for record in self.supporting(aspect_id) for key in record.keys)
+        return frozenset().union(
+            *(r.keys for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS)
+        )
 
     def open_aspects(self) -> list[Aspect]:
         return [a for a in self.aspects.values() if a.state not in ANSWERING]
@@ -102,7 +104,7 @@ class Ledger:
 
     def independent_sources(self) -> frozenset[str]:
         """Over all records that answer some sub-question."""
-        return frozenset(key for r in self.evidence if r.relevance >= SUPPORTS for key in r.keys)
+        return frozenset().union(*(r.keys for r in self.evidence if r.relevance >= SUPPORTS))
 
     # --- evidence, sources, gaps -------------------------------------------------------
 
@@ -110,9 +112,11 @@ class Ledger:
         """Mark each answered sub-question's best claim and emit what changed since `before`."""
         best = {s[0].id for a in self.aspects if (s := self.supporting(a))}
         for record in self.evidence:
-            self.book.records[record.id] = replace(record, key=record.id in best)
-        for record in self.evidence:
-            if before.get(record.id) != record:
+            if record.key != (record.id in best):
+                record = replace(record, key=not record.key)
+                self.book.records[record.id] = record
+            old = before.get(record.id)
+            if record is not old and record != old:
                 self.emit(record)
 
     def put_source(self, source: Source) -> None:
