@@ -100,29 +100,29 @@ class Book:
             self._holders[word].append(record.id)
 
     def _compare(self, new: _Signature, source: Quoted) -> tuple[str | None, list[str]]:
-        """The record with most shared words that agrees, and those that are in conflict."""
-        twin, most, rivals = None, 0, []
-        for other_id in sorted(self._near(new.words), key=_number):
+        """The agreeing record with most words in common, and those that are in conflict."""
+        agreeing: dict[str, int] = {}
+        rivals = []
+        for other_id, alike in self._alike(new.words):
             old = self._signatures[other_id]
-            alike = jaccard(new.words, old.words)
-            if alike < SAME_CLAIM:
-                continue
             if _agree(new, old):
-                shared = len(new.words & old.words)
-                if shared > most:
-                    twin, most = other_id, shared
+                agreeing[other_id] = len(new.words & old.words)
             elif _conflict(new, old, alike) and self._independent(other_id, source):
                 rivals.append(other_id)
-        return twin, rivals
+        return max(agreeing, key=agreeing.__getitem__, default=None), rivals
 
-    def _near(self, words: frozenset[str]) -> set[str]:
-        """Every record that may hold `SAME_CLAIM` of the words, found by the rarest of them.
+    def _alike(self, words: frozenset[str]) -> list[tuple[str, float]]:
+        """The records that are alike in words, in the order of ids, and how alike they are.
 
-        Who holds that share of n words holds at least one of any n - share + 1.
+        They share at least `SAME_CLAIM` of the n words, so each holds one of any n + 1 less
+        that share: the rarest ones lead to all of them.
         """
         rarest = sorted(words, key=lambda word: len(self._holders.get(word, ())))
-        enough = len(words) - int(SAME_CLAIM * len(words)) + 1
-        return {other for word in rarest[:enough] for other in self._holders.get(word, ())}
+        enough = len(words) + 1 - int(SAME_CLAIM * len(words))
+        near = {other for word in rarest[:enough] for other in self._holders.get(word, ())}
+        alike = ((other, jaccard(words, self._signatures[other].words)) for other in near)
+        found = [(other, share) for other, share in alike if share >= SAME_CLAIM]
+        return sorted(found, key=lambda pair: int(pair[0][1:]))
 
     def _independent(self, record_id: str, source: Quoted) -> bool:
         return source.independence_key not in self.records[record_id].keys
@@ -156,10 +156,6 @@ def confidence(keys: int, flags: Iterable[Uncertainty]) -> float:
     """1 - 0.5ⁿ over n independent sources, lowered where the claim is uncertain."""
     uncertain = any(flag != "single_source" for flag in flags)
     return round((1 - 0.5**keys) * (UNCERTAIN if uncertain else 1.0), 4)
-
-
-def _number(record_id: str) -> int:
-    return int(record_id[1:])
 
 
 def _sign(claim: str) -> _Signature:
