@@ -95,9 +95,7 @@ def close_of_a_round(records: int = RECORDS, repeats: int = 30) -> Timed:
     return timed("close_of_a_round", what, 50, bench.step, repeats)
 
 
-def timed(
-    name: str, what: str, bound_ms: float, step: Callable[[], object], repeats: int
-) -> Timed:
+def timed(name: str, what: str, bound_ms: float, step: Callable[[], object], repeats: int) -> Timed:
     step()
     took = []
     for _ in range(repeats):
@@ -139,7 +137,6 @@ class Rounds:
     run: Run
     words: Words
     chance: random.Random
-    loop: asyncio.AbstractEventLoop
     to_come: list[list[Finding]] = field(default_factory=list)
 
     @classmethod
@@ -150,7 +147,7 @@ class Rounds:
         run = Run(Question("What is known of it?", "2026-03-01", True), config, journal)
         aspects = tuple(PlannedAspect(text, text) for text in ASPECTS)
         run.start(Plan("", Complexity.COMPLEX, "en", aspects))
-        made = cls(run, Words(), random.Random(SEED), asyncio.new_event_loop())
+        made = cls(run, Words(), random.Random(SEED))
         for _ in range(records):
             run.ledger.book.add(made.finding(), 0)
         for _ in range(rounds_to_come):
@@ -162,7 +159,7 @@ class Rounds:
         [work] = rounds.begin(run, [Topic("a topic", ("a query",), "A1")])
         work.reading = Reading(self.to_come.pop())
         rounds.merge(run, [work])
-        self.loop.run_until_complete(verdict.settle(run, self.assessment()))
+        asyncio.run(verdict.settle(run, self.assessment()))
 
     def finding(self) -> Finding:
         claim = f"{self.words.text(14).capitalize()} {self.chance.randint(1, 9_999)}."

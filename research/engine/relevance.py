@@ -59,6 +59,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(token.lower() for token in tokens(text))
 
 
+@lru_cache(maxsize=256)
 def term_weights(wanted: str) -> dict[str, float]:
     named = Counter(t for name in features.names(wanted) for t in term_set(name))
     return {t: _NAME_WEIGHT if named[t] else 1.0 for t in dict.fromkeys(terms(wanted))}

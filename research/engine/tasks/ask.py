@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -49,8 +50,13 @@ class Task(Generic[A]):
 
     def schema(self) -> dict[str, Any]:
         """The answer's JSON schema in the strict form: closed objects, nothing optional."""
-        closed: dict[str, Any] = _close(self.answer.model_json_schema())
-        return closed
+        return _schema(self.answer)
+
+
+@lru_cache
+def _schema(answer: type[Answer]) -> dict[str, Any]:
+    closed: dict[str, Any] = _close(answer.model_json_schema())
+    return closed
 
 
 class TaskFailed(Exception):
