@@ -120,12 +120,13 @@ def _recall(world: World, question: Question, texts: Iterable[str]) -> float | N
 
 def recall_by_round(world: World, question: Question, run: Resource) -> tuple[float, ...]:
     """The share of needed facts that stand in quotes of pages fetched up to each round's end."""
-    ends = _round_ends(run)
+    return tuple(_recall(world, question, quotes) or 0.0 for quotes in quotes_by_round(run))
+
+
+def quotes_by_round(run: Resource) -> list[list[str]]:
+    """The quotes of pages fetched up to each round's end."""
     quotes = [(_time(s["fetched_at"]), s["quote"]) for e in run["evidence"] for s in e["sources"]]
-    return tuple(
-        _recall(world, question, (quote for at, quote in quotes if at <= end)) or 0.0
-        for end in ends
-    )
+    return [[quote for at, quote in quotes if at <= end] for end in _round_ends(run)]
 
 
 def _round_ends(run: Resource) -> list[datetime]:
