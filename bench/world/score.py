@@ -59,6 +59,7 @@ class Score:
     evidence_recall: float | None
     report_recall: float | None
     citation_precision: float | None
+    claim_precision: float | None
     cited_sentences: int
     cited_in_vain: int
     recall_by_round: tuple[float, ...]
@@ -87,6 +88,7 @@ def score(world: World, question: Question, run: Resource, log: Mapping[str, Any
         evidence_recall=_recall(world, question, (s["quote"] for _, s in quoted)),
         report_recall=_recall(world, question, [body]),
         citation_precision=_share(cited.count("right"), len(cited)),
+        claim_precision=_claim_precision(world, run),
         cited_sentences=len(cited),
         cited_in_vain=cited.count("in vain"),
         recall_by_round=by_round,
@@ -197,6 +199,15 @@ def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
     if not stated or numbers or _DENIED.search(sentence):
         return "wrong"
     return "right" if all(_holds(world, fact, quotes) for fact in stated) else "wrong"
+
+
+def _claim_precision(world: World, run: Resource) -> float | None:
+    """The share of the evidence's claims that say nothing that their quotes don't say."""
+    carried = [
+        _carried(world, record["claim"], [(s["url"], s["quote"]) for s in record["sources"]])
+        for record in run["evidence"]
+    ]
+    return _share(len(carried) - carried.count("wrong"), len(carried))
 
 
 def _states(sentence: str, fact: Fact) -> bool:
