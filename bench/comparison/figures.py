@@ -39,7 +39,8 @@ class Figures:
 
     `speculative` are pages that were got and not read; `gates` are (round, gate, decision);
     `quotes_right` counts quotes that stand at their offsets in the stored text and in the
-    page as the world serves it; `statements` are the report's sentences, but for connections.
+    page as the world serves it; `statements` are the report's sentences, but for connections;
+    `key_claims` are the records that the engine calls so.
     """
 
     score: Score
@@ -52,6 +53,8 @@ class Figures:
     quotes_right: int
     statements: int
     statements_cited: int
+    key_claims: int
+    key_claims_cited: int
     gates: tuple[tuple[int, str, str], ...]
     status: str
 
@@ -75,6 +78,8 @@ def figures_of(
     cost = metered(resource["usage"]) if replay else scored.cost
     quotes = [source for record in resource["evidence"] for source in record["sources"]]
     statements, cited = statements_of(resource)
+    keys = {record["id"] for record in resource["evidence"] if record["key"]}
+    reported = {i for citation in resource["citations"] for i in citation["evidence_ids"]}
     return Figures(
         score=scored,
         cost=cost,
@@ -86,6 +91,8 @@ def figures_of(
         quotes_right=sum(_stands(quote, store, running) for quote in quotes),
         statements=statements,
         statements_cited=cited,
+        key_claims=len(keys),
+        key_claims_cited=len(keys & reported),
         gates=tuple((g["round"], g["gate"], g["decision"]) for g in resource["gates"]),
         status=resource["status"],
     )
@@ -140,8 +147,9 @@ def _served(running: RunningWorld, url: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _page_words(page: Page) -> str:
+    byline = f"Published on {page.published}"
     padding = filler.padding(page.path, markup.HUGE) if page.trouble == "huge" else ()
-    return _words("\n".join((page.title, page.published, *page.paragraphs, *padding)))
+    return _words("\n".join((page.title, byline, *page.paragraphs, *padding)))
 
 
 # --- statements -------------------------------------------------------------------------------

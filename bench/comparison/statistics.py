@@ -34,6 +34,12 @@ def mean(values: Iterable[float]) -> float:
     return sum(numbers) / len(numbers) if numbers else 0.0
 
 
+def known_mean(values: Iterable[float | None]) -> float | None:
+    """Over the values that are known; None where none is."""
+    known = [value for value in values if value is not None]
+    return mean(known) if known else None
+
+
 def percentile(values: Iterable[float], share: float) -> float:
     """With linear interpolation between neighbours; `share` 0-1. 0 of nothing."""
     ordered = sorted(values)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bench.comparison.depths import DEPTH, Measured, hindsight
 from bench.comparison.figures import Figures
-from bench.comparison.statistics import SEED, Estimate, Point, cost_ratio, mean
+from bench.comparison.statistics import SEED, Estimate, Point, cost_ratio, known_mean, mean
 from bench.world.score import Stopping, stopping
 
 Cost = Callable[[Figures], float]
@@ -63,9 +63,9 @@ class Row:
     searches: float
     fetches: float
     usd: float
-    evidence_recall: float
-    report_recall: float
-    citation_precision: float
+    evidence_recall: float | None
+    report_recall: float | None
+    citation_precision: float | None
 
 
 def row(name: str, runs: Sequence[Figures]) -> Row:
@@ -81,10 +81,6 @@ def row(name: str, runs: Sequence[Figures]) -> Row:
         report_recall=known_mean(f.score.report_recall for f in runs),
         citation_precision=known_mean(f.score.citation_precision for f in runs),
     )
-
-
-def known_mean(values: Iterable[float | None]) -> float:
-    return mean(value for value in values if value is not None)
 
 
 # --- at equal recall --------------------------------------------------------------------------
