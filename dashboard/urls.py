@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, citation, run
+from dashboard.views import account, ask, citation, exports, run
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
@@ -22,6 +22,7 @@ urlpatterns = [
     path("runs/<slug:public_id>/stop/", run.stop, name="stop"),
     path("runs/<slug:public_id>/resume/", run.resume, name="resume"),
     path("runs/<slug:public_id>/cancel/", run.cancel, name="cancel"),
+    path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),
     path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),

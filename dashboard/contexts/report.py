@@ -8,6 +8,7 @@ from typing import Any
 from django.urls import reverse
 
 from dashboard import markdown, words
+from dashboard.exports import FORMATS
 from research.models import Report, Run
 
 
@@ -20,6 +21,10 @@ def report(run: Run, version: Report | None) -> dict[str, Any]:
         "html": rendered.html,
         "headings": rendered.headings,
         "checked": checked(version.checks),
+        "exports": [
+            (form.name, reverse("export", args=[run.public_id, extension]))
+            for extension, form in FORMATS.items()
+        ],
     }
 
 
