@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.core.paginator import Page, Paginator
+from django.db.models import Q
 from django.http import Http404
 
+from research.engine.records import ENDED, WAITING, Status
 from research.models import (
     Evidence,
     EvidenceSource,
@@ -31,6 +33,13 @@ RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
 EVIDENCE_SHOWN = 60
 REFUSED_SHOWN = 40
+STATES = {
+    "waiting": Q(status__in=WAITING),
+    "working": Q(status__in=frozenset(Status) - ENDED - WAITING),
+    "done": Q(status=Status.COMPLETED) & ~Q(termination_reason="nothing_found"),
+    "nothing_found": Q(status=Status.COMPLETED, termination_reason="nothing_found"),
+    "failed": Q(status__in=(Status.FAILED, Status.CANCELLED)),
+}
 LIST_FIELDS = (
     "public_id",
     "question",
@@ -81,9 +90,14 @@ def recent_runs(viewer: Viewer) -> Sequence[Run]:
     return list(runs.visible_to(viewer).only(*LIST_FIELDS)[:RECENT_RUNS])
 
 
-def page_of_runs(viewer: Viewer, number: str | None) -> Page[Run]:
-    visible = runs.visible_to(viewer).only(*LIST_FIELDS)
-    return Paginator(visible, RUNS_ON_A_PAGE).get_page(number)
+def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str = "") -> Page[Run]:
+    """Those whose question holds every word of `text` and that are in that `state`."""
+    found = runs.visible_to(viewer).only(*LIST_FIELDS)
+    for word in text.split():
+        found = found.filter(question__icontains=word)
+    if state:
+        found = found.filter(STATES[state])
+    return Paginator(found, RUNS_ON_A_PAGE).get_page(number)
 
 
 def find_run(viewer: Viewer, public_id: str) -> Run:

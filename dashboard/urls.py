@@ -12,6 +12,7 @@ CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
 urlpatterns = [
     path("", ask.ask, name="ask"),
+    path("settings/", ask.ask_with_settings, name="ask_settings"),
     path("samples/<slug:slug>/", ask.try_sample, name="sample"),
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
