@@ -77,10 +77,10 @@ class Parts:
 
     @cached_property
     def model(self) -> ChatModel | None:
-        from research.llm.client import ChatModel, ModelSettings
-
         if not settings.RESEARCH_MODEL:
             return None
+        from research.llm.client import ChatModel, ModelSettings
+
         return ChatModel(
             ModelSettings(
                 research_model=settings.RESEARCH_MODEL,

@@ -74,7 +74,7 @@ class Score:
 def score(world: World, question: Question, run: Resource, log: Mapping[str, Any]) -> Score:
     """Everything that one run shows."""
     quoted = [(e, s) for e in run["evidence"] for s in e["sources"]]
-    body = _body(run["report_markdown"])
+    body = report_body(run["report_markdown"])
     cited = [_carried(world, *citation) for citation in _citations(run, body)]
     returned = [c for e in log["entries"] for c in e.get("false_claims", ())]
     precision, recall = _contradictions(world, question, run)
@@ -104,7 +104,7 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _body(markdown: str) -> str:
+def report_body(markdown: str) -> str:
     """The report without the question above it and the lists of sources below it."""
     return markdown.partition("\n## Sources\n")[0].partition("\n")[2]
 
@@ -187,7 +187,7 @@ def _last_sentence(text: str) -> str:
 
 def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
     """Whether the sentence states planted facts, and nothing that its quotes don't state."""
-    stated = [fact for fact in world.facts.values() if _states(sentence, fact)]
+    stated = [fact for fact in world.facts_named_in(sentence) if _states(sentence, fact)]
     numbers = set(re.findall(r"\d{7}", sentence)) - {fact.code for fact in stated}
     passage = re.search("“(.+)”", sentence)
     words = passage.group(1) if passage else sentence
@@ -216,7 +216,7 @@ def _holds(world: World, fact: Fact, quotes: Quotes) -> bool:
 def _page(world: World, url: str) -> Page | None:
     parts = urlsplit(url)
     place = (int((parts.hostname or "0").rpartition(".")[2]), parts.path)
-    return next((page for page in world.pages if page.place == place), None)
+    return world.by_place.get(place)
 
 
 def _contradictions(
@@ -242,7 +242,7 @@ def _contradictions(
 
 def _codes(world: World, record: Mapping[str, Any]) -> frozenset[str]:
     text = " ".join(source["quote"] for source in record["sources"])
-    return frozenset(fact.code for fact in world.facts.values() if fact.code in text)
+    return frozenset(fact.code for fact in world.facts_named_in(text))
 
 
 # --- cost -----------------------------------------------------------------------------------

@@ -86,13 +86,15 @@ class Ledger:
         self._put_aspect(replace(self.aspects[aspect_id], **changes))  # type: ignore[arg-type]
 
     def supporting(self, aspect_id: str) -> list[Evidence]:
-        """The evidence that answers a sub-question, best first."""
-        found = [r for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS]
-        return sorted(found, key=lambda r: (-r.relevance, -len(r.keys), int(r.id[1:])))
+        """The evidence that answers a sub-question, best first, then in the order of ids."""
+        return sorted(self._answering(aspect_id), key=lambda r: (-r.relevance, -len(r.keys)))
 
     def keys_of(self, aspect_id: str) -> frozenset[str]:
         """Independent sources behind a sub-question."""
-        return frozenset(key for record in self.supporting(aspect_id) for key in record.keys)
+        return frozenset().union(*(record.keys for record in self._answering(aspect_id)))
+
+    def _answering(self, aspect_id: str) -> list[Evidence]:
+        return [r for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS]
 
     def open_aspects(self) -> list[Aspect]:
         return [a for a in self.aspects.values() if a.state not in ANSWERING]
@@ -102,17 +104,19 @@ class Ledger:
 
     def independent_sources(self) -> frozenset[str]:
         """Over all records that answer some sub-question."""
-        return frozenset(key for r in self.evidence if r.relevance >= SUPPORTS for key in r.keys)
+        return frozenset().union(*(r.keys for r in self.evidence if r.relevance >= SUPPORTS))
 
     # --- evidence, sources, gaps -------------------------------------------------------
 
     def emit_evidence(self, before: dict[str, Evidence]) -> None:
-        """Mark each answered sub-question's best claim and emit what changed since `before`."""
-        best = {s[0].id for a in self.aspects if (s := self.supporting(a))}
+        """Mark each sub-question's best claim, as last refreshed, and emit what changed."""
+        best = {aspect.evidence_ids[0] for aspect in self.aspects.values() if aspect.evidence_ids}
         for record in self.evidence:
-            self.book.records[record.id] = replace(record, key=record.id in best)
-        for record in self.evidence:
-            if before.get(record.id) != record:
+            if record.key != (record.id in best):
+                record = replace(record, key=not record.key)
+                self.book.records[record.id] = record
+            old = before.get(record.id)
+            if record is not old and record != old:
                 self.emit(record)
 
     def put_source(self, source: Source) -> None:

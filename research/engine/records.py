@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal
 
 from research.engine.tools import SourceKind
@@ -194,7 +195,7 @@ class Evidence:
     contradicts: tuple[str, ...] = ()
     fields: Fields = field(default_factory=Fields)
 
-    @property
+    @cached_property
     def keys(self) -> frozenset[str]:
         """The independent sources behind the claim."""
         return frozenset(source.independence_key for source in self.sources)

@@ -69,7 +69,7 @@ async def work_through(
     choose_for(run, work)
     _list_sources(run, work)
     await each(_fetch_and_read(run, item, slots, read_unit) for item in work)
-    _merge(run, work)
+    merge(run, work)
     run.tell_usage()
 
 
@@ -235,7 +235,7 @@ def _mark(run: Run, url: str, status: str, reason: str) -> None:
 # --- merge --------------------------------------------------------------------------------
 
 
-def _merge(run: Run, work: Sequence[Work]) -> None:
+def merge(run: Run, work: Sequence[Work]) -> None:
     """Pages, findings, leads and refusals into the ledger, in canonical order."""
     ledger, before = run.ledger, dict(run.ledger.book.records)
     new_claims: list[str] = []

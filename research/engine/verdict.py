@@ -31,9 +31,13 @@ SAME_GAP = 0.6
 
 async def close_round(run: Run) -> Decision:
     """Judge the round and decide; the next round's topics are ready when it goes on."""
-    number = run.ledger.round.number
     run.doing("Judging what was found")
-    assessment = await assess(run, f"round/{number}/assess")
+    assessment = await assess(run, f"round/{run.ledger.round.number}/assess")
+    return await settle(run, assessment)
+
+
+async def settle(run: Run, assessment: Assessment) -> Decision:
+    """Gaps, gates, score and the stop rule, on the ledger and what was made of it."""
     _reopen(run, assessment)
     news = _carry_gaps(run, assessment)
     results = await _evaluate(run, assessment)
