@@ -95,9 +95,7 @@ def close_of_a_round(records: int = RECORDS, repeats: int = 30) -> Timed:
     return timed("close_of_a_round", what, 50, bench.step, repeats)
 
 
-def timed(
-    name: str, what: str, bound_ms: float, step: Callable[[], object], repeats: int
-) -> Timed:
+def timed(name: str, what: str, bound_ms: float, step: Callable[[], object], repeats: int) -> Timed:
     step()
     took = []
     for _ in range(repeats):

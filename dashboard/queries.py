@@ -139,6 +139,22 @@ def untaken_commands(run: Run) -> frozenset[str]:
     return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
 
 
+def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
+    """Marker → the quotes behind it, in order; their claims' other quotes are loaded too."""
+    rows: dict[tuple[str, str], list[EvidenceSource]] = {}
+    quoted = EvidenceSource.objects.filter(evidence__run=run).select_related("evidence")
+    for row in quoted.order_by("evidence__position", "position").prefetch_related(
+        "evidence__quotes"
+    ):
+        rows.setdefault((row.evidence.label, row.url), []).append(row)
+    return {
+        entry["marker"]: [
+            row for label in entry["evidence_ids"] for row in rows.get((label, entry["url"]), ())
+        ]
+        for entry in report.citations
+    }
+
+
 def citation_rows(run: Run, number: int) -> CitationRows:
     report = run.reports.order_by("-number").first()
     cited = {entry["marker"]: entry for entry in report.citations} if report else {}

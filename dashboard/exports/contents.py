@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
 from dashboard import words
+from dashboard.contexts.run import support
+from dashboard.queries import cited_rows
 from research.models import EvidenceSource, PageText, Report, Run
 
 AROUND = 300
@@ -71,24 +73,13 @@ def contents(run: Run) -> Contents:
 
 
 def citations(run: Run, report: Report) -> Iterator[Citation]:
-    quoted = EvidenceSource.objects.filter(evidence__run=run).select_related("evidence")
-    quotes: dict[tuple[str, str], list[EvidenceSource]] = {}
-    keys: dict[str, set[str]] = {}
-    for row in quoted:
-        quotes.setdefault((row.evidence.label, row.url), []).append(row)
-        keys.setdefault(row.evidence.label, set()).add(row.independence_key)
     texts = dict(PageText.objects.filter(uses__run=run).values_list("sha256", "text"))
-    for entry in sorted(report.citations, key=lambda entry: int(entry["marker"])):
-        labels = entry["evidence_ids"]
-        rows = [row for label in labels for row in quotes.get((label, entry["url"]), ())]
+    for number, rows in sorted(cited_rows(run, report).items()):
         if rows:
-            sources = max(len(keys[label]) for label in labels)
-            yield citation(entry["marker"], rows, sources, texts)
+            yield citation(number, rows, texts)
 
 
-def citation(
-    number: int, rows: list[EvidenceSource], sources: int, texts: dict[str, str]
-) -> Citation:
+def citation(number: int, rows: Sequence[EvidenceSource], texts: dict[str, str]) -> Citation:
     first = rows[0]
     places = {(row.start, row.end): row for row in rows}
     return Citation(
@@ -99,7 +90,7 @@ def citation(
         section="" if first.section == first.title else first.section,
         published=first.published or "",
         fetched=first.fetched_at,
-        sources=words.count(sources, "source"),
+        sources=support(first.evidence.quotes.all()),
         passages=tuple(passages(places.values(), texts)),
     )
 

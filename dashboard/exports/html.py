@@ -11,8 +11,8 @@ from dashboard.exports.contents import Contents
 def render(whole: Contents) -> bytes:
     markers = {citation.number for citation in whole.citations}
 
-    def link(number: int) -> str | None:
-        return f"#quote-{number}" if number in markers else None
+    def link(number: int) -> markdown.Link | None:
+        return markdown.Link(f"#quote-{number}") if number in markers else None
 
     run = whole.run
     context = {

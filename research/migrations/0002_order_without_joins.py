@@ -4,70 +4,129 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('research', '0001_initial'),
+        ("research", "0001_initial"),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name='aspect',
-            options={'ordering': ('run_id', 'position', 'label'), 'verbose_name': 'sub-question', 'verbose_name_plural': 'sub-questions'},
+            name="aspect",
+            options={
+                "ordering": ("run_id", "position", "label"),
+                "verbose_name": "sub-question",
+                "verbose_name_plural": "sub-questions",
+            },
         ),
         migrations.AlterModelOptions(
-            name='command',
-            options={'ordering': ('run_id', 'pk'), 'verbose_name': 'command', 'verbose_name_plural': 'commands'},
+            name="command",
+            options={
+                "ordering": ("run_id", "pk"),
+                "verbose_name": "command",
+                "verbose_name_plural": "commands",
+            },
         ),
         migrations.AlterModelOptions(
-            name='evidence',
-            options={'ordering': ('run_id', 'position', 'label'), 'verbose_name': 'evidence', 'verbose_name_plural': 'evidence'},
+            name="evidence",
+            options={
+                "ordering": ("run_id", "position", "label"),
+                "verbose_name": "evidence",
+                "verbose_name_plural": "evidence",
+            },
         ),
         migrations.AlterModelOptions(
-            name='evidencesource',
-            options={'ordering': ('evidence_id', 'position'), 'verbose_name': 'quote', 'verbose_name_plural': 'quotes'},
+            name="evidencesource",
+            options={
+                "ordering": ("evidence_id", "position"),
+                "verbose_name": "quote",
+                "verbose_name_plural": "quotes",
+            },
         ),
         migrations.AlterModelOptions(
-            name='gap',
-            options={'ordering': ('run_id', 'position', 'label'), 'verbose_name': 'gap', 'verbose_name_plural': 'gaps'},
+            name="gap",
+            options={
+                "ordering": ("run_id", "position", "label"),
+                "verbose_name": "gap",
+                "verbose_name_plural": "gaps",
+            },
         ),
         migrations.AlterModelOptions(
-            name='gateresult',
-            options={'ordering': ('run_id', 'round', 'at', 'pk'), 'verbose_name': 'gate result', 'verbose_name_plural': 'gate results'},
+            name="gateresult",
+            options={
+                "ordering": ("run_id", "round", "at", "pk"),
+                "verbose_name": "gate result",
+                "verbose_name_plural": "gate results",
+            },
         ),
         migrations.AlterModelOptions(
-            name='journalentry',
-            options={'ordering': ('run_id', 'pk'), 'verbose_name': 'call', 'verbose_name_plural': 'calls'},
+            name="journalentry",
+            options={
+                "ordering": ("run_id", "pk"),
+                "verbose_name": "call",
+                "verbose_name_plural": "calls",
+            },
         ),
         migrations.AlterModelOptions(
-            name='problem',
-            options={'ordering': ('run_id', 'pk'), 'verbose_name': 'problem', 'verbose_name_plural': 'problems'},
+            name="problem",
+            options={
+                "ordering": ("run_id", "pk"),
+                "verbose_name": "problem",
+                "verbose_name_plural": "problems",
+            },
         ),
         migrations.AlterModelOptions(
-            name='refusedquote',
-            options={'ordering': ('run_id', 'round', 'unit', 'ordinal'), 'verbose_name': 'refused quote', 'verbose_name_plural': 'refused quotes'},
+            name="refusedquote",
+            options={
+                "ordering": ("run_id", "round", "unit", "ordinal"),
+                "verbose_name": "refused quote",
+                "verbose_name_plural": "refused quotes",
+            },
         ),
         migrations.AlterModelOptions(
-            name='report',
-            options={'ordering': ('run_id', 'number'), 'verbose_name': 'report', 'verbose_name_plural': 'reports'},
+            name="report",
+            options={
+                "ordering": ("run_id", "number"),
+                "verbose_name": "report",
+                "verbose_name_plural": "reports",
+            },
         ),
         migrations.AlterModelOptions(
-            name='round',
-            options={'ordering': ('run_id', 'number'), 'verbose_name': 'round', 'verbose_name_plural': 'rounds'},
+            name="round",
+            options={
+                "ordering": ("run_id", "number"),
+                "verbose_name": "round",
+                "verbose_name_plural": "rounds",
+            },
         ),
         migrations.AlterModelOptions(
-            name='runpage',
-            options={'ordering': ('run_id', 'pk'), 'verbose_name': 'page of a run', 'verbose_name_plural': 'pages of runs'},
+            name="runpage",
+            options={
+                "ordering": ("run_id", "pk"),
+                "verbose_name": "page of a run",
+                "verbose_name_plural": "pages of runs",
+            },
         ),
         migrations.AlterModelOptions(
-            name='source',
-            options={'ordering': ('run_id', 'round', 'pk'), 'verbose_name': 'source', 'verbose_name_plural': 'sources'},
+            name="source",
+            options={
+                "ordering": ("run_id", "round", "pk"),
+                "verbose_name": "source",
+                "verbose_name_plural": "sources",
+            },
         ),
         migrations.AlterModelOptions(
-            name='unit',
-            options={'ordering': ('run_id', 'round', 'number'), 'verbose_name': 'unit', 'verbose_name_plural': 'units'},
+            name="unit",
+            options={
+                "ordering": ("run_id", "round", "number"),
+                "verbose_name": "unit",
+                "verbose_name_plural": "units",
+            },
         ),
         migrations.AlterModelOptions(
-            name='verdict',
-            options={'ordering': ('evidence_id', 'pk'), 'verbose_name': 'verdict', 'verbose_name_plural': 'verdicts'},
+            name="verdict",
+            options={
+                "ordering": ("evidence_id", "pk"),
+                "verbose_name": "verdict",
+                "verbose_name_plural": "verdicts",
+            },
         ),
     ]
