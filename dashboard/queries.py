@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.core.paginator import Page, Paginator
-from django.db.models import Q
+from django.db.models import Count, F, Q, Sum
 from django.http import Http404
 
 from research.engine.records import ENDED, WAITING, Status
@@ -16,6 +17,7 @@ from research.models import (
     Evidence,
     EvidenceSource,
     GateResult,
+    JournalEntry,
     PageText,
     Problem,
     RefusedQuote,
@@ -31,6 +33,7 @@ Viewer = AbstractBaseUser | AnonymousUser
 
 RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
+CALLS_ON_A_PAGE = 100
 EVIDENCE_SHOWN = 60
 REFUSED_SHOWN = 40
 STATES = {
@@ -137,6 +140,22 @@ def run_rows(run: Run) -> RunRows:
 def untaken_commands(run: Run) -> frozenset[str]:
     """The kinds of what people said and no worker has taken up yet."""
     return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
+
+
+def calls(run: Run, number: str | None) -> Page[JournalEntry]:
+    """A page of the run's outside calls in the order in which they began."""
+    outside = run.journal.exclude(kind="decision").order_by("pk")
+    return Paginator(outside, CALLS_ON_A_PAGE).get_page(number)
+
+
+def time_spent(run: Run) -> list[dict[str, Any]]:
+    """Calls, failures and seconds by kind and, for the model, by task."""
+    outside = run.journal.exclude(kind="decision").values("kind", task=F("request__task"))
+    return list(
+        outside.order_by().annotate(
+            calls=Count("pk"), failed=Count("pk", filter=Q(status="failed")), seconds=Sum("seconds")
+        )
+    )
 
 
 def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:

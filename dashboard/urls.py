@@ -16,6 +16,7 @@ urlpatterns = [
     path("samples/<slug:slug>/", ask.try_sample, name="sample"),
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
+    path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
     path("runs/<slug:public_id>/desk/", run.desk, name="desk"),
     path("runs/<slug:public_id>/answer/", run.answer, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve, name="approve"),

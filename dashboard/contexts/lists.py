@@ -24,10 +24,10 @@ def run_line(run: Run) -> dict[str, Any]:
     }
 
 
-def paging(page: Page[Run], wanted: Mapping[str, str]) -> dict[str, Any]:
+def paging(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:
     """`wanted` stays in the addresses of the other pages."""
     return {
-        "query": urlencode({name: value for name, value in wanted.items() if value}),
+        "query": urlencode({name: value for name, value in (wanted or {}).items() if value}),
         "number": page.number,
         "pages": page.paginator.num_pages,
         "total": page.paginator.count,

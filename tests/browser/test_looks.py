@@ -39,7 +39,7 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     expect(page.locator("#citation-panel mark").first).to_be_visible()
     check(page)
     run = page.url.split("#")[0]
-    for address in ("/", "/settings/", "/runs/", f"{run}citations/1/"):
+    for address in ("/", "/settings/", "/runs/", f"{run}activity/", f"{run}citations/1/"):
         page.goto(address)
         check(page)
     watch.excused = True
