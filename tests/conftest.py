@@ -2,6 +2,7 @@
 
 Where one is missing they are left out, and the run ends by naming them and how to get them.
 With REQUIRE_SERVICES=1 a missing service is a failure instead.
+Generated cases get no deadline: a busy machine is no fault of the code's.
 """
 
 import os
@@ -13,10 +14,15 @@ from functools import cache
 import psycopg
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 
 BROWSER_FOLDER = "browser"
 DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
+
+
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.urls import reverse
+
 from dashboard.contexts import quality
 from dashboard.contexts import run as parts
 from dashboard.contexts.report import report
@@ -53,7 +55,11 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "rounds-none": {"ended": ended},
         "quality": quality.make_up(rows),
         "meters": {"meters": quality.meters(rows.progress)},
-        "foot": {"foot": parts.foot(rows.run), "created": rows.run.created_at},
+        "foot": {
+            "foot": parts.foot(rows.run),
+            "created": rows.run.created_at,
+            "activity": reverse("activity", args=[rows.run.public_id]),
+        },
     }
 
 
