@@ -1,7 +1,7 @@
 """What the engine may ask of the outside world, and nothing else.
 
 The engine never opens a socket, reads a clock or touches a database. It calls the four
-interfaces below, always through a `Journal` (see `research/engine/journal.py`).
+interfaces below, always through a `Journal` (see `research/engine/journal/`).
 """
 
 from __future__ import annotations
