@@ -8,6 +8,7 @@ from __future__ import annotations
 from research.engine.config import ResearchConfig
 from research.engine.intake import agree, take_in
 from research.engine.journal import Journal
+from research.engine.prices import know_prices
 from research.engine.report import write_report
 from research.engine.round import research_round
 from research.engine.run import Question, Run
@@ -24,12 +25,13 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     """Run to the end, emitting every record to the journal's receiver.
 
     Raises `Parked` where a person has to answer first, `JournalEnds` in a replay that
-    goes further than what was recorded.
+    goes further than what was recorded, `ConfigError` for a cap on money that can't be kept.
     """
     run = Run(question, config, journal)
     for place in journal.paid_twice:
         run.trouble(place, PAID_TWICE)
     try:
+        await know_prices(run)
         plan = await agree(run, await take_in(run))
         run.start(plan)
         stop = await (research_tree(run) if run.is_fixed else adapt(run))

@@ -190,7 +190,7 @@ async def _fetch(run: Run, item: Work) -> None:
     }
 
     async def wait() -> list[str]:
-        return await _late(tasks, run.journal.interrupted, run.config.unit_seconds)
+        return await _late(tasks, run.journal.interrupted, run.journal.unit_seconds())
 
     late = set(await run.journal.decide(f"{item.place}/late", wait))
     for url in late:

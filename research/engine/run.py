@@ -12,6 +12,8 @@ from research.engine.records import Action, Plan, Problem, RunState, Status
 from research.engine.topics import Topic, first_topics
 
 _SPENT = {
+    "budget_time": "the run's time was up",
+    "budget_cost": "the money that the budget allows is used up",
     "budget_calls": "the model calls that the budget allows are used up",
     "budget_tokens": "the tokens that the budget allows are used up",
 }
@@ -67,7 +69,7 @@ class Run:
 
     @property
     def has_model(self) -> bool:
-        return self.journal.analyst != "extractive"
+        return self.journal.has_model
 
     @property
     def is_fixed(self) -> bool:

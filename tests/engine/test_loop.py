@@ -605,6 +605,9 @@ async def test_no_model_call_outlives_the_time_budget() -> None:
     assert ran.state.termination_reason is StopReason.BUDGET_TIME
     assert ran.report.markdown
     assert ran.usage.seconds < 1.2
-    assert {cause for causes in ran.usage.fallbacks.values() for cause in causes} == {
-        "the run's time was up before the model answered"
+    causes = {cause for causes in ran.usage.fallbacks.values() for cause in causes}
+    assert causes <= {
+        "the model did not answer within its share of the run's time",
+        "budget_time",
     }
+    assert len(world.web.searched) == 1

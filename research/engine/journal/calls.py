@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from research.engine.budget import BudgetSpent, Meter
+from research.engine.budget import REPORT_TASKS, BudgetSpent, Meter
 from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
 from research.engine.journal.recording import Recording
 from research.engine.records import Record
@@ -27,7 +27,9 @@ from research.engine.tools import (
 
 LONGEST_WAIT_SECONDS = 20.0
 
-TIME_IS_UP = ModelFailure("the run's time was up before the model answered", permanent=True)
+TIME_IS_UP = ModelFailure(
+    "the model did not answer within its share of the run's time", permanent=True
+)
 TOO_SLOW = SearchFailure("The search did not answer in time.")
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
@@ -64,8 +66,7 @@ class Journal(Recording):
         entry = self._recorded(place, attempt, asdict(request))
         if entry is None:
             entry = await self._live_model(place, attempt, request)
-        if entry.status == "refused":
-            raise BudgetSpent(entry.answer["reason"])
+        self._check_budget(entry)
         if entry.status == "failed":
             self.meter.failed_model(request.task)
             raise ModelFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
@@ -79,17 +80,18 @@ class Journal(Recording):
         asked = asdict(request)
         pending = Entry(place, attempt, "model", "pending", digest(asked), asked)
         try:
+            self._check_time(request.task)
             hold = self.meter.reserve_model(request)
         except BudgetSpent as spent:
             return await self._put(
                 replace(pending, status="refused", answer={"reason": spent.reason})
             )
         try:
-            await self._wait(place, attempt)
+            await self._wait(place, attempt, request.task)
             await self._put(pending)
             started = self._live(place).clock.monotonic()
             try:
-                async with asyncio.timeout(self._time_left()):
+                async with asyncio.timeout(self._model_seconds(request.task)):
                     answered = await model.complete(request)
                 answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
@@ -103,26 +105,47 @@ class Journal(Recording):
         finally:
             self.meter.release(hold)
 
-    def _time_left(self) -> float:
-        """Seconds until the run's time budget is spent; no call may outlive it."""
-        return max(0.0, self.meter.config.max_seconds - self.active_seconds())
+    @property
+    def has_model(self) -> bool:
+        return self.analyst != "extractive"
 
-    async def _wait(self, place: str, attempt: int) -> None:
+    def seconds_left(self, task: str = "") -> float:
+        """Until the time for this task is spent; no call may outlive it."""
+        return max(0.0, self.meter.seconds_for(task, self.has_model) - self.active_seconds())
+
+    def unit_seconds(self) -> float:
+        """How long a unit may wait for a search or for its pages, from now."""
+        return min(self.meter.config.unit_seconds, self.seconds_left())
+
+    def _model_seconds(self, task: str) -> float:
+        """One call of research may take half of what is left, so that others follow."""
+        return self.seconds_left(task) * (1.0 if task in REPORT_TASKS else 0.5)
+
+    def _check_time(self, task: str = "") -> None:
+        if not self.seconds_left(task):
+            raise BudgetSpent("budget_time")
+
+    def _check_budget(self, entry: Entry) -> None:
+        if entry.status == "refused":
+            spent = BudgetSpent(entry.answer["reason"])
+            self.meter.refused.add(spent.reason)
+            raise spent
+
+    async def _wait(self, place: str, attempt: int, task: str) -> None:
         """Before another attempt: as long as the server asked for, else ever longer."""
         before = self._entries.get((place, attempt - 1))
         if before is None or before.status != "failed":
             return
         asked = before.answer.get("retry_after_seconds")
         wait = self.backoff_seconds * 2.0 ** (attempt - 2) if asked is None else float(asked)
-        await asyncio.sleep(min(wait, LONGEST_WAIT_SECONDS))
+        await asyncio.sleep(min(wait, LONGEST_WAIT_SECONDS, self.seconds_left(task)))
 
     async def search(self, place: str, request: SearchRequest) -> SearchAnswer:
         """Raises `SearchFailure` or `BudgetSpent`."""
         entry = self._recorded(place, 1, asdict(request))
         if entry is None:
             entry = await self._live_search(place, request)
-        if entry.status == "refused":
-            raise BudgetSpent(entry.answer["reason"])
+        self._check_budget(entry)
         self.meter.usage.searches += 1
         if entry.status == "failed":
             raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
@@ -132,6 +155,7 @@ class Journal(Recording):
         tools, asked = self._live(place), asdict(request)
         entry = Entry(place, 1, "search", "pending", digest(asked), asked)
         try:
+            self._check_time()
             hold = self.meter.reserve_search()
         except BudgetSpent as spent:
             return await self._put(
@@ -140,7 +164,7 @@ class Journal(Recording):
         try:
             started = tools.clock.monotonic()
             try:
-                async with asyncio.timeout(self.meter.config.unit_seconds):
+                async with asyncio.timeout(self.unit_seconds()):
                     found = await tools.search.search(request)
                 answer = SEARCH.dump_python(found, mode="json")
                 entry = replace(entry, status="done", answer=answer)
@@ -181,8 +205,7 @@ class Journal(Recording):
         entry = self._recorded(place, 1, {"url": url})
         if entry is None:
             entry = await self._live_fetch(place, url)
-        if entry.status == "refused":
-            raise BudgetSpent(entry.answer["reason"])
+        self._check_budget(entry)
         if entry.status == "failed":
             raise FetchFailure(
                 entry.answer["reason"],
@@ -196,6 +219,7 @@ class Journal(Recording):
         tools = self._live(place)
         entry = Entry(place, 1, "fetch", "pending", digest({"url": url}), {"url": url})
         try:
+            self._check_time()
             hold = self.meter.reserve_fetch()
         except BudgetSpent as spent:
             return await self._put(

@@ -144,6 +144,7 @@ class Recording:
             self._live(place)
             waiting = await self.inbox.take(kinds)
             if not waiting:
+                await self.elapsed(f"waiting/{place}")
                 raise Parked(place)
             entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, waiting[0])
             await self._put(entry)
