@@ -211,7 +211,12 @@ class Meter:
             (StopReason.BUDGET_TIME, used.seconds, more.seconds, self.seconds_for("", has_model)),
             (StopReason.BUDGET_CALLS, used.calls + kept.calls, more.calls, config.max_llm_calls),
             (StopReason.BUDGET_TOKENS, used.tokens + kept.tokens, more.tokens, config.max_tokens),
-            (StopReason.BUDGET_COST, used.dollars + kept.dollars, more.dollars, config.max_cost_usd),
+            (
+                StopReason.BUDGET_COST,
+                used.dollars + kept.dollars,
+                more.dollars,
+                config.max_cost_usd,
+            ),
             (StopReason.BUDGET_SEARCHES, used.searches, more.searches, config.max_searches),
             (StopReason.BUDGET_FETCHES, used.fetches, more.fetches, config.max_fetches),
         )

@@ -242,6 +242,10 @@ class Journal(Recording):
         finally:
             self.meter.release(hold)
 
+    def is_fetched(self, url: str) -> bool:
+        """Whether a page's answer is recorded, whoever waits for it."""
+        return (f"fetch/{url}", 1) in self._entries
+
     def all_failed(self) -> bool:
         """Whether something was asked of the outside and not one answer came."""
         outside = [e for e in self._entries.values() if e.kind in {"search", "fetch"}]
