@@ -12,9 +12,11 @@ from research.engine.prices import know_prices
 from research.engine.report import write_report
 from research.engine.round import research_round
 from research.engine.run import Question, Run
-from research.engine.stopping import Stop
+from research.engine.stopping import Continue, Decision, Stop
 from research.engine.tree import research_tree
-from research.engine.verdict import close_round, conclude
+from research.engine.verdict import close_round, close_verification, conclude
+from research.engine.verification import verification_round, weak_claims
+from research.engine.wrapup import mark
 
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
 
@@ -34,6 +36,7 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
         await know_prices(run)
         plan = await agree(run, await take_in(run))
         run.start(plan)
+        mark(run, await journal.elapsed("round/0"))
         stop = await (research_tree(run) if run.is_fixed else adapt(run))
         if await conclude(run, stop):
             await write_report(run)
@@ -42,9 +45,12 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
 
 
 async def adapt(run: Run) -> Stop:
-    """Rounds until the stop rule ends them."""
-    while True:
+    """Rounds until the stop rule ends them, then one for claims that rest on one source."""
+    decision: Decision = Continue()
+    while not isinstance(decision, Stop):
         await research_round(run)
         decision = await close_round(run)
-        if isinstance(decision, Stop):
-            return decision
+    if claims := weak_claims(run, decision):
+        await verification_round(run, claims)
+        await close_verification(run, decision, claims)
+    return decision

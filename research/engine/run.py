@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field, replace
 
+from research.engine.assessment import Assessment
 from research.engine.budget import Spent
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.evidence import Book
@@ -41,8 +42,9 @@ class Run:
 
     `candidates` are topics for the next round, `tried` the addresses that were chosen, `late`
     those whose pages did not come in time, with their sub-question. `marks` are what was spent
-    at each boundary. `wished` is the round that a person wants to see; `last` is the budget
-    that ends the run after the present round.
+    at each boundary. `wished` is the round that a person wants to see, `last` the budget that
+    ends the run after the present round. `earned` are the rounds' scores, and `assessment` is
+    the last one that was made.
     """
 
     question: Question
@@ -55,6 +57,10 @@ class Run:
     marks: list[Spent] = field(default_factory=list)
     wished: int = 0
     last: StopReason | None = None
+    earned: list[float] = field(default_factory=list)
+    assessment: Assessment | None = None
+    is_verified: bool = False
+    is_reopened: bool = False
     _ledger: Ledger | None = None
     _limits: Limits | None = None
 

@@ -14,7 +14,7 @@ from research.engine.tools import SourceKind
 class Aspect:
     """A sub-question. Key: `id` (A1, A2, … in canonical order).
 
-    `raised_by` is an address, "plan" or "user".
+    `raised_by` is an address, "plan" or "user". Dropped ones were left out by a person.
     """
 
     id: str
@@ -25,6 +25,7 @@ class Aspect:
     state: AspectState = AspectState.OPEN
     evidence_ids: tuple[str, ...] = ()
     searches_without_news: int = 0
+    dropped: bool = False
 
 
 @dataclass(frozen=True)

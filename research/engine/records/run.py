@@ -9,7 +9,7 @@ from research.engine.records.states import Complexity, Stage, Status, StopReason
 
 @dataclass(frozen=True)
 class RunState:
-    """The head of a run. Key: the run."""
+    """The head of a run; `asks` is what a paused run wants to know. Key: the run."""
 
     status: Status
     stage: Stage = Stage.OVERVIEW
@@ -21,6 +21,7 @@ class RunState:
     verdict: str = ""
     termination_reason: StopReason | None = None
     termination_text: str | None = None
+    asks: str = ""
 
 
 @dataclass(frozen=True)
