@@ -9,7 +9,8 @@ from research.engine.config import ResearchConfig
 from research.engine.intake import agree, take_in
 from research.engine.journal import Journal
 from research.engine.prices import know_prices
-from research.engine.report import write_report
+from research.engine.reopening import reopens
+from research.engine.report import compose, publish
 from research.engine.round import research_round
 from research.engine.run import Question, Run
 from research.engine.stopping import Continue, Decision, Stop
@@ -33,13 +34,13 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     for place in journal.paid_twice:
         run.trouble(place, PAID_TWICE)
     try:
+        run.change(analyst=journal.analyst)
         await know_prices(run)
         plan = await agree(run, await take_in(run))
         run.start(plan)
         mark(run, await journal.elapsed("round/0"))
         stop = await (research_tree(run) if run.is_fixed else adapt(run))
-        if await conclude(run, stop):
-            await write_report(run)
+        await finish(run, stop)
     finally:
         await journal.close()
 
@@ -54,3 +55,15 @@ async def adapt(run: Run) -> Stop:
         await verification_round(run, claims)
         await close_verification(run, decision, claims)
     return decision
+
+
+async def finish(run: Run, stop: Stop) -> None:
+    """The report, or why there is none; a draft that fails its gate reopens research once."""
+    if not await conclude(run, stop):
+        return
+    written = await compose(run)
+    if reopens(run, written):
+        if not await conclude(run, await adapt(run)):
+            return
+        written = await compose(run)
+    await publish(run, written)

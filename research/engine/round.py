@@ -43,6 +43,8 @@ async def work_through(
     slots = asyncio.Semaphore(run.config.max_concurrent_research_units)
     await each(search(run, item, slots) for item in work)
     for item in work:
+        if not item.searched and item.unit.status == "dropped":
+            del run.ledger.queries[item.topic.queries[0]]
         run.ledger.queries |= item.searched
     await take_late(run, work)
     choose_for(run, work)

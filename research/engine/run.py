@@ -92,6 +92,11 @@ class Run:
     def is_fixed(self) -> bool:
         return self.config.deep_research_mode == "fixed"
 
+    @property
+    def report_place(self) -> str:
+        """Where the report's calls are journaled; a second draft has a place of its own."""
+        return "report/2" if self.is_reopened else "report"
+
     def change(self, **changes: object) -> None:
         """Change the run's head and tell."""
         state = replace(self.state, **changes)  # type: ignore[arg-type]

@@ -20,12 +20,17 @@ def mark(run: Run, seconds: float) -> None:
     run.marks.append(run.journal.meter.so_far(seconds))
 
 
+def cost_of_a_round(run: Run) -> Spent:
+    """The dearest so far; searches and pages are cut to what is left."""
+    cost = Spent.most(later.since(earlier) for earlier, later in pairwise(run.marks))
+    return replace(cost, searches=min(cost.searches, 1), fetches=min(cost.fetches, 1))
+
+
 def foresee(run: Run) -> Decision:
     """Go on where another round like the dearest so far fits, else wind up."""
     meter, seconds = run.journal.meter, run.marks[-1].seconds
-    round_cost = Spent.most(later.since(earlier) for earlier, later in pairwise(run.marks))
-    searches = min(round_cost.searches, 1)
-    short = meter.short_of(replace(round_cost, searches=searches), seconds, run.has_model)
+    round_cost = cost_of_a_round(run)
+    short = meter.short_of(round_cost, seconds, run.has_model)
     if short is None:
         return Continue()
     last = replace(round_cost.times(LAST_SHARE), searches=1)
