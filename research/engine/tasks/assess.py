@@ -17,6 +17,8 @@ from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.text import normalise, words_in
 
 MOST_GAPS = 10
+SEARCHES_SHOWN = 24
+DISPUTES_SHOWN = 12
 
 
 class DimensionMarks(Answer):
@@ -65,7 +67,7 @@ async def assess(run: Run, place: str) -> Assessment:
             "left_out": max(0, len(ledger.evidence) - len(summary(run))),
             "disputes": disputes(ledger),
             "leads": [lead.topic for lead in _leads(ledger)],
-            "searched": list(ledger.queries),
+            "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
         }
         try:
             answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
@@ -129,11 +131,12 @@ def summary(run: Run) -> list[Evidence]:
 
 
 def disputes(ledger: Ledger) -> list[tuple[Evidence, Evidence]]:
-    """Pairs of claims that contradict each other, each pair once."""
+    """The newest pairs of claims that contradict each other, each pair once."""
     records = ledger.book.records
-    return [
+    pairs = [
         (record, records[other])
         for record in records.values()
         for other in record.contradicts
         if int(other[1:]) > int(record.id[1:])
     ]
+    return pairs[-DISPUTES_SHOWN:]

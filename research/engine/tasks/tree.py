@@ -17,6 +17,7 @@ from research.engine.text import normalise, tokens, unique
 from research.engine.tools import Page
 
 MOST_FOLLOW_UPS = 3
+FOLLOW_UP_LENGTH = 300
 
 
 class TreeQuery(Answer):
@@ -122,5 +123,5 @@ async def _extract_with_model(
     for learning in answer.learnings:
         pointed = [lines[n] for n in learning.sentences if n in lines]
         check_finding(reading, learning.text, pointed, aspect_id, run.question.text)
-    follow_ups = [normalise(text) for text in answer.follow_ups if text.strip()]
+    follow_ups = [normalise(text)[:FOLLOW_UP_LENGTH] for text in answer.follow_ups if text.strip()]
     return reading, follow_ups[:MOST_FOLLOW_UPS]
