@@ -109,6 +109,15 @@ def test_every_run_ends_within_its_limits_whatever_the_analyst_says(
 NAMES = [f"ship{n} {word}" for n in range(8) for word in ("keel", "mast")]
 
 
+class Sluggish(Oracle):
+    """Takes its time to read, so that many calls are in flight."""
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        if request.task == "read":
+            await asyncio.sleep(0.1)
+        return await super().complete(request)
+
+
 def fleet() -> World:
     """Sixteen sub-questions at once, each with pages of its own, and answers in any order."""
     parts = tuple(Part(f"What of the {name}?", name, (name,)) for name in NAMES)
@@ -117,7 +126,7 @@ def fleet() -> World:
         for n, name in enumerate(NAMES)
         for site in "ab"
     ]
-    model = Oracle(Script(ALL, parts, "complex"))
+    model = Sluggish(Script(ALL, parts, "complex"))
     return World(Web(pages, chance=random.Random(7)), model)
 
 
