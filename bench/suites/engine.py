@@ -39,7 +39,7 @@ class Size:
 
 
 FULL = Size(tuple(range(101, 111)), 10, (121, 122), 5, 131, 5)
-QUICK = Size((1, 2), 3, (3,), 1, 4, 1)
+QUICK = Size((4, 11), 3, (5,), 1, 12, 1)
 
 
 @dataclass(frozen=True)
