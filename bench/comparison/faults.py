@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest.mock import patch
@@ -84,16 +84,15 @@ def _falsify(reading: Reading) -> None:
     reading.findings = [false(finding) for finding in reading.findings]
 
 
-def _false_claims() -> AbstractContextManager[object]:
+@contextmanager
+def _false_claims() -> Iterator[None]:
     """Claims falsified, and the check of the report that would notice switched off."""
 
     def none(draft: Draft, ledger: Ledger) -> list[Faulty]:
         return []
 
-    both = ExitStack()
-    both.enter_context(_reading(_falsify))
-    both.enter_context(patch.object(report, "faults", none))
-    return both
+    with _reading(_falsify), patch.object(report, "faults", none):
+        yield
 
 
 def _render_half(ledger: Ledger, draft: Draft, *more: Any) -> Rendered:
