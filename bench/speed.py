@@ -26,6 +26,7 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence import Finding
 from research.engine.findings import Reading
 from research.engine.journal import Journal, MemoryStore
+from research.engine.merging import merge
 from research.engine.records import Complexity, Dimensions, Plan, PlannedAspect, Quoted
 from research.engine.run import Question, Run
 from research.engine.similarity import Corpus, twin
@@ -158,7 +159,7 @@ class Rounds:
         run = self.run
         [work] = rounds.begin(run, [Topic("a topic", ("a query",), "A1")])
         work.reading = Reading(self.to_come.pop())
-        rounds.merge(run, [work])
+        merge(run, [work])
         asyncio.run(verdict.settle(run, self.assessment()))
 
     def finding(self) -> Finding:

@@ -79,6 +79,9 @@ class ResearchConfig(BaseModel):
     enable_early_termination: bool = knob(
         True, "Let a run end early when it is stuck, finds nothing new or stops improving."
     )
+    ask_when_unsure: bool = knob(
+        False, "Before an early end, ask whether to dig deeper or whether it is sufficient."
+    )
     min_novelty_threshold: float = knob(
         0.15,
         "A smaller share of new words in a round's findings ends the run.",

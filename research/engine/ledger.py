@@ -45,6 +45,7 @@ class Ledger:
     emit: Callable[[Record], None]
     book: Book
     aspects: dict[str, Aspect] = field(default_factory=dict)
+    dropped: dict[str, Aspect] = field(default_factory=dict)
     gaps: dict[str, Gap] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
@@ -66,7 +67,8 @@ class Ledger:
     # --- sub-questions -----------------------------------------------------------------
 
     def raise_aspect(self, text: str, query: str, raised_by: str, round_number: int) -> Aspect:
-        aspect = Aspect(f"A{len(self.aspects) + 1}", text, query, raised_by, round_number)
+        count = len(self.aspects) + len(self.dropped)
+        aspect = Aspect(f"A{count + 1}", text, query, raised_by, round_number)
         self._put_aspect(aspect)
         return aspect
 
@@ -74,6 +76,21 @@ class Ledger:
         if self.aspects.get(aspect.id) != aspect:
             self.aspects[aspect.id] = aspect
             self.emit(aspect)
+
+    def drop_aspect(self, aspect_id: str, by: str) -> None:
+        """Leave a sub-question out of everything that follows; its gaps are closed by whom."""
+        aspect = replace(self.aspects.pop(aspect_id), dropped=True)
+        self.dropped[aspect_id] = aspect
+        self.emit(aspect)
+        for gap in self.open_gaps():
+            if gap.aspect_id == aspect_id:
+                self.close_gap(gap.id, self.round.number, (by,))
+
+    def take_up(self, aspect_id: str) -> None:
+        """Ask a sub-question again that was dropped."""
+        self._put_aspect(replace(self.dropped.pop(aspect_id), dropped=False))
+        aspect, number = self.aspects[aspect_id], self.round.number
+        self.open_gap(Gap(self.next_gap_id(), aspect.text, aspect_id, True, number, aspect.query))
 
     def refresh_aspects(self) -> None:
         """Each sub-question's state from its evidence alone."""
@@ -130,6 +147,9 @@ class Ledger:
     def open_gap(self, gap: Gap) -> None:
         self.gaps[gap.id] = gap
         self.emit(gap)
+
+    def next_gap_id(self) -> str:
+        return f"G{len(self.gaps) + 1}"
 
     def close_gap(self, gap_id: str, round_number: int, closed_by: Iterable[str]) -> None:
         closed = replace(self.gaps[gap_id], closed_round=round_number, closed_by=tuple(closed_by))

@@ -1,7 +1,7 @@
 """What the engine may ask of the outside world, and nothing else.
 
 The engine never opens a socket, reads a clock or touches a database. It calls the four
-interfaces below, always through a `Journal` (see `research/engine/journal.py`).
+interfaces below, always through a `Journal` (see `research/engine/journal/`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
 FetchStatus = Literal["refused", "failed", "empty"]
@@ -135,6 +135,23 @@ class Model(Protocol):
     name: str
 
     async def complete(self, request: ModelRequest) -> ModelAnswer: ...
+
+
+class Price(Protocol):
+    """US dollars per token of a prompt and of an answer."""
+
+    @property
+    def input(self) -> float: ...
+
+    @property
+    def output(self) -> float: ...
+
+
+@runtime_checkable
+class PricedModel(Protocol):
+    """A model that may know what it costs; None where the price is unknown."""
+
+    def price(self, role: ModelRole) -> Price | None: ...
 
 
 class Search(Protocol):

@@ -26,6 +26,7 @@ class Aspect(EngineRow):
     state = models.CharField(max_length=12, choices=choices(AspectState))
     evidence_labels = models.JSONField(default=list, blank=True)
     searches_without_news = models.PositiveIntegerField(default=0)
+    dropped = models.BooleanField(default=False, help_text="Left out by a person.")
 
     class Meta:
         ordering = ("run_id", "position", "label")

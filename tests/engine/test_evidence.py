@@ -187,7 +187,9 @@ def test_a_flag_of_the_finding_stays_when_it_is_corroborated() -> None:
     assert record.confidence == 0.6
 
 
-WORDS = st.sampled_from(("harbour", "mole", "quay", "crane", "rope", "tide", "lamp", "bell"))
+WORDS = st.sampled_from(
+    ["harbour", "mole", "quay", "crane", "rope", "tide", "lamp", "bell", "gate", "sluice"]
+)
 CLAIMS = st.lists(st.lists(WORDS, min_size=1, max_size=9, unique=True), max_size=12)
 
 

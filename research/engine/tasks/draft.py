@@ -63,7 +63,11 @@ async def write(run: Run) -> Draft:
         }
         try:
             answer = await ask(
-                run.journal, run.config.max_model_attempts, "report/draft", DRAFT, context
+                run.journal,
+                run.config.max_model_attempts,
+                f"{run.report_place}/draft",
+                DRAFT,
+                context,
             )
             return _draft(ledger, answer)
         except TaskFailed as failed:
@@ -81,7 +85,11 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
     }
     try:
         answer = await ask(
-            run.journal, run.config.max_model_attempts, "report/repair", REPAIR, context
+            run.journal,
+            run.config.max_model_attempts,
+            f"{run.report_place}/repair",
+            REPAIR,
+            context,
         )
     except TaskFailed as failed:
         run.fell_back(REPAIR.name, failed.cause)
