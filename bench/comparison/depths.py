@@ -29,7 +29,7 @@ TREE_DEPTHS = (1, 2)
 
 @dataclass(frozen=True)
 class Measured:
-    """`depths` holds the forced runs of depth 1 to `DEPTH`, `tree` the fixed mode's by depth.
+    """`question` names the world too. `depths` holds the forced runs of depth 1 to `DEPTH`, `tree` the fixed mode's by depth.
 
     `covered` is the first round whose quotes hold the question's words.
     """
@@ -49,7 +49,7 @@ async def measure(bench: Bench, question: Question, model: str = HONEST) -> Meas
     shorter = [await at_depth(bench, question, deep, d, model) for d in range(1, DEPTH)]
     tree = [await bench.run(question, _tree(d), model=model, prices=PRICES) for d in TREE_DEPTHS]
     return Measured(
-        question=question.id,
+        question=f"{bench.running.world.seed}/{question.id}",
         kind=question.kind,
         adaptive=adaptive.figures,
         depths=(*(ran.figures for ran, _ in shorter), deep.figures),
