@@ -29,9 +29,9 @@ TREE_DEPTHS = (1, 2)
 
 @dataclass(frozen=True)
 class Measured:
-    """`question` names the world too. `depths` holds the forced runs of depth 1 to `DEPTH`, `tree` the fixed mode's by depth.
-
-    `covered` is the first round whose quotes hold the question's words.
+    """`question` names the world too. `depths` holds the forced runs of depth 1 to `DEPTH`,
+    `tree` the fixed mode's by depth. `covered` is the first round whose quotes hold the
+    question's words.
     """
 
     question: str
