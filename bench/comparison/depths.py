@@ -24,6 +24,7 @@ DEPTH = 5
 COVERED = 0.9
 PRICES = Prices(1.0, 4.0)
 REPORT, NOTED = "report/", ("clock/", "time/", "commands/")
+ANEW = (REPORT, "commands/")
 TREE_DEPTHS = (1, 2)
 
 
@@ -65,7 +66,7 @@ async def at_depth(
     """The forced run of a lower depth over the journal of a deeper one."""
     store = MemoryStore()
     store.texts = deep.store.texts
-    store.entries = {k: e for k, e in deep.store.entries.items() if not k[0].startswith(REPORT)}
+    store.entries = {k: e for k, e in deep.store.entries.items() if not k[0].startswith(ANEW)}
     known = set(store.entries)
     ran = await bench.run(
         question, variant=forced(depth), model=model, store=store, prices=PRICES

@@ -39,7 +39,7 @@ class Strategy:
 
 def strategies(measured: Sequence[Measured]) -> list[Strategy]:
     """All ways of stopping; random stops are the adaptive ones, dealt out to other questions."""
-    rounds = [m.adaptive.score.rounds for m in measured]
+    rounds = [m.adaptive.judged for m in measured]
     random.Random(SEED).shuffle(rounds)
     dealt = {m.question: number for m, number in zip(measured, rounds, strict=True)}
 
@@ -123,9 +123,7 @@ def stopped(measured: Measured, figures: Figures) -> Stopping:
     """A run's stop against the hindsight round of the run that went on."""
     deepest = measured.depths[-1].score
     best = deepest.evidence_recall or 0.0
-    return stopping(
-        figures.score.rounds, hindsight(measured.depths), figures.score.evidence_recall, best
-    )
+    return stopping(figures.judged, hindsight(measured.depths), figures.score.evidence_recall, best)
 
 
 def stop_shares(measured: Sequence[Measured], pick: Pick) -> dict[Stopping, float]:
