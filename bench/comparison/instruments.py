@@ -25,7 +25,7 @@ class Judged:
     def stopping(self) -> Stopping:
         best = self.deepest.score.evidence_recall or 0.0
         mine = self.figures.score
-        return stopping(mine.rounds, hindsight((self.deepest,)), mine.evidence_recall, best)
+        return stopping(self.figures.judged, hindsight((self.deepest,)), mine.evidence_recall, best)
 
     @property
     def idle_seconds_a_round(self) -> float:

@@ -27,7 +27,7 @@ def figures(
     return Figures(
         score=score, cost=cost, usd=0.01 * calls, wall_seconds=1.0, cpu_seconds=0.1,
         speculative=0, quotes=3, quotes_right=3, statements=2, statements_cited=2,
-        key_claims=1, key_claims_cited=1, gates=(), status="completed",
+        key_claims=1, key_claims_cited=1, judged=rounds, gates=(), status="completed",
     )  # fmt: skip
 
 
