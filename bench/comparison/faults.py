@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -27,12 +27,13 @@ from research.engine.findings import Reading
 from research.engine.ledger import Ledger
 from research.engine.markdown import Rendered, render
 from research.engine.records import StopReason
+from research.engine.report import Written, publish
 from research.engine.run import Run
 from research.engine.stopping import Decision, Situation, Stop
 from research.engine.tasks.read import read
 from research.engine.text import unique
 from research.engine.tools import Fetch, Page, Tools
-from research.engine.verdict import close_round
+from research.engine.verdict import close_round, close_verification
 
 SLEEP_SECONDS = 0.3
 
@@ -95,26 +96,45 @@ def _false_claims() -> Iterator[None]:
         yield
 
 
-def _render_half(ledger: Ledger, draft: Draft, *more: Any) -> Rendered:
+def _publishing(change: Callable[[Run, Written], Rendered]) -> AbstractContextManager[object]:
+    """The engine with every report changed after its gate."""
+
+    async def changed(run: Run, written: Written | None) -> None:
+        await publish(run, written and replace(written, rendered=change(run, written)))
+
+    return patch.object(loop, "publish", changed)
+
+
+def _half(run: Run, written: Written) -> Rendered:
     """Every second thing that the report says is left out, wherever it says it."""
+    draft = written.checked.draft
     cut = set(unique(statement.text for statement in draft.statements)[1::2])
     numbers = {n for n, statement in enumerate(draft.statements, 1) if statement.text in cut}
-    return render(ledger, without(draft, numbers), *more)
+    return render(run.ledger, without(draft, numbers), run.state.termination_text or "", 0, 0)
 
 
-def _render_astray(*told: Any) -> Rendered:
+def _astray(run: Run, written: Written) -> Rendered:
     """Each marker leads to the quote that another marker half the list away stands for."""
-    found = render(*told)
-    half = len(found.citations) // 2
-    others = (*found.citations[half:], *found.citations[:half])
-    pairs = zip(found.citations, others, strict=True)
+    citations = written.rendered.citations
+    half = len(citations) // 2
+    pairs = zip(citations, (*citations[half:], *citations[:half]), strict=True)
     astray = tuple(replace(other, marker=right.marker) for right, other in pairs)
-    return replace(found, citations=astray)
+    return replace(written.rendered, citations=astray)
 
 
-async def _close_slowly(run: Run) -> Decision:
-    await asyncio.sleep(SLEEP_SECONDS)
-    return await close_round(run)
+def _sleeping() -> AbstractContextManager[object]:
+    """The engine asleep before each round is closed, one of verification too."""
+
+    def slow(step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def slept(*told: Any) -> Any:
+            await asyncio.sleep(SLEEP_SECONDS)
+            return await step(*told)
+
+        return slept
+
+    return patch.multiple(
+        loop, close_round=slow(close_round), close_verification=slow(close_verification)
+    )
 
 
 @dataclass(frozen=True)
@@ -154,24 +174,22 @@ FAULTS = (
     Fault(
         Variant("puts a false claim on a true quote", engine=_false_claims),
         {"claim precision": "down", "citation precision": "down", "report recall": "down"},
+        frozenset({"sentences", "tokens"}),
     ),
     Fault(
         Variant("fetches twice", tools=_fetching_twice),
         {"fetches": "up", "repeated fetches": "up"},
     ),
     Fault(
-        Variant("cites the wrong page",
-                engine=lambda: patch.object(report, "render", _render_astray)),
+        Variant("cites the wrong page", engine=lambda: _publishing(_astray)),
         {"citation precision": "down"},
     ),
     Fault(
-        Variant("sleeps 300 ms a round",
-                engine=lambda: patch.object(loop, "close_round", _close_slowly)),
+        Variant("sleeps 300 ms a round", engine=_sleeping),
         {"idle seconds a round": "up"},
     ),
     Fault(
-        Variant("cuts half its sentences",
-                engine=lambda: patch.object(report, "render", _render_half)),
+        Variant("cuts half its sentences", engine=lambda: _publishing(_half)),
         {"sentences": "down", "report recall": "down"},
     ),
 )  # fmt: skip
