@@ -42,6 +42,7 @@ def forced(depth: int) -> Variant:
     Gates, gaps, scores and novelty are recorded and don't act. While gaps give it topics, it
     researches what the engine would; then it looks for what it knows again, in other words.
     Were no other words left, it would end, and its last figures stand for the missing depths.
+    Rounds of verification, and after a draft that failed, don't follow.
     """
 
     def rule(now: Situation, config: ResearchConfig) -> Decision:
