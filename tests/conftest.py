@@ -15,6 +15,7 @@ from functools import cache
 import psycopg
 import pytest
 import redis
+from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
 BROWSER_FOLDER = "browser"
@@ -106,6 +107,7 @@ def redis_url() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
+    django_settings.NETWORK_PROBE = "none"
 
 
 @pytest.hookimpl(tryfirst=True)
