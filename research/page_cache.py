@@ -53,7 +53,7 @@ class DjangoPageCache:
         )
         if kept is None:
             return None
-        return PAGE.validate_python({**kept.said, "text": kept.page.text, "cached": True})
+        return PAGE.validate_python({**kept.said, "text": kept.page.text})
 
     def _put(self, page: Page) -> None:
         scope = scope_of(page, self._owner_id)

@@ -107,7 +107,8 @@ def redis_url() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
-    django_settings.NETWORK_PROBE = "none"
+    if django_settings.configured:
+        django_settings.NETWORK_PROBE = "none"  # no test asks whether there is a network
 
 
 @pytest.hookimpl(tryfirst=True)

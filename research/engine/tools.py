@@ -123,7 +123,7 @@ class Page:
     a list of terms), list items as lines `- item` or `1. item`, code indented by four
     spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
     digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
-    are ISO 8601, as precise as known. A page that is `cached` was fetched by an earlier run.
+    are ISO 8601, as precise as known. `fetched_at` may lie before the run: see `PageCache`.
     """
 
     url: str
@@ -139,7 +139,6 @@ class Page:
     kind: SourceKind = "unknown"
     published: str | None = None
     language: str | None = None
-    cached: bool = False
 
 
 class Model(Protocol):

@@ -96,8 +96,8 @@ class Robots:
                     return await read_start(response, MAX_BYTES)
                 if status >= 500 or status in _UNREACHABLE:
                     raise FetchFailure(
-                        f"refused: the site's robots.txt could not be had ({status})",
-                        status="refused",
+                        f"the server answered {status} for robots.txt",
+                        status="failed",
                         permanent=False,
                     )
                 if status not in _REDIRECTED:

@@ -26,9 +26,9 @@ class RunFetch:
         self._cache = cache
 
     async def fetch(self, url: str) -> Page:
-        """The page at `url`, which is `cached` where it was not fetched now.
+        """The page at `url`; raises `FetchFailure`. A site that was left out is never asked.
 
-        Raises `FetchFailure`; a site that was left out is never asked.
+        One from the cache keeps the time at which it was fetched.
         """
         self._bounds.check_site(url)
         page = await self._cache.get(url)

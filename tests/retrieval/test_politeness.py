@@ -96,9 +96,9 @@ async def test_a_site_without_them_may_be_fetched(site, fetching, status):
 @pytest.mark.parametrize(
     ("answer", "reason"),
     [
-        (text("", status=500), "refused: the site's robots.txt could not be had (500)"),
-        (text("", status=503), "refused: the site's robots.txt could not be had (503)"),
-        (text("", status=429), "refused: the site's robots.txt could not be had (429)"),
+        (text("", status=500), "the server answered 500 for robots.txt"),
+        (text("", status=503), "the server answered 503 for robots.txt"),
+        (text("", status=429), "the server answered 429 for robots.txt"),
         (text("", delay_seconds=3), "the site took too long to answer"),
         (raw(b"nonsense\r\n\r\n"), "the site's answer broke off or was garbled"),
         (redirect("http://10.0.0.1/robots.txt"), "refused: the address is on a private network"),
