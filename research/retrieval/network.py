@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 
 import httpcore
 import httpx
@@ -29,6 +30,8 @@ SocketOption = (
 
 async def system_resolve(host: str, port: int) -> list[str]:
     """What the operating system says; an IP address resolves to itself."""
+    with suppress(ValueError):
+        return [str(ip_address(host))]
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
