@@ -274,11 +274,15 @@ def analyst() -> str:
 
 
 def search() -> str:
+    from research.retrieval.providers import KEYLESS_WEB
+
     names = chosen_sources()["search"]
     if names == [SAMPLES]:
         return "the bundled sample library (nothing else is configured)"
     if names == [NONE]:
         return "none"
+    if names == KEYLESS_WEB and not settings.SEARCH_PROVIDER:
+        return f"the web without a key ({', '.join(names)}; nothing else is configured)"
     folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
 
