@@ -1,7 +1,9 @@
 """What the web half of retrieval is measured by: relevance, and pages fetched side by side.
 
-    .venv/bin/python -m bench.retrieval relevance FOLDER
+    .venv/bin/python -m bench.retrieval relevance FILE.jsonl [FILE.jsonl …]
     .venv/bin/python -m bench.retrieval fan-out
+
+`make bench SUITE=retrieval DATA="FILE.jsonl …"` writes both into `docs/benchmarks.md`.
 
 Relevance reads question sets in the form of `manage.py evaluate`: each question, or each of
 its sub-questions where they are given, against the page that answers it and against pages
@@ -16,7 +18,7 @@ import json
 import multiprocessing
 import random
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -26,10 +28,9 @@ import httpx
 
 from research.engine.relevance import RELEVANT, relevance
 from research.engine.tools import SearchRequest
-from research.retrieval.fallback import FallbackSearch
 from research.retrieval.fetch import FetchSettings, SafeFetch
 from research.retrieval.pool import TextPool
-from research.retrieval.providers import ProviderSettings, open_provider
+from research.retrieval.providers import ProviderSettings, open_search
 
 PAGES = 20
 DELAY_SECONDS = 0.3
@@ -50,19 +51,26 @@ class Wanted:
     question: str
 
 
-def measure_relevance(folder: Path) -> None:
-    cases = [
-        json.loads(line)
-        for file in sorted(folder.glob("*.jsonl"))
-        for line in file.read_text().splitlines()
-    ]
+@dataclass(frozen=True)
+class Parted:
+    """Shares: answering pages at or above the line, other pages below it."""
+
+    source: str
+    pairs: int
+    answering: float
+    others: float
+
+
+def measure_relevance(files: Sequence[Path]) -> list[Parted]:
+    """One for each source of questions."""
+    cases = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     pages = [
         (page["title"], " ".join(page["sentences"]), case["id"])
         for case in cases
         for page in case["pages"]
     ]
     chance = random.Random(1)
-    print(f"relevance of {RELEVANT} or more; pages of other questions below it")
+    parted = []
     for source in sorted({case["src"] for case in cases}):
         wanted = [each for case in cases if case["src"] == source for each in wanted_of(case)]
         gold = [relevance(each.text, each.title, each.answer) for each in wanted]
@@ -74,7 +82,8 @@ def measure_relevance(folder: Path) -> None:
         ]
         at_least = sum(value >= RELEVANT for value in gold) / len(gold)
         below = sum(value < RELEVANT for value in strange) / len(strange)
-        print(f"{source:10} {len(gold):4} pages that answer {at_least:6.1%}   others {below:6.1%}")
+        parted.append(Parted(source, len(gold), at_least, below))
+    return parted
 
 
 def wanted_of(case: dict[str, Any]) -> Iterator[Wanted]:
@@ -99,7 +108,8 @@ def wanted_of(case: dict[str, Any]) -> Iterator[Wanted]:
 # --- pages side by side ---------------------------------------------------------------------
 
 
-async def measure_fan_out(repeats: int) -> None:
+async def measure_fan_out(repeats: int) -> list[float]:
+    """The ratios of `once`; servers are in a process of their own."""
     ours, theirs = multiprocessing.Pipe()
     servers = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,))
     servers.start()
@@ -107,12 +117,7 @@ async def measure_fan_out(repeats: int) -> None:
         places = ours.recv()
         with TextPool() as pool:
             await once(places, pool)
-            ratios = [await once(places, pool) for _ in range(repeats)]
-        print(
-            f"{PAGES} pages on {PAGES} hosts, {DELAY_SECONDS * 1000:.0f} ms a request, search and"
-            f" robots.txt included: {statistics.median(ratios):.3f} × the slowest chain"
-            f" (of {repeats}: {min(ratios):.3f} to {max(ratios):.3f})"
-        )
+            return [await once(places, pool) for _ in range(repeats)]
     finally:
         servers.kill()
 
@@ -126,7 +131,7 @@ async def once(places: list[str], pool: TextPool) -> float:
         httpx.AsyncClient(trust_env=False) as client,
         SafeFetch(FetchSettings(frozenset(hosts)), pool) as web,
     ):
-        search = FallbackSearch([open_provider("searxng", settings, client)])
+        search = open_search(["searxng"], settings, client)
         began = loop.time()
         answer = await search.search(SearchRequest("harbour lantern", limit=PAGES))
         searched = loop.time() - began
@@ -190,13 +195,17 @@ def _page() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     what = parser.add_subparsers(dest="what", required=True)
-    what.add_parser("relevance").add_argument("folder", type=Path)
+    what.add_parser("relevance").add_argument("files", type=Path, nargs="+")
     what.add_parser("fan-out").add_argument("--repeats", type=int, default=5)
     told = parser.parse_args()
     if told.what == "relevance":
-        measure_relevance(told.folder)
+        for each in measure_relevance(told.files):
+            print(f"{each.source}: {each.answering:.1%} of {each.pairs} pages that answer at"
+                  f" {RELEVANT} or more, {each.others:.1%} of others below")  # fmt: skip
     else:
-        asyncio.run(measure_fan_out(told.repeats))
+        ratios = asyncio.run(measure_fan_out(told.repeats))
+        print(f"wall ÷ the slowest chain: {statistics.median(ratios):.3f}"
+              f" ({min(ratios):.3f} to {max(ratios):.3f})")  # fmt: skip
 
 
 if __name__ == "__main__":

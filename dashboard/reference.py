@@ -44,7 +44,7 @@ INSTALLATION = {
     "FETCH_ROBOTS": "Obey robots.txt; on if not set.",
     "FETCH_AT_ONCE": "Pages that one process fetches at once; 32 if not set.",
     "FETCH_AT_ONCE_PER_HOST": "Pages fetched at once from one host; 2 if not set.",
-    "FETCH_INTERVAL_SECONDS": "Seconds between two requests to one host; 0.2 if not set. A"
+    "FETCH_INTERVAL_SECONDS": "Seconds between two requests to one host; 0.1 if not set. A"
     " robots.txt may ask for more.",
     "HOST": "The address that is served on; 127.0.0.1 if not set.",
     "PORT": "The port that is served on; 8000 if not set.",

@@ -67,7 +67,7 @@ class FetchSettings:
     max_redirects: int = 5
     at_once: int = 32
     at_once_per_host: int = 2
-    interval_seconds: float = 0.2
+    interval_seconds: float = 0.1
     longest_wait_seconds: float = 5.0
     obey_robots: bool = True
     robots_seconds: float = 5.0

@@ -6,14 +6,24 @@ opened by `research.assembly`, which has their index.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import httpx
 
 from research.engine.tools import SearchFailure
-from research.retrieval.fallback import NamedSearch
+from research.retrieval.fallback import FallbackSearch, NamedSearch
 from research.retrieval.providers import arxiv, brave, ddgs, exa, searxng, tavily, wikipedia
 from research.retrieval.providers.base import Provider, ProviderSettings
 
-__all__ = ["KEYLESS_WEB", "PROVIDERS", "ProviderSettings", "checked", "configured", "open_provider"]
+__all__ = [
+    "KEYLESS_WEB",
+    "PROVIDERS",
+    "ProviderSettings",
+    "checked",
+    "configured",
+    "open_provider",
+    "open_search",
+]
 
 PROVIDERS: dict[str, Provider] = {
     "searxng": searxng.PROVIDER,
@@ -48,6 +58,13 @@ def checked(name: str, settings: ProviderSettings) -> Provider:
     if not provider.is_configured(settings):
         raise SearchFailure(f"{provider.label} needs {provider.needs} to be set.", permanent=True)
     return provider
+
+
+def open_search(
+    names: Sequence[str], settings: ProviderSettings, client: httpx.AsyncClient
+) -> FallbackSearch:
+    """The named providers, each standing in for the one before. Raises as `checked` does."""
+    return FallbackSearch([open_provider(name, settings, client) for name in names])
 
 
 def open_provider(name: str, settings: ProviderSettings, client: httpx.AsyncClient) -> NamedSearch:
