@@ -105,11 +105,17 @@ DATA = (
     Bar("data_premature", "stops too early", "≤", 0.10, ".3f"),
     Bar("data_gain", "recall gained on a fixed depth of equal cost, lower bound", ">", 0.0, ".3f"),
 )
+RETRIEVAL = (
+    Bar("fan_out", "20 pages on 20 hosts, search included: wall ÷ the slowest chain", "≤", 1.15),
+    Bar("relevance_gold", "pages that answer: relevance of 0.6 or more", "≥", 0.90, ".3f"),
+    Bar("relevance_others", "other pages: relevance below 0.6", "≥", 0.90, ".3f"),
+)
 LIVE = (
     Bar("live_one", "1 viewer: commit → received, p95", "≤", 200, ".0f"),
     Bar("live_many", "300 viewers: commit → received, p95", "≤", 400, ".0f"),
 )
-BARS = {"engine": ENGINE, "documentation": DOCUMENTATION, "data": DATA, "live": LIVE}
+BARS = {"engine": ENGINE, "documentation": DOCUMENTATION, "data": DATA, "retrieval": RETRIEVAL,
+        "live": LIVE}  # fmt: skip
 
 
 def bars_table(bars: tuple[Bar, ...], values: Values) -> list[list[str]]:

@@ -20,6 +20,10 @@ from research.engine.config import ConfigError, ResearchConfig, names
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
+PROVIDER_URLS = (
+    *("SEARXNG_URL", "TAVILY_URL", "EXA_URL", "BRAVE_URL", "WIKIPEDIA_URL", "ARXIV_URL"),
+)
+PROVIDER_KEYS = ("TAVILY_API_KEY", "EXA_API_KEY", "BRAVE_API_KEY")
 DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
 
 
@@ -80,6 +84,42 @@ def count(name: str, default: int) -> int:
     if not value.isascii() or not value.isdigit() or int(value) < 1:
         raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number from 1.")
     return int(value)
+
+
+def number(name: str, default: float) -> float:
+    value = text(name, str(default))
+    try:
+        given = float(value)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a number from 0.")
+    return given
+
+
+def rates(name: str) -> dict[str, float]:
+    """`NAME=NUMBER` pairs with commas between."""
+    found = {}
+    for part in texts(name):
+        key, _, value = part.partition("=")
+        try:
+            found[key.strip()] = float(value)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} holds {part!r}; it takes pairs like brave=20."
+            ) from None
+    return found
+
+
+def providers() -> dict[str, Any]:
+    """What is set of the search providers; the rest stays as they know it themselves."""
+    given: dict[str, Any] = {
+        **{name.lower(): address(name, ("http", "https")) for name in PROVIDER_URLS},
+        **{name.lower(): text(name) for name in PROVIDER_KEYS},
+        "ddgs_engines": ",".join(texts("DDGS_ENGINES")),
+        "per_second": rates("SEARCH_RATES"),
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def address(name: str, schemes: tuple[str, ...]) -> str:
