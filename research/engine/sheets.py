@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from research.engine.directives import orders
 from research.engine.relevance import term_weights
 from research.engine.text import Sentence, sentence_terms, sentences, term_set
 from research.engine.tools import Page
@@ -31,7 +32,10 @@ class Sheet:
 
 
 def number_sentences(pages: Sequence[Page], wanted: str) -> list[Sheet]:
-    """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`."""
+    """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`.
+
+    What a page tells machines to do is not shown.
+    """
     sheets, number = [], 0
     for position, page in enumerate(pages, 1):
         lines = []
@@ -44,7 +48,9 @@ def number_sentences(pages: Sequence[Page], wanted: str) -> list[Sheet]:
 
 def _fitting(page: Page, wanted: str) -> Sequence[Sentence]:
     """The most relevant sentences that fit, in the page's order; the opening always."""
-    found, held = sentences(page.text), sentence_terms(page.text)
+    every, held = sentences(page.text), sentence_terms(page.text)
+    told = orders(every)
+    found = [sentence for sentence in every if sentence.number not in told]
     if sum(len(s.text) for s in found) <= PAGE_CHARACTERS:
         return found
     weights = term_weights(wanted)

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from research.engine.evidence import Finding
 from research.engine.extractive import reading
-from research.engine.findings import Reading, check_finding, quoted
-from research.engine.ledger import Lead
+from research.engine.extractive.answering import brings
+from research.engine.findings import Reading, check_finding, doubts, quoted
+from research.engine.ledger import SUPPORTS, Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
 from research.engine.sheets import number_sentences
@@ -43,6 +45,7 @@ class ReadAnswer(Answer):
 
 TASK = Task("read", ReadAnswer, 3000)
 MOST_LEADS = 12
+JUST_CLOSE = SUPPORTS - 0.01
 
 
 async def read(
@@ -59,8 +62,16 @@ async def read(
 
 def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
     per_page = run.config.max_evidence_claims_per_research_unit
+    asked = {aspect.id: aspect.text for aspect in aspects}
     scored = reading.read_pages(pages, aspects, per_page)
-    return Reading([_finding(item) for item in scored])
+    return Reading([_weighed(_finding(item), asked[item.aspect_id]) for item in scored])
+
+
+def _weighed(finding: Finding, asked: str) -> Finding:
+    """A passage that lacks the date, number or name asked for comes close and supports nothing."""
+    if brings(finding.source.quote, asked):
+        return finding
+    return replace(finding, relevance=min(finding.relevance, JUST_CLOSE))
 
 
 def _finding(item: reading.Scored) -> Finding:
@@ -72,6 +83,7 @@ def _finding(item: reading.Scored) -> Finding:
         aspect_id=item.aspect_id,
         source=quoted(passage.page, passage.start, passage.end, section),
         relevance=item.score,
+        uncertainty=doubts(passage.claim),
         also=(quoted(passage.page, *passage.label, section),) if passage.label else (),
     )
 
@@ -91,19 +103,18 @@ async def _read_with_model(
             "topic": topic,
             "aspects": aspects,
             "sheets": sheets,
-            "most": run.config.max_evidence_claims_per_research_unit * len(pages),
         },
     )
     lines = {line.number: line for sheet in sheets for line in sheet.lines}
-    known = {aspect.id for aspect in aspects}
+    known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()
     for found in answer.findings:
-        aspect_id = found.sub_question if found.sub_question in known else aspects[0].id
+        aspect = known.get(found.sub_question, aspects[0])
         pointed = [lines[n] for n in found.sentences if n in lines]
         place = pointed[0].page.url if pointed else ""
         taken[place] += 1
         if taken[place] <= run.config.max_evidence_claims_per_research_unit:
-            check_finding(result, found.claim, pointed, aspect_id, run.question.text)
+            check_finding(result, found.claim, pointed, aspect, run.question.text)
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         if line is not None and lead.topic.strip():

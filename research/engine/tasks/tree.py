@@ -118,10 +118,10 @@ async def _extract_with_model(
         "sheets": sheets,
     }
     answer = await ask(run.journal, run.config.max_model_attempts, place, EXTRACT, context)
-    reading, aspect_id = Reading(), next(iter(run.ledger.aspects))
+    reading, aspect = Reading(), next(iter(run.ledger.aspects.values()))
     lines = {line.number: line for sheet in sheets for line in sheet.lines}
     for learning in answer.learnings:
         pointed = [lines[n] for n in learning.sentences if n in lines]
-        check_finding(reading, learning.text, pointed, aspect_id, run.question.text)
+        check_finding(reading, learning.text, pointed, aspect, run.question.text)
     follow_ups = [normalise(text)[:FOLLOW_UP_LENGTH] for text in answer.follow_ups if text.strip()]
     return reading, follow_ups[:MOST_FOLLOW_UPS]
