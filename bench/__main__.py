@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench import page
 from bench.bars import QUICK, bars_table
-from bench.suites import data, documentation, engine, engine_section, live, retrieval
+from bench.suites import data, documentation, engine, engine_section, live, retrieval, speed
 
 Suite = Callable[[Sequence[Path]], str]
 
@@ -30,6 +30,7 @@ def engine_suite(files: Sequence[Path]) -> str:
 
 SUITES: dict[str, Suite] = {
     "engine": engine_suite,
+    "speed": speed.section,
     "data": data.section,
     "documentation": documentation.section,
     "retrieval": retrieval.section,
