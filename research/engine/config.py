@@ -187,7 +187,9 @@ class ResearchConfig(BaseModel):
     max_source_urls_per_claim: int = knob(
         5, "Sources kept of one claim.", unit="sources", ge=1, le=50
     )
-    unit_seconds: float = knob(60, "A topic that takes longer is closed.", unit="seconds", gt=0)
+    unit_seconds: float = knob(
+        60, "A topic waits no longer for its search or its pages.", unit="seconds", gt=0
+    )
 
     min_evidence_records: int | None = knob(
         None, "Evidence that the gate asks for; by complexity (2, 5, 8) where not set.", ge=0

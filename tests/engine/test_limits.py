@@ -27,6 +27,7 @@ from tests.engine.scripted import (
     harbour,
     harbour_pages,
     page,
+    sections_of,
 )
 from tests.engine.test_loop import HOSTILE, ONGOING, Running, check_limits
 
@@ -286,6 +287,7 @@ async def test_time_is_never_exceeded_whatever_hangs(hanging: tuple[str, ...], s
     assert time.monotonic() - started < SECONDS + 1
     assert ran.state.status is Status.COMPLETED
     assert ran.usage.seconds < SECONDS + 1
+    assert "search" in hanging or world.web.searched, "what hangs leaves time for the rest"
     if not {"search", "fetch", "intake"} & set(hanging):
         assert "harrow" in ran.report.markdown
     replayed = await world.replay(CHAIN.question, **knobs)
@@ -411,8 +413,8 @@ def sea(rounds: int) -> World:
 
 
 ENDLESS: dict[str, Any] = {
-    "adaptive_max_depth": 12,
-    "adaptive_soft_depth": (12, 12, 12),
+    "adaptive_max_depth": 20,
+    "adaptive_soft_depth": (20, 20, 20),
     "enable_early_termination": False,
     "max_llm_calls": 500,
     "max_tokens": 50_000_000,
@@ -423,11 +425,11 @@ ENDLESS: dict[str, Any] = {
 
 
 async def test_prompts_stay_bounded_however_long_a_run_is() -> None:
-    world = sea(12)
+    world = sea(20)
     assert world.model is not None
     ran = await world.ask("What is known of ship0 keel?", **ENDLESS)
     assert len(ran.rounds) >= 10
-    largest = dict.fromkeys(range(1, 13), 0)
+    largest = dict.fromkeys(range(1, 21), 0)
     for entry in world.store.entries.values():
         if entry.kind == "model" and entry.place.startswith("round/"):
             number = int(entry.place.split("/")[1])
@@ -436,6 +438,8 @@ async def test_prompts_stay_bounded_however_long_a_run_is() -> None:
     assert largest[10] <= 1.2 * largest[3]
     assess = [len(r.prompt) for r in world.model.requests if r.task == "assess"]
     assert assess[9] <= 1.2 * assess[2]
+    last = sections_of(world.model.requests[-2].prompt)["ALREADY SEARCHED"]
+    assert len(last.split("\n")) == 24 < ran.usage.searches
     assert len(ran.evidence) > 200, "the ledger grew all the while"
     draft = next(r.prompt for r in world.model.requests if r.task == "draft")
     assert len(draft.split()) < 60_000
@@ -456,3 +460,31 @@ async def test_a_higher_threshold_never_ends_a_run_earlier(
         ran = await world.ask(script.question, adaptive_quality_threshold=threshold)
         rounds.append(len(ran.rounds))
     assert rounds == sorted(rounds)
+
+
+async def test_a_higher_threshold_never_makes_a_round_look_worse() -> None:
+    """Two rounds of the same worth; the evidence gate fails in the first one only."""
+
+    async def rounds(threshold: float) -> int:
+        world = World(Web([
+            page("https://coast.example/a", LIT, "Harrow Point lighthouse"),
+            page("https://coast.example/b", "The harbour tower height is stated as thirty yards "
+                 "by masons whose first lit kiln stands behind the quay. Its first lit beacon "
+                 "burned driftwood of wrecked barges.", "harbour tower height"),
+        ]), Oracle(SIMPLE))  # fmt: skip
+        assert world.model is not None
+        world.model.twists["assess"] = lambda answer: {
+            **answer, **ONGOING, "dimensions": dict.fromkeys(answer["dimensions"], 10)
+        }  # fmt: skip
+        ran = await world.ask(
+            SIMPLE.question,
+            adaptive_quality_threshold=threshold,
+            adaptive_soft_depth=(5, 5, 5),
+            min_sources_per_aspect=(2, 2, 2),
+            min_evidence_records=3,
+            min_novelty_threshold=0,
+        )
+        assert [r.cap for r in ran.rounds[:2]] == [min(7.75, threshold - 0.5), 7.75]
+        return len(ran.rounds)
+
+    assert await rounds(7) <= await rounds(9)

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from research.engine import quality
@@ -128,6 +128,7 @@ def test_a_record_of_no_use_to_the_sub_question_lifts_nothing() -> None:
     st.integers(0, 7),
     st.floats(1, 10),
 )
+@example([2, 0], [(0, 3, 0.9), (1, 0, 0.9)], 7, 5.8)
 def test_more_evidence_never_lowers_the_cap_whether_the_gate_fails_or_passes(
     counts: list[int], more: list[tuple[int, int, float]], passes_after: int, threshold: float
 ) -> None:
