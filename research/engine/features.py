@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from research.engine.records import Fields
-from research.engine.text import STOP_WORDS, normalise, unique
+from research.engine.text import STOP_WORDS, normalise, tokens, unique
 
+REACH = 5
 MONTH = (
     "(?:January|February|March|April|May|June|July|August|September|October|November|December"
     "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)"
@@ -163,6 +164,17 @@ def _ordinary(name: str, text: str) -> bool:
 
 def negated(text: str) -> bool:
     return bool(_NEGATION.search(text))
+
+
+def denied(text: str) -> list[str]:
+    """The words that each negation of a text reaches: the next `REACH` that tell something, or
+    all where none follows.
+    """
+    found = []
+    for match in _NEGATION.finditer(text):
+        following = [w for w in tokens(text[match.end() :]) if w.lower() not in STOP_WORDS]
+        found.append(" ".join(following[:REACH]) or text)
+    return found
 
 
 def uncertain(text: str) -> bool:
