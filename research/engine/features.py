@@ -55,6 +55,7 @@ _NAME = re.compile(
     r"|\b[a-z]+[A-Z]\w+|\b\w+(?:_\w+)+\b",
     re.UNICODE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _NEGATION = re.compile(
     r"\b(?:not(?! (?:only|just|merely|until)\b)"
     r"|no(?! (?:less|fewer|more|later|earlier|sooner) than\b)|never|none|neither|nor|cannot|without"
@@ -129,7 +130,7 @@ def names(text: str) -> tuple[str, ...]:
     for match in _NAME.finditer(text):
         name = _trim(match.group())
         start = match.start() + match.group().find(name)
-        if name and not name.isdigit() and not (_opens(text, start) and _ordinary(name, text)):
+        if _LETTER.search(name) and not (_opens(text, start) and _ordinary(name, text)):
             found.append(name)
     return tuple(unique(found))
 
