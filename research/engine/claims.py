@@ -31,7 +31,7 @@ _ASIDE = re.compile(
 _CLAUSE = re.compile(
     r"\s*[;:]\s+|\s+[—–]\s+"
     r"|,?\s+(?=(?:but|whereas|while|although|though|because|unless|yet)\b)"
-    r"|,\s+(?=(?:and|or|which|who|where|so)\b)"
+    r"|,\s+(?=(?:and|or|not|nor|which|who|where|so)\b)"
     r"|\s+(?=and (?:can|may|might|could|is|are|was|were|has|have|had|does|did|will|not|never)\b)",
     re.IGNORECASE,
 )
@@ -72,7 +72,7 @@ def differences(claim: str, quote: str, context: str) -> tuple[str, ...]:
         swapped = _swapped(clause, part)
         opposed = features.direction(clause) * features.direction(part) < 0
         for reason, holds in {
-            "negation differs": features.negated(clause) != features.negated(part),
+            "negation differs": _negated_otherwise(clause, part),
             "direction differs": (opposed and not swapped) or _opposite(clause, part),
             "roles differ": swapped and not opposed,
         }.items():
@@ -135,7 +135,7 @@ def _parts(quote: str) -> tuple[str, ...]:
     for sentence in _SENTENCE.split(quote):
         plain = _ASIDE.sub("", sentence)
         found += [sentence, plain, *_ASIDE.findall(sentence)]
-        found += [*_CLAUSE.split(plain), *_CLAUSE.split(sentence)]
+        found += _CLAUSE.split(plain)
     return tuple(dict.fromkeys(filter(None, map(normalise, found))))
 
 
@@ -186,11 +186,22 @@ def _subject(text: str, known: str) -> str:
     """The name that opens a text; a single word counts where it stands in `known` too."""
     opening = re.sub(r"^(?:the|an?)\s+", "", text, flags=re.IGNORECASE)
     single = [word for word in _bare_subject(opening) if re.search(rf"\b{word}\b", known)]
-    named = [name for name in features.names(opening) if opening.startswith(name)]
+    named = [
+        name
+        for name in features.names(opening)
+        if opening.startswith(name) and not features.dates(name)
+    ]
     return max((*single, *named), key=len, default="")
 
 
 # --- direction, roles, certainty ------------------------------------------------------------
+
+
+def _negated_otherwise(clause: str, part: str) -> bool:
+    """Whether one negates what the other says; "with no delay" negates nothing but the delay."""
+    if features.negated(clause):
+        return not features.negated(part)
+    return any(term_set(clause) & scope for scope in map(term_set, features.denied(part)))
 
 
 def _opposite(clause: str, part: str) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from research.engine.records import Fields
-from research.engine.text import STOP_WORDS, normalise, unique
+from research.engine.text import STOP_WORDS, normalise, tokens, unique
 
+REACH = 5
 MONTH = (
     "(?:January|February|March|April|May|June|July|August|September|October|November|December"
     "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)"
@@ -54,6 +55,7 @@ _NAME = re.compile(
     r"|\b[a-z]+[A-Z]\w+|\b\w+(?:_\w+)+\b",
     re.UNICODE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _NEGATION = re.compile(
     r"\b(?:not(?! (?:only|just|merely|until)\b)"
     r"|no(?! (?:less|fewer|more|later|earlier|sooner) than\b)|never|none|neither|nor|cannot|without"
@@ -128,7 +130,7 @@ def names(text: str) -> tuple[str, ...]:
     for match in _NAME.finditer(text):
         name = _trim(match.group())
         start = match.start() + match.group().find(name)
-        if name and not name.isdigit() and not (_opens(text, start) and _ordinary(name, text)):
+        if _LETTER.search(name) and not (_opens(text, start) and _ordinary(name, text)):
             found.append(name)
     return tuple(unique(found))
 
@@ -163,6 +165,17 @@ def _ordinary(name: str, text: str) -> bool:
 
 def negated(text: str) -> bool:
     return bool(_NEGATION.search(text))
+
+
+def denied(text: str) -> list[str]:
+    """The words that each negation of a text reaches: the next `REACH` that tell something, or
+    all where none follows.
+    """
+    found = []
+    for match in _NEGATION.finditer(text):
+        following = [w for w in tokens(text[match.end() :]) if w.lower() not in STOP_WORDS]
+        found.append(" ".join(following[:REACH]) or text)
+    return found
 
 
 def uncertain(text: str) -> bool:

@@ -27,6 +27,28 @@ TRUE = [
     ("The lamp is lit.", "The lamp is lit and can be seen from the sea."),
     ("The lamp may fail in storms.", "In storms the lamp might fail."),
     ("Prices rose.", "Prices rose. Wages fell and fell."),
+    (
+        "Mozart was born in Salzburg.",
+        "Wolfgang Amadeus Mozart (27 January 1756) was born in Salzburg, in the Empire.",
+    ),
+    (
+        "It rewrites the whole table.",
+        "It rewrites the entire table into a new file with no extra space.",
+    ),
+    (
+        "Kafka keeps order within a partition.",
+        "Kafka keeps a total order within a partition, not between partitions of a topic.",
+    ),
+    (
+        "Unemployment fell to 3.4 percent in January 2023.",
+        "Unemployment dropped to 3.4% in January 2023, its lowest level in 53 years.",
+    ),
+    ("The value is 4.00 percent.", "The value was raised by 25 points, to 4%."),
+    (
+        "Creating a set does not touch the database.",
+        "Sets are lazy: the act of creating a set doesn't involve the database.",
+    ),
+    ("Iceland has no army.", "Iceland has never had a standing army."),
 ]
 FALSE = [
     ("number", "It was lit in 1889.", "The tower was lit in 1887."),
@@ -40,6 +62,7 @@ FALSE = [
     ("name", "Ansel lit the tower.", "Marlow lit the tower."),
     ("name", "Ruth Ansel designed it.", "Edda Marlow designed it; Ruth Ansel built it."),
     ("negation", "It was lit.", "It was never lit."),
+    ("negation", "The board sold the pier.", "The board did not, whatever it said, sell the pier."),
     ("negation", "It was not lit.", "It was lit. Nobody saw it."),
     ("negation", "It is not true that it was sold.", "It was sold, but nobody saw it."),
     ("negation", "The lamp is not fast, but it is safe.", "The lamp is fast. It isn't safe."),

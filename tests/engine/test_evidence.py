@@ -208,7 +208,7 @@ def test_d5_figures_of_other_years_or_measures_do_not(one: str, other: str) -> N
 def test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
     book = Book(asked={"A1": term_set("What is the height of the Harrow Point lighthouse?")})
     book.add(said("Clerks put the height of the Harrow Point lighthouse at 42 m."), 1)
-    other = "The Harrow Point lighthouse enters 47 m under the heading of height."
+    other = "The Harrow Point lighthouse, its old roll says, rises to a proud 47 m in height."
     record, _ = book.add(said(other, "https://b.example/"), 1)
     assert record.contradicts == ("E1",)
     assert book.records["E1"].contradicts == ("E2",)
