@@ -109,22 +109,29 @@ def wanted_of(case: dict[str, Any]) -> Iterator[Wanted]:
 
 
 async def measure_fan_out(repeats: int) -> list[float]:
-    """The ratios of `once`; servers are in a process of their own."""
+    """Wall times of the search and all its pages ÷ that of the search and one page, alone.
+
+    Servers are in a process of their own. Both times are taken at each repeat, so that what
+    else the machine does is in both of them.
+    """
     ours, theirs = multiprocessing.Pipe()
     servers = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,))
     servers.start()
     try:
         places = ours.recv()
         with TextPool() as pool:
-            await once(places, pool)
-            return [await once(places, pool) for _ in range(repeats)]
+            await wall(places, pool, PAGES)
+            return [
+                await wall(places, pool, PAGES)
+                / statistics.median([await wall(places, pool, 1) for _ in range(3)])
+                for _ in range(repeats)
+            ]
     finally:
         servers.kill()
 
 
-async def once(places: list[str], pool: TextPool) -> float:
-    """Wall time over that of the slowest chain of search, robots.txt and page."""
-    loop = asyncio.get_running_loop()
+async def wall(places: list[str], pool: TextPool, pages: int) -> float:
+    """Seconds for one search and so many of its pages, on connections of its own."""
     search_at, hosts = places[0], places[1:]
     settings = ProviderSettings(searxng_url=f"http://{search_at}")
     async with (
@@ -132,14 +139,12 @@ async def once(places: list[str], pool: TextPool) -> float:
         SafeFetch(FetchSettings(frozenset(hosts)), pool) as web,
     ):
         search = open_search(["searxng"], settings, client)
-        began = loop.time()
-        answer = await search.search(SearchRequest("harbour lantern", limit=PAGES))
-        searched = loop.time() - began
-        assert len(answer.hits) == PAGES, answer
-        pages = await asyncio.gather(*(web.fetch(hit.url) for hit in answer.hits))
-        wall = loop.time() - began
-        assert all(page.text for page in pages)
-    return wall / (searched + 2 * DELAY_SECONDS)
+        began = asyncio.get_running_loop().time()
+        answer = await search.search(SearchRequest("harbour lantern", limit=pages))
+        read = await asyncio.gather(*(web.fetch(hit.url) for hit in answer.hits))
+        seconds = asyncio.get_running_loop().time() - began
+    assert len(read) == pages and all(page.text for page in read)
+    return seconds
 
 
 def serve(channel: Connection) -> None:

