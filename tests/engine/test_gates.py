@@ -137,18 +137,16 @@ def cross_checked(made: Ledger, within: Limits = LIMITS) -> float:
     return criterion.value
 
 
-@pytest.fixture
-def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No key claim is left to the verification stage."""
-    monkeypatch.setattr(gates, "VERIFIED_AT_ONCE", 0)
+def unverified(made: Ledger, within: Limits = LIMITS) -> float:
+    """The same where no key claim is left to the verification stage."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gates, "VERIFIED_AT_ONCE", 0)
+        return cross_checked(made, within)
 
 
-@pytest.mark.usefixtures("unverified")
 def test_c2_a_key_claim_of_one_source_asks_for_another_round() -> None:
-    fresh = known(3, 5, found_in=1)
-    assert cross_checked(fresh) == 0
-    assert evaluated(fresh)["deep_research"].decision == "retry"
-    assert cross_checked(known(3, 5)) == 1
+    assert unverified(known(3, 5, found_in=1)) == 0
+    assert unverified(known(3, 5)) == 1
 
 
 def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
@@ -157,22 +155,20 @@ def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
     assert evaluated(fresh)["deep_research"].decision == "pass"
 
 
-@pytest.mark.usefixtures("unverified")
 def test_c2_a_corroborated_or_disputed_key_claim_is_cross_checked() -> None:
     made = known(1, 1, found_in=1)
     [record] = made.evidence
     other = page("https://other.example/", FACTS[0] + ".")
     both = (*record.sources, quoted(other, other.text))
     made.book.records["E1"] = replace(record, sources=both)
-    assert cross_checked(made) == 1
+    assert unverified(made) == 1
     made.book.records["E1"] = replace(record, contradicts=("E2",))
-    assert cross_checked(made) == 1
+    assert unverified(made) == 1
 
 
-@pytest.mark.usefixtures("unverified")
 def test_c2_where_one_source_is_enough_a_key_claim_needs_no_second() -> None:
     simple = limits(ResearchConfig(), Complexity.SIMPLE)
-    assert cross_checked(known(1, 1, found_in=1), simple) == 1
+    assert unverified(known(1, 1, found_in=1), simple) == 1
 
 
 def test_a_pass_score_is_a_knob() -> None:
