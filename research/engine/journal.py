@@ -20,10 +20,12 @@ from typing import Any, Literal, Protocol
 
 from pydantic import TypeAdapter
 
-from research.engine.budget import BudgetSpent, Meter
-from research.engine.records import Record, key_of
+from research.engine.budget import REPORT_TASKS, BudgetSpent, Meter
+from research.engine.records import Action, Record, key_of
 from research.engine.tools import (
     FetchFailure,
+    MeasuredModel,
+    Model,
     ModelAnswer,
     ModelFailure,
     ModelRequest,
@@ -31,10 +33,12 @@ from research.engine.tools import (
     SearchAnswer,
     SearchFailure,
     SearchRequest,
+    StreamingModel,
     Tools,
 )
 
 LONGEST_WAIT_SECONDS = 20.0
+WORDS_SHOWN = 25
 
 TIME_IS_UP = ModelFailure("the run's time was up before the model answered", permanent=True)
 TOO_SLOW = SearchFailure("The search did not answer in time.")
@@ -267,6 +271,16 @@ class Journal:
 
     # --- calls -------------------------------------------------------------------------
 
+    async def context_tokens(self) -> int | None:
+        """The model's window, prompt and answer together, as it was when the run first asked."""
+        model = self.tools.model if self.tools else None
+
+        async def ask() -> int | None:
+            return await model.context_tokens() if isinstance(model, MeasuredModel) else None
+
+        tokens: int | None = await self.decide("model/window", ask)
+        return tokens
+
     async def model(self, place: str, attempt: int, request: ModelRequest) -> ModelAnswer:
         """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`."""
         entry = self._recorded(place, attempt, asdict(request))
@@ -275,7 +289,8 @@ class Journal:
         if entry.status == "refused":
             raise BudgetSpent(entry.answer["reason"])
         if entry.status == "failed":
-            self.meter.failed_model(request.task)
+            spent = entry.answer.get("spent")
+            self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
             raise ModelFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         answer = MODEL.validate_python(entry.answer)
         self.meter.paid_model(request.task, answer)
@@ -298,18 +313,32 @@ class Journal:
             started = self._live(place).clock.monotonic()
             try:
                 async with asyncio.timeout(self._time_left()):
-                    answered = await model.complete(request)
+                    answered = await self._asked(model, request)
                 answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
                 settled = replace(pending, status="failed", answer=_failure(TIME_IS_UP))
             except ModelFailure as failure:
-                told = {**_failure(failure), "retry_after_seconds": failure.retry_after_seconds}
-                settled = replace(pending, status="failed", answer=told)
+                settled = replace(pending, status="failed", answer=_model_failure(failure))
             seconds = self._live(place).clock.monotonic() - started
             return await self._put(replace(settled, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
+
+    async def _asked(self, model: Model, request: ModelRequest) -> ModelAnswer:
+        """A report is followed while it is written: its growth is shown, its text once checked."""
+        if request.task not in REPORT_TASKS or not isinstance(model, StreamingModel):
+            return await model.complete(request)
+        shown = 0
+
+        def hear(text: str) -> None:
+            nonlocal shown
+            words = len(text.split()) // WORDS_SHOWN * WORDS_SHOWN
+            if words > shown:
+                shown = words
+                self.emit(Action(f"Writing the report: about {words:,} words so far"))
+
+        return await model.stream(request, hear)
 
     def _time_left(self) -> float:
         """Seconds until the run's time budget is spent; no call may outlive it."""
@@ -463,6 +492,12 @@ class Journal:
         self._entries[entry.place, entry.attempt] = entry
         await self.store.put(entry)
         return entry
+
+
+def _model_failure(failure: ModelFailure) -> dict[str, Any]:
+    spent = None if failure.spent is None else MODEL.dump_python(failure.spent, mode="json")
+    wait = failure.retry_after_seconds
+    return {**_failure(failure), "retry_after_seconds": wait, "spent": spent}
 
 
 def _failure(failure: ModelFailure | SearchFailure | FetchFailure) -> dict[str, Any]:

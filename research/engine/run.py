@@ -11,6 +11,9 @@ from research.engine.ledger import Ledger
 from research.engine.records import Action, Plan, Problem, RunState, Status
 from research.engine.topics import Topic, first_topics
 
+BEFORE = frozenset({
+    Status.QUEUED, Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL,
+})  # fmt: skip
 _SPENT = {
     "budget_calls": "the model calls that the budget allows are used up",
     "budget_tokens": "the tokens that the budget allows are used up",
@@ -78,6 +81,7 @@ class Run:
         state = replace(self.state, **changes)  # type: ignore[arg-type]
         if state != self.state:
             self.state = state
+            self.journal.meter.stage = "intake" if state.status in BEFORE else state.stage.value
             self.journal.emit(state)
 
     def doing(self, text: str) -> None:
