@@ -11,16 +11,18 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 
+from research import installation
 from research.engine.tools import Fetch, Search, ToolFailure, Tools
+from research.installation import Installation
 
 if TYPE_CHECKING:
     import httpx
 
-    from research.llm.client import ChatModel
+    from research.llm.client import ChatModel, ModelSettings
     from research.models import Run
     from research.retrieval.fetch import SafeFetch
     from research.retrieval.index import DocumentIndex
@@ -75,27 +77,26 @@ class Parts:
 
         return httpx.AsyncClient()
 
-    @cached_property
-    def model(self) -> ChatModel | None:
-        from research.llm.client import ChatModel, ModelSettings
+    def model(self, wanted: ModelSettings | None) -> ChatModel | None:
+        """The client of these settings: the same one as long as they are the same."""
+        from research.llm.client import ChatModel
 
-        if not settings.RESEARCH_MODEL:
+        if wanted is None:
             return None
-        return ChatModel(
-            ModelSettings(
-                research_model=settings.RESEARCH_MODEL,
-                evaluator_model=settings.EVALUATOR_MODEL or settings.RESEARCH_MODEL,
-                base_url=settings.OPENAI_BASE_URL or None,
-                api_key=settings.OPENAI_API_KEY or "none",
-            )
-        )
+        if not self.models or self.models[-1].settings != wanted:
+            self.models.append(ChatModel(wanted))
+        return self.models[-1]
+
+    @cached_property
+    def models(self) -> list[ChatModel]:
+        """The present one last; runs that began before a change keep theirs."""
+        return []
 
     async def close(self) -> None:
         """Close what was made; nothing is made for the closing."""
         made = self.__dict__
-        for name in ("web", "model"):
-            if made.get(name) is not None:
-                await made[name].aclose()
+        for part in (*made.get("models", ()), *filter(None, [made.get("web")])):
+            await part.aclose()
         if "client" in made:
             await made["client"].aclose()
         for name in ("index", "pool"):
@@ -123,21 +124,22 @@ async def build_tools(run: Run) -> Tools:
 
     Documents are indexed first. Raises `ToolFailure` with a sentence for people.
     """
-    chosen: dict[str, Any] = run.sources or chosen_sources()
-    search, fetch = await _sources(chosen)
-    return Tools(search, fetch, SystemClock(), _parts.model)
+    now = await sync_to_async(installation.current)()
+    chosen: dict[str, Any] = run.sources or chosen_sources(now)
+    search, fetch = await _sources(chosen, now)
+    return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 
 
-def chosen_sources() -> dict[str, Any]:
+def chosen_sources(now: Installation) -> dict[str, Any]:
     """What a new run searches where its asker chose nothing."""
     from research.retrieval.providers import configured
 
-    if settings.SEARCH_PROVIDER:
-        names = [name.strip() for name in settings.SEARCH_PROVIDER.split(",")]
+    if now["SEARCH_PROVIDER"]:
+        names = [name.strip() for name in now["SEARCH_PROVIDER"].split(",")]
     elif settings.DOCUMENTS:
         names = [DOCUMENTS]
     else:
-        names = configured(_provider_settings()) or [SAMPLES]
+        names = configured(_provider_settings(now)) or [SAMPLES]
     return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
 
 
@@ -145,14 +147,15 @@ def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
     """Raises `ToolFailure` for a search that is unknown, not configured or without a folder."""
     from research.retrieval.providers import open_provider
 
+    now = installation.current()
     for name in names:
         if name == DOCUMENTS and not folders:
             raise ToolFailure(NO_FOLDER, permanent=True)
         if name not in {SAMPLES, DOCUMENTS, NONE}:
-            open_provider(name, _provider_settings(), _parts.client)
+            open_provider(name, _provider_settings(now), _parts.client)
 
 
-async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
+async def _sources(chosen: dict[str, Any], now: Installation) -> tuple[Search, Fetch]:
     from research.retrieval.pipeline import FallbackSearch, NamedSearch, NoSearch
     from research.retrieval.providers import open_provider
 
@@ -171,7 +174,7 @@ async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
             searches.append(NamedSearch("your documents", search))
             fetch = AddressedFetch(documents, fetch)
         else:
-            searches.append(open_provider(name, _provider_settings(), _parts.client))
+            searches.append(open_provider(name, _provider_settings(now), _parts.client))
     return FallbackSearch(searches), fetch
 
 
@@ -190,10 +193,10 @@ async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
     return DocumentSearch(_parts.index, names), DocumentFetch(_parts.index, names)
 
 
-def _provider_settings() -> Any:
+def _provider_settings(now: Installation) -> Any:
     from research.retrieval.providers.base import ProviderSettings
 
-    return ProviderSettings(searxng_url=settings.SEARXNG_URL)
+    return ProviderSettings(searxng_url=now["SEARXNG_URL"])
 
 
 class AddressedFetch:
@@ -213,18 +216,18 @@ class AddressedFetch:
 
 def describe() -> list[str]:
     """One line each: which analyst, which search and which store are at work."""
-    return [f"Analyst     {analyst()}", f"Search      {search()}", f"Store       {store()}"]
+    now = installation.current()
+    return [f"Analyst     {analyst(now)}", f"Search      {search(now)}", f"Store       {store()}"]
 
 
-def analyst() -> str:
-    if not settings.RESEARCH_MODEL:
+def analyst(now: Installation) -> str:
+    if not now["RESEARCH_MODEL"]:
         return "extractive (no model is configured: passages are quoted, nothing is rephrased)"
-    host = urlsplit(settings.OPENAI_BASE_URL).netloc if settings.OPENAI_BASE_URL else "OpenAI"
-    return f"{settings.RESEARCH_MODEL} at {host}"
+    return f"{now['RESEARCH_MODEL']} at {now.model_host}"
 
 
-def search() -> str:
-    names = chosen_sources()["search"]
+def search(now: Installation) -> str:
+    names = chosen_sources(now)["search"]
     if names == [SAMPLES]:
         return "the bundled sample library (nothing else is configured)"
     if names == [NONE]:

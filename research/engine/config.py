@@ -162,6 +162,18 @@ class ResearchConfig(BaseModel):
     max_model_attempts: int = knob(
         3, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
     )
+    model_profile: Literal["standard", "small"] = knob(
+        "standard", "Ask a small model small things, one at a time (small), or one thing a task."
+    )
+    model_reasoning_tokens: int = knob(
+        0,
+        "Added to each answer's limit for a model that thinks before it answers.",
+        unit="tokens",
+        ge=0,
+    )
+    enable_online_evals: bool = knob(
+        False, "Have a model mark the finished report (60 %) and how it came about (40 %)."
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -57,7 +57,7 @@ async def write_report(run: Run) -> None:
 async def _checked(run: Run, draft: Draft) -> Checked:
     """Faulty statements get one repair by the model; what is still faulty is cut."""
     found, repaired = faults(draft, run.ledger), 0
-    if found and run.has_model:
+    if found and run.has_model and not run.is_small:
         draft = mended(draft, await repair(run, draft, found))
         left = faults(draft, run.ledger)
         repaired, found = max(0, len(found) - len(left)), left

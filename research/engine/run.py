@@ -14,6 +14,7 @@ from research.engine.topics import Topic, first_topics
 BEFORE = frozenset({
     Status.QUEUED, Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL,
 })  # fmt: skip
+CUT = "Prompts were cut to the model's window: the least relevant of what was read is left out."
 _SPENT = {
     "budget_calls": "the model calls that the budget allows are used up",
     "budget_tokens": "the tokens that the budget allows are used up",
@@ -47,6 +48,7 @@ class Run:
     tried: set[str] = field(default_factory=set)
     _ledger: Ledger | None = None
     _limits: Limits | None = None
+    _window: tuple[int | None] | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -75,6 +77,22 @@ class Run:
     @property
     def is_fixed(self) -> bool:
         return self.config.deep_research_mode == "fixed"
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is asked small things, one at a time."""
+        return self.has_model and self.config.model_profile == "small"
+
+    async def context_tokens(self) -> int | None:
+        """The model's window, as it was when the run first asked for it."""
+        if self._window is None:
+            self._window = (await self.journal.context_tokens(),)
+        return self._window[0]
+
+    def cut_prompt(self) -> None:
+        """A prompt holds less than there was, for want of room."""
+        self.journal.meter.usage.prompts_cut += 1
+        self.trouble("model", CUT)
 
     def change(self, **changes: object) -> None:
         """Change the run's head and tell."""

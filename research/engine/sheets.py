@@ -30,21 +30,25 @@ class Sheet:
     lines: tuple[Numbered, ...]
 
 
-def number_sentences(pages: Sequence[Page], wanted: str) -> list[Sheet]:
-    """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`."""
+def number_sentences(pages: Sequence[Page], wanted: str, room: int | None = None) -> list[Sheet]:
+    """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`.
+
+    With `room` all pages together keep to so many characters, an equal share each.
+    """
+    share = PAGE_CHARACTERS if room is None else min(PAGE_CHARACTERS, room // max(1, len(pages)))
     sheets, number = [], 0
     for position, page in enumerate(pages, 1):
         lines = []
-        for sentence in _fitting(sentences(page.text), wanted):
+        for sentence in _fitting(sentences(page.text), wanted, share):
             number += 1
             lines.append(Numbered(number, sentence, page))
         sheets.append(Sheet(position, page, tuple(lines)))
     return sheets
 
 
-def _fitting(found: Sequence[Sentence], wanted: str) -> Sequence[Sentence]:
-    """The most relevant sentences that fit, in the page's order; the opening always."""
-    if sum(len(s.text) for s in found) <= PAGE_CHARACTERS:
+def _fitting(found: Sequence[Sentence], wanted: str, room: int) -> Sequence[Sentence]:
+    """The most relevant sentences that fit, in the page's order; the opening before all."""
+    if sum(len(s.text) for s in found) <= room:
         return found
     weights = term_weights(wanted)
 
@@ -52,7 +56,7 @@ def _fitting(found: Sequence[Sentence], wanted: str) -> Sequence[Sentence]:
         held = term_set(f"{sentence.section} {sentence.text}")
         return sum(weight for term, weight in weights.items() if term in held)
 
-    room, kept = PAGE_CHARACTERS, []
+    kept = []
     for sentence in sorted(found, key=lambda s: (s.number > 1, -worth(s), s.number)):
         if len(sentence.text) <= room:
             kept.append(sentence)

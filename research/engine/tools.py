@@ -155,9 +155,7 @@ class Model(Protocol):
 class StreamingModel(Model, Protocol):
     """A model that can be followed while it writes: `hear` gets the text so far."""
 
-    async def stream(
-        self, request: ModelRequest, hear: Callable[[str], None]
-    ) -> ModelAnswer: ...
+    async def stream(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelAnswer: ...
 
 
 @runtime_checkable

@@ -50,7 +50,10 @@ class ModelSettings:
     known_in: Path | None = None
 
     def model_of(self, role: ModelRole) -> str:
-        named = {"evaluator": self.evaluator_model, "judge": self.eval_model or self.evaluator_model}
+        named = {
+            "evaluator": self.evaluator_model,
+            "judge": self.eval_model or self.evaluator_model,
+        }
         return named.get(role) or self.research_model
 
     @property

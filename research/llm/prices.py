@@ -14,7 +14,8 @@ DATA = Path(__file__).with_name("prices.json")
 OPENAI = "https://api.openai.com/v1"
 MILLION = 1_000_000
 _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
-_GIVEN = re.compile(r"(?P<model>\S+)=(?P<input>[\d.]+)/(?P<output>[\d.]+)(?:/(?P<cached>[\d.]+))?")
+_USD = r"\d+(?:\.\d+)?"
+_GIVEN = re.compile(rf"(?P<model>\S+)=(?P<input>{_USD})/(?P<output>{_USD})(?:/(?P<cached>{_USD}))?")
 
 
 class PriceError(ValueError):
@@ -68,15 +69,13 @@ def parse_prices(text: str) -> dict[str, Price]:
     prices = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         found = _GIVEN.fullmatch(part)
-        try:
-            prices[found["model"]] = _price(*(
-                float(found[name]) if found[name] else None for name in ("input", "output", "cached")
-            ))  # fmt: skip
-        except (TypeError, ValueError):
+        if found is None:
             raise PriceError(
                 f"MODEL_PRICES has {part!r}; it takes MODEL=INPUT/OUTPUT in US dollars per "
                 "million tokens, such as small=0.10/0.40."
-            ) from None
+            )
+        cached = float(found["cached"]) if found["cached"] else None
+        prices[found["model"]] = _price(float(found["input"]), float(found["output"]), cached)
     return prices
 
 
