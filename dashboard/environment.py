@@ -25,11 +25,15 @@ FALSE = frozenset({"0", "false", "no", "off", ""})
 DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
 
 
-def load_env_file() -> None:
-    """Read `DEEPRESEARCH_ENV_FILE`, else the nearest `.env` upwards; the environment wins."""
+def load_env_file() -> Path | None:
+    """Read `DEEPRESEARCH_ENV_FILE`, else the nearest `.env` upwards; the environment wins.
+
+    Returns the file, None where there is none.
+    """
     path = find_env_file(os.environ, Path.cwd())
     if path is not None:
         environ.Env.read_env(path)
+    return path
 
 
 def find_env_file(values: Mapping[str, str], start: Path) -> Path | None:

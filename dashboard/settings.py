@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dashboard import environment
 
-environment.load_env_file()
+ENV_FILE = environment.load_env_file()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = environment.state_folder(BASE_DIR / "var")

@@ -6,7 +6,8 @@ The parts are made once per process, when first needed, and belong to one event 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +23,8 @@ from research.installation import Installation
 if TYPE_CHECKING:
     import httpx
 
-    from research.llm.client import ChatModel, ModelSettings
+    from research.llm.client import ChatModel
+    from research.llm.settings import ModelSettings
     from research.models import Run
     from research.retrieval.fetch import SafeFetch
     from research.retrieval.index import DocumentIndex
@@ -126,8 +128,22 @@ async def build_tools(run: Run) -> Tools:
     """
     now = await sync_to_async(installation.current)()
     chosen: dict[str, Any] = run.sources or chosen_sources(now)
-    search, fetch = await _sources(chosen, now)
+    search, fetch = await _sources(chosen, now, _parts)
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
+
+
+@asynccontextmanager
+async def own_tools(now: Installation) -> AsyncIterator[Tools]:
+    """Tools without a model, for one use on the loop of this moment; closed at the end.
+
+    Raises `ToolFailure` with a sentence for people.
+    """
+    parts = Parts()
+    try:
+        search, fetch = await _sources(chosen_sources(now), now, parts)
+        yield Tools(search, fetch, SystemClock())
+    finally:
+        await parts.close()
 
 
 def chosen_sources(now: Installation) -> dict[str, Any]:
@@ -155,30 +171,30 @@ def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
             open_provider(name, _provider_settings(now), _parts.client)
 
 
-async def _sources(chosen: dict[str, Any], now: Installation) -> tuple[Search, Fetch]:
+async def _sources(chosen: dict[str, Any], now: Installation, parts: Parts) -> tuple[Search, Fetch]:
     from research.retrieval.pipeline import FallbackSearch, NamedSearch, NoSearch
     from research.retrieval.providers import open_provider
 
     names = list(chosen.get("search", ()))
     folders = [Path(folder) for folder in chosen.get("documents", ())]
     if names == [NONE]:
-        return NoSearch(), _parts.web
+        return NoSearch(), parts.web
     searches: list[NamedSearch] = []
-    fetch: Fetch = _parts.web
+    fetch: Fetch = parts.web
     for name in names:
         if name == SAMPLES:
-            searches.append(NamedSearch("the sample library", _parts.samples))
-            fetch = _parts.samples
+            searches.append(NamedSearch("the sample library", parts.samples))
+            fetch = parts.samples
         elif name == DOCUMENTS:
-            search, documents = await _documents(folders)
+            search, documents = await _documents(folders, parts)
             searches.append(NamedSearch("your documents", search))
             fetch = AddressedFetch(documents, fetch)
         else:
-            searches.append(open_provider(name, _provider_settings(now), _parts.client))
+            searches.append(open_provider(name, _provider_settings(now), parts.client))
     return FallbackSearch(searches), fetch
 
 
-async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
+async def _documents(folders: list[Path], parts: Parts) -> tuple[Search, Fetch]:
     """Search and fetch over folders, indexed now where they changed."""
     from research.retrieval.documents import DocumentFetch, DocumentSearch
     from research.retrieval.folder import DocumentError
@@ -186,11 +202,11 @@ async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
     if not folders:
         raise ToolFailure(NO_FOLDER, permanent=True)
     try:
-        reports = [await _parts.index.refresh(folder, _parts.pool) for folder in folders]
+        reports = [await parts.index.refresh(folder, parts.pool) for folder in folders]
     except DocumentError as error:
         raise ToolFailure(error.reason, permanent=True) from None
     names = [report.collection for report in reports]
-    return DocumentSearch(_parts.index, names), DocumentFetch(_parts.index, names)
+    return DocumentSearch(parts.index, names), DocumentFetch(parts.index, names)
 
 
 def _provider_settings(now: Installation) -> Any:
@@ -234,6 +250,12 @@ def search(now: Installation) -> str:
         return "none"
     folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
+
+
+def price_known(model: ModelSettings) -> bool:
+    from research.llm.prices import price
+
+    return price(model.research_model, model.base_url, model.prices) is not None
 
 
 def store() -> str:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from research.engine.config import ResearchConfig
-from research.llm.client import ModelSettings
+from research.llm.settings import ModelSettings
 from research.models import InstallationSetting
 
 Origin = Literal["environment", "stored", "default"]

@@ -15,8 +15,9 @@ import pytest
 from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
 from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import CapabilityBook
-from research.llm.client import NO_EFFORT, ChatModel, ModelSettings
+from research.llm.client import NO_EFFORT, ChatModel
 from research.llm.prices import Price
+from research.llm.settings import ModelSettings
 from tests.support.model_server import (
     MODERN,
     PLAIN,
