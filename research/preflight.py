@@ -61,7 +61,7 @@ async def run_preflight() -> Preflight:
     now = await sync_to_async(installation.current)()
     local, model, search, channels = await asyncio.gather(
         find_local(settings.LOCAL_MODEL_PORTS),
-        _within("Model", _model(now)),
+        _within("Model", check_model(now)),
         _within("Search", _search_and_fetch(now)),
         _within("Live updates", _channels()),
     )
@@ -92,7 +92,8 @@ def _offered(now: Installation, local: Sequence[LocalServer]) -> list[Check]:
     return [Check("Model", "idle", found, f"On this machine runs {offers}. Choose it.")]
 
 
-async def _model(now: Installation) -> list[Check]:
+async def check_model(now: Installation) -> list[Check]:
+    """Two short calls to the model that is set; nothing where none is."""
     wanted = now.model_settings
     if wanted is None:
         return []

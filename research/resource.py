@@ -71,6 +71,7 @@ def run_resource(run: Run, *, with_pages: bool = False) -> dict[str, Any]:
         "gaps": [_gap(row, texts) for row in run.gaps.all()],
         **_report(report),
         "usage": asdict(Usage()) | run.usage,
+        "evaluation": run.evaluation,
         "errors": [*_problems(run.problems.all()), *_failures(units)],
     }
     return resource | {"pages": _pages(run)} if with_pages else resource

@@ -80,3 +80,24 @@ def test_the_small_profile_asks_small_things(world: World, installation: Install
     assert found["status"] == "completed"
     assert max(len(asked.prompt) for asked in world.model.requests) < 4000
     assert LIT in json.dumps(found["evidence"])
+
+
+def test_a_report_is_marked_where_that_is_wanted(world: World, installation: Installation) -> None:
+    installation.settings = {**installation.settings, "EVAL_MODEL": "scripted-judge"}
+    found = researched(installation, "--set", "ENABLE_ONLINE_EVALS=on")
+    assert found["evaluation"]["answer"] == 8 and found["evaluation"]["process"] == 3
+    assert found["evaluation"]["composite"] == 6
+    assert "scripted-judge" in found["usage"]["spent_by"]["model"]
+    assert found["usage"]["llm_calls"] == len(world.model.requests) == 5
+
+
+def test_marking_is_off_by_default_and_never_in_the_way(
+    world: World, installation: Installation
+) -> None:
+    assert researched(installation)["evaluation"] is None
+    world.model.faults["judge"] = [says("no marks")] * 3
+    found = researched(installation, "--set", "ENABLE_ONLINE_EVALS=on")
+    assert found["status"] == "completed" and found["evaluation"] is None
+    assert [
+        error["message"] for error in found["errors"]
+    ] == ["The report was not marked: invalid answer."]

@@ -346,6 +346,19 @@ class Report:
 
 
 @dataclass(frozen=True)
+class Evaluation:
+    """A model's marks of a finished run, 0-10: answer 60 % and process 40 % make the composite.
+    Key: the run.
+    """
+
+    answer: float
+    process: float
+    composite: float
+    marks: dict[str, float]
+    reasoning: str = ""
+
+
+@dataclass(frozen=True)
 class Spent:
     """Model calls and what they took, failed and repeated ones too; money as in `Usage`."""
 
@@ -422,6 +435,7 @@ Record = (
     | GateResult
     | Report
     | Usage
+    | Evaluation
     | Action
     | RefusedQuote
     | Problem

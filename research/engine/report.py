@@ -18,6 +18,7 @@ from research.engine.records import (
 )
 from research.engine.run import Run
 from research.engine.tasks.draft import repair, write
+from research.engine.tasks.judge import judge
 
 KEY_CLAIMS = 0.9
 
@@ -35,6 +36,7 @@ async def write_report(run: Run) -> None:
     """Write, check and emit the report; without evidence there is none."""
     ledger = run.ledger
     if not any(ledger.supporting(aspect) for aspect in ledger.aspects):
+        markdown = ""
         run.journal.emit(Report(""))
     else:
         run.doing("Writing the report")
@@ -46,12 +48,15 @@ async def write_report(run: Run) -> None:
             checked.cut,
             run.journal.meter.fallen_back,
         )
+        markdown = rendered.markdown
         _mark_cited(ledger, rendered)
         run.journal.emit(_report(checked, rendered))
         await _gate(run, checked, rendered)
     await run.journal.elapsed("end")
     run.tell_usage()
     run.change(status=Status.COMPLETED)
+    if markdown and run.has_model and run.config.enable_online_evals:
+        await judge(run, markdown)
 
 
 async def _checked(run: Run, draft: Draft) -> Checked:

@@ -25,8 +25,6 @@ def server(settings: Settings) -> Iterator[ModelServer]:
     settings.RESEARCH_DEFAULTS = ResearchConfig()
     with ModelServer({}) as server:
         settings.LOCAL_MODEL_PORTS = [int(server.place.rpartition(":")[2])]
-        server.faults["shape"] = [says('{"colour": "red"}')]
-        server.faults["sense"] = [says('{"sentence": 3}')]
         yield server
 
 
@@ -67,7 +65,6 @@ def test_one_that_ignores_schemas_and_can_do_little_is_told_apart(
     client: Client, server: ModelServer
 ) -> None:
     server.manner = PLAIN
-    server.faults["shape"] = [says("Red is a warm colour.")]
     server.faults["sense"] = [says("The mill is old.")]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
     page = client.post("/settings/", sent).content.decode()

@@ -157,6 +157,8 @@ class ModelServer(LoopbackServer):
 
     def _says(self, asked: Asked, request: Mapping[str, Any]) -> Reply:
         text = self.manner.preface + json.dumps(self._answer(asked))
+        if self.manner.ignores_format and asked.task == "shape" and "schema" not in asked.prompt:
+            text = "Red is a warm colour."
         if request.get("stream") and self.manner.streams:
             return streams(text, counted=self.manner.counts and "stream_options" in request)
         prompt = "".join(message["content"] for message in request["messages"])
@@ -245,6 +247,10 @@ def _asked(request: Mapping[str, Any], body: bytes) -> Asked:
 def _task_of(prompt: str) -> str:
     """The task of a request that names no schema, by the sections that only it has."""
     sections = sections_of(prompt)
+    if "QUESTION" not in sections:
+        return "shape"
+    if "mill" in sections["QUESTION"]:
+        return "sense"
     known = {"PAGES": "read", "FINDINGS": "assess", "STATEMENTS TO PUT RIGHT": "repair"}
     known["EVIDENCE"] = "draft"
     return next((task for name, task in known.items() if name in sections), "intake")
@@ -349,6 +355,13 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
     "assess": _assess,
     "draft": _draft,
     "repair": _repair,
+    "judge": lambda sections, script: {
+        "answer": {"relevance": 10, "completeness": 8, "support": 8, "clarity": 6},
+        "process": {"searching": 3, "reading": 3, "stopping": 3},
+        "reasoning": "It is fair.",
+    },
+    "shape": lambda sections, script: {"colour": "red"},
+    "sense": lambda sections, script: {"sentence": 3},
 }
 
 # The short answers of the small profile, whose prompts name no day.
