@@ -95,9 +95,9 @@ def test_marking_is_off_by_default_and_never_in_the_way(
     world: World, installation: Installation
 ) -> None:
     assert researched(installation)["evaluation"] is None
-    world.model.faults["judge"] = [says("no marks")] * 3
+    world.model.faults["judge"] = [says("no marks")] * 4
     found = researched(installation, "--set", "ENABLE_ONLINE_EVALS=on")
     assert found["status"] == "completed" and found["evaluation"] is None
-    assert [
-        error["message"] for error in found["errors"]
-    ] == ["The report was not marked: invalid answer."]
+    assert [error["message"] for error in found["errors"]] == [
+        "The report was not marked: invalid answer."
+    ]

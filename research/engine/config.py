@@ -160,7 +160,7 @@ class ResearchConfig(BaseModel):
     deep_research_breadth: int = knob(4, "Queries of the first level in fixed mode.", ge=1, le=20)
     deep_research_depth: int = knob(2, "Levels of the tree in fixed mode.", ge=1, le=6)
     max_model_attempts: int = knob(
-        3, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
+        4, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
     )
     model_profile: Literal["standard", "small"] = knob(
         "standard", "Ask a small model small things, one at a time (small), or one thing a task."

@@ -21,7 +21,7 @@ def refused(error: openai.APIStatusError) -> ModelFailure:
     """The failure behind a status that is no success."""
     status = error.status_code
     if CONTEXT_TOO_LONG.search(said(error)):
-        return ModelFailure(TOO_LONG, permanent=True)
+        return ModelFailure(TOO_LONG)
     if status in {401, 403}:
         return ModelFailure("the model's server refused the key", permanent=True)
     if status == 404:
