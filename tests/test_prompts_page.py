@@ -20,8 +20,6 @@ def test_every_task_of_a_run_is_shown() -> None:
 def test_every_section_of_a_prompt_is_described() -> None:
     folder = prompts_page.PAGE.parent.parent / "research/engine/prompts"
     texts = [file.read_text() for file in folder.rglob("*.md")]
-    used = {
-        name for file in files for name in re.findall(r"^# ([A-Z ,-]+)$", file.read_text(), re.M)
-    }
+    used = {name for text in texts for name in re.findall(r"^# ([A-Z ,-]+)$", text, re.M)}
     described = prompts_page.PAGE.read_text().partition(prompts_page.MARK)[0]
     assert {name for name in used if f"`# {name}`" not in described} == set()
