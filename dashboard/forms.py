@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 
+from dashboard import knobs
+from research.engine.config import ConfigError, ResearchConfig
 from research.installation import SECRET, SERVER, Installation
 from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
 
@@ -34,9 +37,72 @@ class AskForm(forms.Form):
         },
     )
     ask_first = forms.BooleanField(required=False)
+    research_depth = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("quick", "Quick"),
+            ("standard", "Standard"),
+            ("thorough", "Thorough"),
+        ],
+        initial=lambda: settings.RESEARCH_DEFAULTS.research_depth,
+        widget=forms.RadioSelect,
+    )
     key = forms.CharField(max_length=64, widget=forms.HiddenInput, initial=new_key)
 
     use_required_attribute = False
+
+    def config(self) -> ResearchConfig:
+        """The installation's knobs with what was chosen here."""
+        depth = self.cleaned_data["research_depth"]
+        return ResearchConfig.from_strings(
+            {"RESEARCH_DEPTH": depth} if depth else {}, settings.RESEARCH_DEFAULTS
+        )
+
+
+class KnobsForm(forms.Form):
+    """Every knob of a run, as the installation has it; what is changed holds for one run."""
+
+    use_required_attribute = False
+
+    def __init__(self, data: Any = None, initial: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        self.fields.update(knobs.fields(settings.RESEARCH_DEFAULTS))
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        return [(title, [self[name] for name in names]) for title, names in knobs.groups()]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        values = {name.upper(): knobs.as_text(value) for name, value in cleaned.items()}
+        try:
+            self.config = ResearchConfig.from_strings(values, settings.RESEARCH_DEFAULTS)
+        except ConfigError as error:
+            for name, problem in error.problems.items():
+                self.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")
+        return cleaned
+
+
+class FindForm(forms.Form):
+    """What the list of runs is narrowed to."""
+
+    text = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Words of the question",
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Words of the question"}),
+    )
+    state = forms.ChoiceField(
+        required=False,
+        label="State",
+        choices=[
+            ("", "Any state"),
+            ("waiting", "Waits for you"),
+            ("working", "At work"),
+            ("done", "Done"),
+            ("nothing_found", "Nothing found"),
+            ("failed", "Failed or cancelled"),
+        ],
+    )
 
 
 class SampleForm(forms.Form):

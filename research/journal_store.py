@@ -20,6 +20,7 @@ from research.writer import Work, Writer
 
 COLUMNS = ("place", "attempt", "kind", "status", "request_hash", "request", "answer", "seconds")
 PERSON = "person/"
+PAUSES = ("person/pause/", "person/enough/")
 COMMAND_PLACES = ("commands/", PERSON)
 
 
@@ -48,7 +49,7 @@ class DjangoStore:
         work = Work(
             self.lease,
             (self._row(entry),),
-            columns={"status": Status.INTAKE.value} if answered else {},
+            columns=_goes_on(entry) if answered else {},
             then=_taking(entry),
             visible=answered,
         )
@@ -78,6 +79,12 @@ class DjangoStore:
     def _row(self, entry: Entry) -> JournalEntry:
         columns = {name: getattr(entry, name) for name in COLUMNS}
         return JournalEntry(run_id=self.lease.run_id, place_key=key_digest(entry.place), **columns)
+
+
+def _goes_on(entry: Entry) -> dict[str, str]:
+    """A run that was paused goes on researching; one that waited for its plan is taken in."""
+    paused = entry.place.startswith(PAUSES)
+    return {"status": (Status.RESEARCHING if paused else Status.INTAKE).value, "asks": ""}
 
 
 class RecordedStore:

@@ -59,6 +59,7 @@ class Score:
     evidence_recall: float | None
     report_recall: float | None
     citation_precision: float | None
+    claim_precision: float | None
     cited_sentences: int
     cited_in_vain: int
     recall_by_round: tuple[float, ...]
@@ -74,7 +75,7 @@ class Score:
 def score(world: World, question: Question, run: Resource, log: Mapping[str, Any]) -> Score:
     """Everything that one run shows."""
     quoted = [(e, s) for e in run["evidence"] for s in e["sources"]]
-    body = _body(run["report_markdown"])
+    body = report_body(run["report_markdown"])
     cited = [_carried(world, *citation) for citation in _citations(run, body)]
     returned = [c for e in log["entries"] for c in e.get("false_claims", ())]
     precision, recall = _contradictions(world, question, run)
@@ -87,6 +88,7 @@ def score(world: World, question: Question, run: Resource, log: Mapping[str, Any
         evidence_recall=_recall(world, question, (s["quote"] for _, s in quoted)),
         report_recall=_recall(world, question, [body]),
         citation_precision=_share(cited.count("right"), len(cited)),
+        claim_precision=_claim_precision(world, run),
         cited_sentences=len(cited),
         cited_in_vain=cited.count("in vain"),
         recall_by_round=by_round,
@@ -104,7 +106,7 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _body(markdown: str) -> str:
+def report_body(markdown: str) -> str:
     """The report without the question above it and the lists of sources below it."""
     return markdown.partition("\n## Sources\n")[0].partition("\n")[2]
 
@@ -120,12 +122,13 @@ def _recall(world: World, question: Question, texts: Iterable[str]) -> float | N
 
 def recall_by_round(world: World, question: Question, run: Resource) -> tuple[float, ...]:
     """The share of needed facts that stand in quotes of pages fetched up to each round's end."""
-    ends = _round_ends(run)
+    return tuple(_recall(world, question, quotes) or 0.0 for quotes in quotes_by_round(run))
+
+
+def quotes_by_round(run: Resource) -> list[list[str]]:
+    """The quotes of pages fetched up to each round's end."""
     quotes = [(_time(s["fetched_at"]), s["quote"]) for e in run["evidence"] for s in e["sources"]]
-    return tuple(
-        _recall(world, question, (quote for at, quote in quotes if at <= end)) or 0.0
-        for end in ends
-    )
+    return [[quote for at, quote in quotes if at <= end] for end in _round_ends(run)]
 
 
 def _round_ends(run: Resource) -> list[datetime]:
@@ -187,7 +190,7 @@ def _last_sentence(text: str) -> str:
 
 def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
     """Whether the sentence states planted facts, and nothing that its quotes don't state."""
-    stated = [fact for fact in world.facts.values() if _states(sentence, fact)]
+    stated = [fact for fact in world.facts_named_in(sentence) if _states(sentence, fact)]
     numbers = set(re.findall(r"\d{7}", sentence)) - {fact.code for fact in stated}
     passage = re.search("“(.+)”", sentence)
     words = passage.group(1) if passage else sentence
@@ -196,6 +199,15 @@ def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
     if not stated or numbers or _DENIED.search(sentence):
         return "wrong"
     return "right" if all(_holds(world, fact, quotes) for fact in stated) else "wrong"
+
+
+def _claim_precision(world: World, run: Resource) -> float | None:
+    """The share of the evidence's claims that say nothing that their quotes don't say."""
+    carried = [
+        _carried(world, record["claim"], [(s["url"], s["quote"]) for s in record["sources"]])
+        for record in run["evidence"]
+    ]
+    return _share(len(carried) - carried.count("wrong"), len(carried))
 
 
 def _states(sentence: str, fact: Fact) -> bool:
@@ -216,7 +228,7 @@ def _holds(world: World, fact: Fact, quotes: Quotes) -> bool:
 def _page(world: World, url: str) -> Page | None:
     parts = urlsplit(url)
     place = (int((parts.hostname or "0").rpartition(".")[2]), parts.path)
-    return next((page for page in world.pages if page.place == place), None)
+    return world.by_place.get(place)
 
 
 def _contradictions(
@@ -242,7 +254,7 @@ def _contradictions(
 
 def _codes(world: World, record: Mapping[str, Any]) -> frozenset[str]:
     text = " ".join(source["quote"] for source in record["sources"])
-    return frozenset(fact.code for fact in world.facts.values() if fact.code in text)
+    return frozenset(fact.code for fact in world.facts_named_in(text))
 
 
 # --- cost -----------------------------------------------------------------------------------

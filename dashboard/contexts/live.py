@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from django.urls import reverse
+
 from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
 from dashboard.contexts.report import report
@@ -59,6 +61,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
             "spending": spending.by_task(rows.run.usage),
             "estimated": rows.run.usage.get("tokens_estimated", False),
             "evaluation": spending.evaluation(rows.run.evaluation),
+            "activity": reverse("activity", args=[rows.run.public_id]),
         },
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from research.engine.relevance import hit_relevance
 from research.engine.tools import SearchHit
@@ -20,7 +21,7 @@ class Candidate:
     hit: SearchHit
     aims: tuple[str, ...]
 
-    @property
+    @cached_property
     def worth(self) -> float:
         """0-1: mostly what its title and snippet show, the rest what the search thinks of it."""
         shown = max(hit_relevance(aim, self.hit.title, self.hit.snippet) for aim in self.aims)

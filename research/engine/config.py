@@ -20,7 +20,14 @@ Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
 
 
 class ConfigError(ValueError):
-    """Knobs that cannot be used; the message names each and says what it takes."""
+    """Knobs that cannot be used; the message names each and says what it takes.
+
+    `problems`: the same by field, '' for what concerns several.
+    """
+
+    def __init__(self, message: str, problems: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.problems = dict(problems or {})
 
 
 def knob(
@@ -41,6 +48,11 @@ class ResearchConfig(BaseModel):
 
     deep_research_mode: Literal["adaptive", "fixed"] = knob(
         "adaptive", "Stop by quality (adaptive) or search a tree of a fixed size (fixed)."
+    )
+    research_depth: Literal["quick", "standard", "thorough"] = knob(
+        "standard",
+        "Limits as for a simple question (quick), as the question asks for (standard), "
+        "or as for the next kind up (thorough).",
     )
     adaptive_quality_threshold: float = knob(
         7.0, "Research ends once its score reaches this.", unit="of 10", ge=1, le=10
@@ -66,6 +78,9 @@ class ResearchConfig(BaseModel):
     )
     enable_early_termination: bool = knob(
         True, "Let a run end early when it is stuck, finds nothing new or stops improving."
+    )
+    ask_when_unsure: bool = knob(
+        False, "Before an early end, ask whether to dig deeper or whether it is sufficient."
     )
     min_novelty_threshold: float = knob(
         0.15,
@@ -209,7 +224,7 @@ class ResearchConfig(BaseModel):
         try:
             return cls.model_validate({**(base.model_dump() if base else {}), **given})
         except ValidationError as error:
-            raise ConfigError(_explain(error)) from None
+            raise _explain(error) from None
 
 
 def names() -> dict[str, str]:
@@ -252,16 +267,17 @@ _SAYS = {
 }
 
 
-def _explain(error: ValidationError) -> str:
-    sentences = []
+def _explain(error: ValidationError) -> ConfigError:
+    problems: dict[str, str] = {}
     for problem in error.errors():
-        name = str(problem["loc"][0]).upper() if problem["loc"] else ""
+        name = str(problem["loc"][0]) if problem["loc"] else ""
         says = _SAYS.get(problem["type"], "")
         text = says.format(**problem.get("ctx", {})) if says else problem["msg"]
         text = text.removeprefix("Value error, ")
         given = f", not {problem['input']!r}" if isinstance(problem["input"], str) else ""
-        sentences.append(f"{name} {text}{given}" if name else text)
-    return "; ".join(sentences) + "."
+        problems[name] = f"{text}{given}"
+    told = (f"{name.upper()} {text}".strip() for name, text in problems.items())
+    return ConfigError("; ".join(told) + ".", problems)
 
 
 @dataclass(frozen=True)
@@ -279,7 +295,12 @@ class Limits:
 
 def limits(config: ResearchConfig, complexity: Complexity) -> Limits:
     """The column of the table in `docs/architecture.md` for this complexity."""
-    column = list(Complexity).index(complexity)
+    kinds = list(Complexity)
+    column = {
+        "quick": 0,
+        "standard": kinds.index(complexity),
+        "thorough": min(kinds.index(complexity) + 1, len(kinds) - 1),
+    }[config.research_depth]
 
     def pick(triple: Triple) -> int:
         return triple[column]

@@ -6,7 +6,7 @@ Rules D5 and F1 of the requirement ledger. Independence is a key per source; con
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -57,6 +57,7 @@ class Book:
     _signatures: dict[str, _Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _keys: dict[str, str] = field(default_factory=dict)
+    _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
         """Merge a finding; returns its record and whether it was new."""
@@ -94,24 +95,34 @@ class Book:
     def _enter(self, record: Evidence, signature: _Signature) -> None:
         self.records[record.id] = record
         self._signatures[record.id] = signature
+        self._by_aspect[record.aspect_id].append(record.id)
         for word in signature.words:
             self._holders[word].append(record.id)
 
     def _compare(self, new: _Signature, source: Quoted) -> tuple[str | None, list[str]]:
-        shared = Counter(other for word in new.words for other in self._holders.get(word, ()))
-        twin, rivals = None, []
-        for other_id, count in sorted(shared.items(), key=lambda i: (-i[1], int(i[0][1:]))):
+        """The agreeing record with most words in common, and those that are in conflict."""
+        agreeing: dict[str, int] = {}
+        rivals = []
+        for other_id, alike in self._alike(new.words):
             old = self._signatures[other_id]
-            if count < SAME_CLAIM * max(len(new.words), len(old.words)) * 0.9:
-                continue
-            alike = jaccard(new.words, old.words)
-            if alike < SAME_CLAIM:
-                continue
             if _agree(new, old):
-                twin = twin or other_id
+                agreeing[other_id] = len(new.words & old.words)
             elif _conflict(new, old, alike) and self._independent(other_id, source):
                 rivals.append(other_id)
-        return twin, sorted(rivals, key=lambda i: int(i[1:]))
+        return max(agreeing, key=agreeing.__getitem__, default=None), rivals
+
+    def _alike(self, words: frozenset[str]) -> list[tuple[str, float]]:
+        """The records that are alike in words, in the order of ids, and how alike they are.
+
+        They share at least `SAME_CLAIM` of the n words, so each holds one of any n + 1 less
+        that share: the rarest ones lead to all of them.
+        """
+        rarest = sorted(words, key=lambda word: len(self._holders.get(word, ())))
+        enough = len(words) + 1 - int(SAME_CLAIM * len(words))
+        near = {other for word in rarest[:enough] for other in self._holders.get(word, ())}
+        alike = ((other, jaccard(words, self._signatures[other].words)) for other in near)
+        found = [(other, share) for other, share in alike if share >= SAME_CLAIM]
+        return sorted(found, key=lambda pair: int(pair[0][1:]))
 
     def _independent(self, record_id: str, source: Quoted) -> bool:
         return source.independence_key not in self.records[record_id].keys
@@ -138,7 +149,7 @@ class Book:
         return settled
 
     def of(self, aspect_id: str) -> list[Evidence]:
-        return [record for record in self.records.values() if record.aspect_id == aspect_id]
+        return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]
 
 
 def confidence(keys: int, flags: Iterable[Uncertainty]) -> float:

@@ -140,7 +140,7 @@ def _opens(text: str, start: int) -> bool:
 def _ordinary(name: str, text: str) -> bool:
     if " " in name or not name[1:].islower():
         return False
-    return len(re.findall(rf"\b{re.escape(name)}\b", text)) < 2
+    return text.count(name) < 2 or len(re.findall(rf"\b{re.escape(name)}\b", text)) < 2
 
 
 def negated(text: str) -> bool:

@@ -11,26 +11,10 @@ from datetime import datetime
 
 from research.engine.config import Limits, ResearchConfig
 from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
-from research.engine.records import Aspect, Criterion, GateDecision, GateName, GateResult, Stage
+from research.engine.records import Aspect, Criterion, GateDecision, GateName, GateResult
 from research.engine.relevance import relevance
 
 TRIED = 2
-
-PASSED_BY: dict[Stage, tuple[GateName, Stage]] = {
-    Stage.OVERVIEW: ("overview", Stage.DEEP_RESEARCH),
-    Stage.DEEP_RESEARCH: ("deep_research", Stage.VERIFICATION),
-    Stage.VERIFICATION: ("report_ready", Stage.REPORT),
-}
-
-
-def next_stage(stage: Stage, results: dict[GateName, GateResult]) -> Stage:
-    """The furthest stage whose gates, in order, all passed (or had nothing to be had)."""
-    while stage in PASSED_BY:
-        gate, following = PASSED_BY[stage]
-        if gate not in results or results[gate].decision == "retry":
-            return stage
-        stage = following
-    return stage
 
 
 def evaluate(

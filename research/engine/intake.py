@@ -18,7 +18,7 @@ VERDICTS = frozenset({"approve", "revise"})
 
 async def take_in(run: Run) -> Understood:
     """The question understood; asks the person first where it is unclear."""
-    run.change(status=Status.INTAKE, analyst=run.journal.analyst)
+    run.change(status=Status.INTAKE)
     run.doing("Reading the question")
     understood = await understand(run, "intake/1")
     if understood.questions and not run.question.agreed:

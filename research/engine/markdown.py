@@ -61,6 +61,7 @@ def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> 
         *(_section(ledger, section, marks) for section in draft.sections),
         _disagreements(ledger, marks),
         _not_found(ledger),
+        _dropped(ledger),
     ]
     parts.insert(2, f"*{_facts(ledger, marks, ended, cut, by_code)}*")
     parts.append(_sources(ledger, marks))
@@ -155,6 +156,11 @@ def _not_found(ledger: Ledger) -> str:
     lines = [f"- {aspect.text}" for aspect in missing]
     tried = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
     return "## Not found\n\n" + "\n".join(lines) + f"\n\nSearches tried: {tried}."
+
+
+def _dropped(ledger: Ledger) -> str:
+    lines = [f"- {aspect.text}" for aspect in ledger.dropped.values()]
+    return "## Left out at your request\n\n" + "\n".join(lines) if lines else ""
 
 
 def _sources(ledger: Ledger, marks: _Markers) -> str:

@@ -6,16 +6,18 @@ C20 of the requirement ledger. From 0.6 a page counts as relevant for the overvi
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from research.engine import features
 from research.engine.similarity import jaccard
-from research.engine.text import sentences, term_set, terms, tokens
+from research.engine.text import sentence_terms, term_set, terms, tokens
 
 _NAME_WEIGHT = 2.0
 _WINDOW = 3
 WORDED_ALIKE = 0.3
 
 
+@lru_cache(maxsize=4096)
 def relevance(wanted: str, title: str, text: str) -> float:
     """Weighted share of the wanted terms that the page holds, and that it holds together.
 
@@ -26,14 +28,13 @@ def relevance(wanted: str, title: str, text: str) -> float:
     total = sum(weights.values())
     if not total:
         return 0.0
-    found = sentences(text)
-    bags = [term_set(sentence.text) for sentence in found]
-    title_terms = term_set(title)
-    everywhere = title_terms.union(*bags) if bags else title_terms
-    share = _weigh(everywhere, weights) / total
+    asked = weights.keys()
+    in_title = asked & term_set(title)
+    held = [asked & bag for bag in sentence_terms(text)]
+    share = _weigh(in_title.union(*held), weights) / total
     near = max(
-        (_weigh(title_terms.union(*bags[i : i + _WINDOW]), weights) for i in range(len(bags))),
-        default=0.0,
+        (_weigh(in_title.union(*held[i : i + _WINDOW]), weights) for i, h in enumerate(held) if h),
+        default=_weigh(in_title, weights) if held else 0.0,
     )
     return round(0.5 * share + 0.5 * near / total, 4)
 
@@ -58,6 +59,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(token.lower() for token in tokens(text))
 
 
+@lru_cache(maxsize=256)
 def term_weights(wanted: str) -> dict[str, float]:
     named = Counter(t for name in features.names(wanted) for t in term_set(name))
     return {t: _NAME_WEIGHT if named[t] else 1.0 for t in dict.fromkeys(terms(wanted))}

@@ -21,6 +21,7 @@ from research.engine.tasks.draft import repair, write
 from research.engine.tasks.judge import judge
 
 KEY_CLAIMS = 0.9
+STATEMENTS = 0.5
 
 
 @dataclass(frozen=True)
@@ -32,31 +33,46 @@ class Checked:
     cut: int
 
 
-async def write_report(run: Run) -> None:
-    """Write, check and emit the report; without evidence there is none."""
+@dataclass(frozen=True)
+class Written:
+    """A draft that was checked and rendered, and what Gate 3 says of it."""
+
+    checked: Checked
+    rendered: Rendered
+    gate: GateResult
+
+
+async def compose(run: Run) -> Written | None:
+    """Draft, check, repair, cut and judge the report; without evidence there is none."""
     ledger = run.ledger
     if not any(ledger.supporting(aspect) for aspect in ledger.aspects):
-        markdown = ""
+        return None
+    run.doing("Writing the report")
+    checked = _with_key_claims(ledger, await _checked(run, await write(run)))
+    rendered = render(
+        ledger,
+        checked.draft,
+        run.state.termination_text or "",
+        checked.cut,
+        run.journal.meter.fallen_back,
+    )
+    gate = await _gate(run, checked, rendered)
+    run.journal.emit(gate)
+    return Written(checked, rendered, gate)
+
+
+async def publish(run: Run, written: Written | None) -> None:
+    """Emit the report as it was written and end the run."""
+    if written is None:
         run.journal.emit(Report(""))
     else:
-        run.doing("Writing the report")
-        checked = _with_key_claims(ledger, await _checked(run, await write(run)))
-        rendered = render(
-            ledger,
-            checked.draft,
-            run.state.termination_text or "",
-            checked.cut,
-            run.journal.meter.fallen_back,
-        )
-        markdown = rendered.markdown
-        _mark_cited(ledger, rendered)
-        run.journal.emit(_report(checked, rendered))
-        await _gate(run, checked, rendered)
+        _mark_cited(run.ledger, written.rendered)
+        run.journal.emit(_report(written.checked, written.rendered))
     await run.journal.elapsed("end")
     run.tell_usage()
     run.change(status=Status.COMPLETED)
-    if markdown and run.has_model and run.config.enable_online_evals:
-        await judge(run, markdown)
+    if written is not None and run.has_model and run.config.enable_online_evals:
+        await judge(run, written.rendered.markdown)
 
 
 async def _checked(run: Run, draft: Draft) -> Checked:
@@ -101,27 +117,28 @@ def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
         ledger.put_source(replace(ledger.sources[citation.url], status="cited"))
 
 
-async def _gate(run: Run, checked: Checked, rendered: Rendered) -> None:
-    """Gate 3 on the draft: coverage, structure, citations; recorded with its figures."""
-    ledger = run.ledger
+async def _gate(run: Run, checked: Checked, rendered: Rendered) -> GateResult:
+    """Gate 3 on the draft: coverage, structure, citations, with its figures."""
+    ledger, draft = run.ledger, checked.draft
     keys = [record for record in ledger.evidence if record.key]
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
-    covered = {section.aspect_id for section in checked.draft.sections}
+    covered = {section.aspect_id for section in draft.sections}
+    stood = len(draft.statements)
     criteria = (
         Criterion("share of answered sub-questions with a section",
                   sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
-        Criterion("short answer", float(bool(checked.draft.short_answer)), 1),
+        Criterion("short answer", float(bool(draft.short_answer)), 1),
         Criterion("share of key claims in the report",
                   sum(r.id in cited for r in keys) / max(1, len(keys)), KEY_CLAIMS),
+        Criterion("share of statements that stood the check",
+                  round(stood / max(1, stood + checked.cut), 4), STATEMENTS),
     )  # fmt: skip
     passed = all(criterion.met for criterion in criteria)
-    at = datetime.fromisoformat(await run.journal.now("report/gate"))
+    at = datetime.fromisoformat(await run.journal.now(f"{run.report_place}/gate"))
     failed = tuple(c.name for c in criteria if not c.met)
     score = round(sum(min(1.0, c.value / c.minimum) for c in criteria) / len(criteria), 4)
-    run.journal.emit(
-        GateResult(
-            ledger.round.number, "draft", "pass" if passed else "retry",
-            score, None, criteria, failed, at,
-        )
+    return GateResult(
+        ledger.round.number, "draft", "pass" if passed else "retry",
+        score, None, criteria, failed, at,
     )  # fmt: skip

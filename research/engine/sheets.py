@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from research.engine.relevance import term_weights
-from research.engine.text import Sentence, sentences, term_set
+from research.engine.text import Sentence, sentence_terms, sentences, term_set
 from research.engine.tools import Page
 
 PAGE_CHARACTERS = 8000
@@ -39,22 +39,23 @@ def number_sentences(pages: Sequence[Page], wanted: str, room: int | None = None
     sheets, number = [], 0
     for position, page in enumerate(pages, 1):
         lines = []
-        for sentence in _fitting(sentences(page.text), wanted, share):
+        for sentence in _fitting(page, wanted, share):
             number += 1
             lines.append(Numbered(number, sentence, page))
         sheets.append(Sheet(position, page, tuple(lines)))
     return sheets
 
 
-def _fitting(found: Sequence[Sentence], wanted: str, room: int) -> Sequence[Sentence]:
+def _fitting(page: Page, wanted: str, room: int) -> Sequence[Sentence]:
     """The most relevant sentences that fit, in the page's order; the opening before all."""
+    found, held = sentences(page.text), sentence_terms(page.text)
     if sum(len(s.text) for s in found) <= room:
         return found
     weights = term_weights(wanted)
 
     def worth(sentence: Sentence) -> float:
-        held = term_set(f"{sentence.section} {sentence.text}")
-        return sum(weight for term, weight in weights.items() if term in held)
+        said = held[sentence.number] | term_set(sentence.section)
+        return sum(weight for term, weight in weights.items() if term in said)
 
     kept = []
     for sentence in sorted(found, key=lambda s: (s.number > 1, -worth(s), s.number)):

@@ -1,7 +1,7 @@
 """What the engine may ask of the outside world, and nothing else.
 
 The engine never opens a socket, reads a clock or touches a database. It calls the four
-interfaces below, always through a `Journal` (see `research/engine/journal.py`).
+interfaces below, always through a `Journal` (see `research/engine/journal/`).
 """
 
 from __future__ import annotations
@@ -163,6 +163,23 @@ class MeasuredModel(Model, Protocol):
     """A model whose window is known: tokens of prompt and answer together, or None."""
 
     async def context_tokens(self) -> int | None: ...
+
+
+class Price(Protocol):
+    """US dollars per token of a prompt and of an answer."""
+
+    @property
+    def input(self) -> float: ...
+
+    @property
+    def output(self) -> float: ...
+
+
+@runtime_checkable
+class PricedModel(Protocol):
+    """A model that may know what it costs; None where the price is unknown."""
+
+    def price(self, role: ModelRole) -> Price | None: ...
 
 
 class Search(Protocol):

@@ -22,16 +22,20 @@ CLAIM_WORDS = 10
 
 @dataclass(frozen=True)
 class Topic:
-    """What one unit researches. `queries` are ways to search for it, preferred first."""
+    """What one unit researches. `queries` are ways to search for it, preferred first.
+
+    The next way is for a search that named nothing new, unless all are to be asked.
+    """
 
     text: str
     queries: tuple[str, ...]
     aspect_id: str | None = None
+    all_queries: bool = False
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The topics of a round, each with one query, and those refused as near-duplicates."""
+    """The topics of a round with ways untried so far, and those refused as near-duplicates."""
 
     topics: tuple[Topic, ...]
     skipped: tuple[Skipped, ...]
@@ -78,11 +82,11 @@ def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: f
     chosen: list[Topic] = []
     skipped: list[Skipped] = []
     for topic in candidates:
-        earlier = [*ledger.queries, *(query for other in chosen for query in other.queries)]
+        earlier = [*ledger.queries, *(other.queries[0] for other in chosen)]
         twins = [twin(query, earlier, threshold) for query in topic.queries]
         fresh = [query for query, double in zip(topic.queries, twins, strict=True) if not double]
         if fresh and len(chosen) < limit:
-            chosen.append(replace(topic, queries=(fresh[0],)))
+            chosen.append(replace(topic, queries=tuple(fresh)))
         elif not fresh and twins[0]:
             skipped.append(replace(twins[0], topic=topic.text))
     return Choice(tuple(chosen), tuple(skipped))

@@ -62,6 +62,23 @@ def stopped(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
     return sentence + _open(ledger, reason)
 
 
+def unsure(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
+    """What stands, and the question whether that is enough (rule C15)."""
+    ended = stopped(reason, ledger, config).removeprefix("Stopped: ").removeprefix("Stopped ")
+    return f"{ended[:1].upper()}{ended[1:]} Dig deeper, or is this sufficient?"
+
+
+def verified(claims: int, confirmed: int) -> str:
+    """What the search for other sources came to."""
+    looked = f"Looked for other sources on {count(claims, 'claim')}"
+    missing = claims - confirmed
+    parts = [
+        f"{confirmed} confirmed" if confirmed else "",
+        f"{missing} not to be had" if missing else "",
+    ]
+    return f"{looked}: {', '.join(filter(None, parts))}."
+
+
 def _answered(ledger: Ledger) -> str:
     total, answered = len(ledger.aspects), ledger.answered()
     if total == 1:

@@ -29,7 +29,7 @@ class JournalEntry(EngineRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("run", "pk")
+        ordering = ("run_id", "pk")
         verbose_name = "call"
         verbose_name_plural = "calls"
         constraints = (
@@ -83,7 +83,7 @@ class RunPage(EngineRow):
     url_key = models.CharField(max_length=KEY_LENGTH, editable=False)
 
     class Meta:
-        ordering = ("run", "pk")
+        ordering = ("run_id", "pk")
         verbose_name = "page of a run"
         verbose_name_plural = "pages of runs"
         constraints = (models.UniqueConstraint(fields=("run", "url_key"), name="run_page_key"),)

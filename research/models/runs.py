@@ -100,6 +100,7 @@ class Run(models.Model):
     )
     termination_text = models.TextField(null=True, blank=True)
 
+    asks = models.TextField(blank=True, help_text="What a paused run wants to know.")
     plan = models.JSONField(null=True, blank=True)
     action = models.TextField(blank=True)
     action_at = models.DateTimeField(null=True, blank=True)

@@ -17,7 +17,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from research import installation, notify
-from research.commands import ALLOWED, ANSWERS, REPEATABLE, Kind
+from research.commands import ALLOWED, ANSWERS, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
@@ -41,7 +41,10 @@ NOT_NOW = {
     Kind.RESUME: "This run is not paused.",
     Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
+    Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
 }
+FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
+MOST_ROUNDS = 10
 
 
 # --- asking and finding ------------------------------------------------------------------
@@ -170,6 +173,13 @@ def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     return _tell(actor, run, Kind.DROP_TOPIC, topic=_text(topic, "A topic", TEXT_LENGTH))
 
 
+def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
+    """Go on for so many more rounds, whatever the rules of quality say; budgets still hold."""
+    if not 0 < rounds <= MOST_ROUNDS:
+        raise ServiceError(f"From 1 to {MOST_ROUNDS} more rounds can be asked for.")
+    return _tell(actor, run, Kind.DIG_DEEPER, rounds=rounds)
+
+
 def cancel(actor: AbstractUser, run: Run) -> Command:
     """End the run without a report: at once, or as soon as its worker hears of it."""
     return _tell(actor, run, Kind.CANCEL)
@@ -182,6 +192,8 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
         now = _locked(run)
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
+        if kind not in possible(now.status, now.mode):
+            raise ServiceError(FIXED_SIZE)
         waiting = Command.objects.filter(run=now, taken_at_place=None)
         if any(kind in kinds and waiting.filter(kind__in=kinds) for kinds in ANSWERS):
             raise ServiceError("This was answered already; the run goes on in a moment.")

@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.evidence import Book, Finding, confidence
+from research.engine.evidence import SAME_CLAIM, Book, Finding, confidence
 from research.engine.records import Uncertainty
+from research.engine.similarity import jaccard
+from research.engine.text import term_set
 from research.engine.tools import Page
 from tests.engine.scripted import page, quoted
 
@@ -183,3 +185,22 @@ def test_a_flag_of_the_finding_stays_when_it_is_corroborated() -> None:
     record, _ = book.add(said(CLAIM, "https://b.example/"), 1)
     assert record.uncertainty == ("hedged",)
     assert record.confidence == 0.6
+
+
+WORDS = st.sampled_from(
+    ["harbour", "mole", "quay", "crane", "rope", "tide", "lamp", "bell", "gate", "sluice"]
+)
+CLAIMS = st.lists(st.lists(WORDS, min_size=1, max_size=9, unique=True), max_size=12)
+
+
+@given(CLAIMS)
+def test_a_claim_joins_the_most_alike_of_all_records(claims: list[list[str]]) -> None:
+    book = Book(max_sources=100)
+    for number, words in enumerate(claims):
+        claim = " ".join(words)
+        bags = {i: term_set(record.claim) for i, record in book.records.items()}
+        alike = [i for i, bag in bags.items() if jaccard(bag, term_set(claim)) >= SAME_CLAIM]
+        expected = max(alike, key=lambda i: len(bags[i] & term_set(claim)), default=None)
+        record, new = book.add(said(claim, f"https://s{number}.example/"), 1)
+        assert new == (expected is None)
+        assert new or record.id == expected

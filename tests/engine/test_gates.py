@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from research.engine import gates
+from research.engine import gates, stages
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.evidence import Finding
 from research.engine.ledger import Ledger
@@ -202,7 +202,7 @@ def results(**decided: GateDecision) -> dict[GateName, GateResult]:
 def test_a_stage_is_left_only_through_its_gate(
     stage: Stage, decided: dict[str, GateDecision], reached: Stage
 ) -> None:
-    assert gates.next_stage(stage, results(**decided)) is reached
+    assert stages.after_gates(stage, results(**decided)) is reached
 
 
 def test_a_disputed_sub_question_counts_as_answered() -> None:

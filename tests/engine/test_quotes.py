@@ -24,7 +24,7 @@ def at(quote: str, text: str = TEXT) -> str | None:
 @given(st.integers(0, len(TEXT)), st.integers(1, 80))
 def test_every_part_of_a_page_is_found_in_it(start: int, length: int) -> None:
     part = TEXT[start : start + length].strip()
-    if part:
+    if any(character.isalnum() for character in part):  # a lone mark stands at many places
         assert normalise(at(part) or "") == normalise(part)
 
 

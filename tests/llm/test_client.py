@@ -35,7 +35,7 @@ from tests.support.model_server import (
 )
 from tests.support.serving import Reply, closed_place
 
-PROMPT = "# QUESTION\nHow old are oaks?\n"
+PROMPT = "# QUESTION\nHow old are oaks?\n\n# TODAY\n2026-11-21\n"
 REQUEST = ModelRequest("intake", "You plan.", PROMPT, {"type": "object"}, 500)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from research.engine.quotes import MAX_QUOTE
-from research.engine.text import Sentence, sentences, term_set, words_in
+from research.engine.text import Sentence, sentence_terms, sentences, term_set, words_in
 from research.engine.tools import Page
 
 SHORTEST = 4
@@ -63,7 +64,7 @@ class Passage:
 def passages(page: Page) -> list[Passage]:
     """A passage for every sentence that may open one, in the page's order."""
     found = sentences(page.text)
-    bags = [term_set(sentence.text) for sentence in found]
+    bags = sentence_terms(page.text)
     title = term_set(page.title)
     result: list[Passage] = []
     for sentence in found:
@@ -108,6 +109,7 @@ def _passage(
     )
 
 
+@lru_cache(maxsize=4096)
 def _speaks(text: str) -> bool:
     """No fragment, question, byline, pointer or first person."""
     if words_in(text) < SHORTEST or text.endswith("?") or _is_fragment(text):

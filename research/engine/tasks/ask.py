@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -54,12 +55,17 @@ class Task(Generic[A]):
 
     def schema(self) -> dict[str, Any]:
         """The answer's JSON schema in the strict form: closed objects, nothing optional."""
-        closed: dict[str, Any] = _close(self.answer.model_json_schema())
-        return closed
+        return _schema(self.answer)
 
     def rendered(self, context: Mapping[str, Any]) -> tuple[str, str]:
         """System message and prompt."""
         return render(self.prompt or self.name, context)
+
+
+@lru_cache
+def _schema(answer: type[Answer]) -> dict[str, Any]:
+    closed: dict[str, Any] = _close(answer.model_json_schema())
+    return closed
 
 
 class TaskFailed(Exception):

@@ -59,7 +59,11 @@ async def write(run: Run) -> Draft:
         try:
             task, context = await fitted(run, DRAFT, partial(_context, run))
             answer = await ask(
-                run.journal, run.config.max_model_attempts, "report/draft", task, context
+                run.journal,
+                run.config.max_model_attempts,
+                f"{run.report_place}/draft",
+                task,
+                context,
             )
             return _draft(run.ledger, answer)
         except TaskFailed as failed:
@@ -95,7 +99,13 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
 
     try:
         task, shown = await fitted(run, REPAIR, context)
-        answer = await ask(run.journal, run.config.max_model_attempts, "report/repair", task, shown)
+        answer = await ask(
+            run.journal,
+            run.config.max_model_attempts,
+            f"{run.report_place}/repair",
+            task,
+            shown,
+        )
     except TaskFailed as failed:
         run.fell_back(REPAIR.name, failed.cause)
         return {}

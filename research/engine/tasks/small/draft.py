@@ -58,7 +58,7 @@ async def _section(run: Run, aspect: Aspect) -> Section:
         return {"sub_question": aspect.text, "evidence": evidence}
 
     task, shown = await fitted(run, TASK, context)
-    place = f"report/draft/{aspect.id}"
+    place = f"{run.report_place}/draft/{aspect.id}"
     answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
     said = [
         Statement(normalise(s.text), tuple(dict.fromkeys(i.strip("[] ") for i in s.evidence)))
