@@ -86,7 +86,7 @@ def _offered(now: Installation, local: Sequence[LocalServer]) -> list[Check]:
         return []
     found = "No model is set: passages are quoted, nothing is rephrased."
     if not local:
-        advice = "Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the settings page."
+        advice = "Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the installation page."
         return [Check("Model", "idle", found, advice)]
     offers = "; ".join(f"{s.name} at {s.address} with {', '.join(s.models[:3])}" for s in local)
     return [Check("Model", "idle", found, f"On this machine runs {offers}. Choose it.")]

@@ -17,7 +17,7 @@ def settings_context(
     form: InstallationForm, local: Sequence[LocalServer], checks: Sequence[Check] = ()
 ) -> dict[str, Any]:
     return {
-        "page": "settings",
+        "page": "installation",
         "form": form,
         "local": [] if form.server_is_given else [_offer(server) for server in local],
         "checks": [_check(check) for check in checks],

@@ -34,7 +34,7 @@ def show_settings(request: HttpRequest) -> HttpResponse:
             if "try" in request.POST:
                 return _tried(request)
             messages.success(request, "Saved. New runs use it.")
-            return redirect("settings")
+            return redirect("installation")
     return _page(request, form, status=422 if form.is_bound else 200)
 
 
@@ -52,11 +52,11 @@ def _tried(request: HttpRequest) -> HttpResponse:
     found = async_to_sync(run_preflight)()
     form = InstallationForm(installation.current())
     context = settings_context(form, found.local, found.checks)
-    return render(request, "dashboard/settings.html", context)
+    return render(request, "dashboard/installation.html", context)
 
 
 def _page(request: HttpRequest, form: InstallationForm, status: int) -> HttpResponse:
     from research.llm.local import find_local
 
     local = async_to_sync(find_local)(settings.LOCAL_MODEL_PORTS)
-    return render(request, "dashboard/settings.html", settings_context(form, local), status=status)
+    return render(request, "dashboard/installation.html", settings_context(form, local), status=status)

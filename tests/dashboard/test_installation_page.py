@@ -31,10 +31,10 @@ def server(settings: Settings) -> Iterator[ModelServer]:
 def test_a_local_server_is_found_and_used_by_one_button(
     client: Client, server: ModelServer
 ) -> None:
-    page = client.get("/settings/").content.decode()
+    page = client.get("/installation/").content.decode()
     assert "Found on this machine" in page and server.url("/v1") in page
     offer = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
-    tried = client.post("/settings/", offer).content.decode()
+    tried = client.post("/installation/", offer).content.decode()
     assert "Everything that is set up works" in tried
     assert "Answers keep to a JSON schema" in tried
     assert current()["RESEARCH_MODEL"] == "scripted"
@@ -43,20 +43,20 @@ def test_a_local_server_is_found_and_used_by_one_button(
 
 def test_the_key_is_written_and_never_shown(client: Client, server: ModelServer) -> None:
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "OPENAI_API_KEY": KEY, "RESEARCH_MODEL": "m"}
-    assert client.post("/settings/", sent).status_code == 302
+    assert client.post("/installation/", sent).status_code == 302
     assert current()["OPENAI_API_KEY"] == KEY
-    for page in (client.get("/settings/"), client.post("/settings/try/")):
+    for page in (client.get("/installation/"), client.post("/installation/try/")):
         assert KEY not in page.content.decode()
-    client.post("/settings/", {"RESEARCH_MODEL": "m", "OPENAI_API_KEY": ""})
+    client.post("/installation/", {"RESEARCH_MODEL": "m", "OPENAI_API_KEY": ""})
     assert current()["OPENAI_API_KEY"] == KEY
-    client.post("/settings/", {"forget_key": "on"})
+    client.post("/installation/", {"forget_key": "on"})
     assert current()["OPENAI_API_KEY"] == ""
 
 
 def test_what_does_not_work_is_said_with_what_to_do(client: Client, server: ModelServer) -> None:
     server.faults["shape"] = [refuses(401)]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
-    page = client.post("/settings/", sent).content.decode()
+    page = client.post("/installation/", sent).content.decode()
     assert "Something does not work" in page
     assert "refused the key" in page and "Check OPENAI_API_KEY" in page
 
@@ -67,7 +67,7 @@ def test_one_that_ignores_schemas_and_can_do_little_is_told_apart(
     server.manner = PLAIN
     server.faults["sense"] = [says("The mill is old.")]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
-    page = client.post("/settings/", sent).content.decode()
+    page = client.post("/installation/", sent).content.decode()
     assert "takes no notice of a schema" in page
     assert "MODEL_PROFILE=small" in page
 
@@ -76,15 +76,15 @@ def test_what_the_environment_sets_is_shown_and_not_changed(
     client: Client, server: ModelServer, settings: Settings
 ) -> None:
     settings.OPENAI_BASE_URL, settings.RESEARCH_MODEL = server.url("/v1"), "given"
-    page = client.get("/settings/").content.decode()
+    page = client.get("/installation/").content.decode()
     assert page.count("Set by the environment") == 3
     assert "Found on this machine" not in page
-    client.post("/settings/", {"RESEARCH_MODEL": "other"})
+    client.post("/installation/", {"RESEARCH_MODEL": "other"})
     assert current()["RESEARCH_MODEL"] == "given"
 
 
 def test_a_bad_address_is_told_beside_the_form(client: Client, server: ModelServer) -> None:
-    page = client.post("/settings/", {"OPENAI_BASE_URL": "nonsense"})
+    page = client.post("/installation/", {"OPENAI_BASE_URL": "nonsense"})
     assert page.status_code == 422 and b"An address looks like" in page.content
 
 
@@ -92,6 +92,6 @@ def test_settings_are_for_admins(db: None) -> None:
     User.objects.create_user("ada", password="x")
     client = Client()
     client.force_login(User.objects.get(username="ada"))
-    for address in ("/settings/", "/settings/try/"):
+    for address in ("/installation/", "/installation/try/"):
         assert client.post(address).status_code == 302
-    assert b"Settings" not in client.get("/").content
+    assert b"Installation" not in client.get("/").content
