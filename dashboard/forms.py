@@ -7,11 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.conf import settings
 
 from dashboard import knobs
 from research.engine.config import ConfigError, ResearchConfig
-from research.installation import SECRET, SERVER, Installation
+from research.installation import SECRET, SERVER, Installation, current
 from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
 
 
@@ -44,7 +43,7 @@ class AskForm(forms.Form):
             ("standard", "Standard"),
             ("thorough", "Thorough"),
         ],
-        initial=lambda: settings.RESEARCH_DEFAULTS.research_depth,
+        initial=lambda: current().defaults.research_depth,
         widget=forms.RadioSelect,
     )
     key = forms.CharField(max_length=64, widget=forms.HiddenInput, initial=new_key)
@@ -55,7 +54,7 @@ class AskForm(forms.Form):
         """The installation's knobs with what was chosen here."""
         depth = self.cleaned_data["research_depth"]
         return ResearchConfig.from_strings(
-            {"RESEARCH_DEPTH": depth} if depth else {}, settings.RESEARCH_DEFAULTS
+            {"RESEARCH_DEPTH": depth} if depth else {}, current().defaults
         )
 
 
@@ -66,7 +65,7 @@ class KnobsForm(forms.Form):
 
     def __init__(self, data: Any = None, initial: Mapping[str, Any] | None = None) -> None:
         super().__init__(data, initial=dict(initial or {}))
-        self.fields.update(knobs.fields(settings.RESEARCH_DEFAULTS))
+        self.fields.update(knobs.fields(current().defaults))
 
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
         return [(title, [self[name] for name in names]) for title, names in knobs.groups()]
@@ -75,7 +74,7 @@ class KnobsForm(forms.Form):
         cleaned = super().clean() or {}
         values = {name.upper(): knobs.as_text(value) for name, value in cleaned.items()}
         try:
-            self.config = ResearchConfig.from_strings(values, settings.RESEARCH_DEFAULTS)
+            self.config = ResearchConfig.from_strings(values, current().defaults)
         except ConfigError as error:
             for name, problem in error.problems.items():
                 self.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")

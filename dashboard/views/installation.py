@@ -59,4 +59,6 @@ def _page(request: HttpRequest, form: InstallationForm, status: int) -> HttpResp
     from research.llm.local import find_local
 
     local = async_to_sync(find_local)(settings.LOCAL_MODEL_PORTS)
-    return render(request, "dashboard/installation.html", settings_context(form, local), status=status)
+    return render(
+        request, "dashboard/installation.html", settings_context(form, local), status=status
+    )
