@@ -222,10 +222,13 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--share", type=float, default=0.3, help="of the calls that fail, 0-1")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--at-once", type=int, default=4, help="runs side by side")
     parser.add_argument("--each", action="store_true", help="print every run")
     options = parser.parse_args()
     with running_world(options.seed) as running:
-        tally, outcomes, spoilt = asyncio.run(measure(running, options.runs, options.share))
+        tally, outcomes, spoilt = asyncio.run(
+            measure(running, options.runs, options.share, options.at_once)
+        )
     if options.each:
         for outcome in outcomes:
             print(json.dumps(asdict(outcome)))

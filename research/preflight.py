@@ -24,6 +24,7 @@ State = Literal["good", "fair", "bad", "idle"]
 
 CHECK_SECONDS = 60.0
 WIDE_ENOUGH = 8192
+PLAIN = "It is spoken to as OpenAI's own server is."
 TRIED_QUERY = "history of the printing press"
 CHANNEL = "preflight-check"
 
@@ -86,7 +87,7 @@ def _offered(now: Installation, local: Sequence[LocalServer]) -> list[Check]:
         return []
     found = "No model is set: passages are quoted, nothing is rephrased."
     if not local:
-        advice = "Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the installation page."
+        advice = "Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the setup page."
         return [Check("Model", "idle", found, advice)]
     offers = "; ".join(f"{s.name} at {s.address} with {', '.join(s.models[:3])}" for s in local)
     return [Check("Model", "idle", found, f"On this machine runs {offers}. Choose it.")]
@@ -171,7 +172,7 @@ def _manner(found: Probe) -> Check:
     if takes.reasons:
         ways.append("the model thinks before it answers: raise MODEL_REASONING_TOKENS")
     said = "; ".join(ways)
-    return Check("Ways", "good", f"{said[0].upper()}{said[1:]}." if said else "As OpenAI's own.")
+    return Check("Protocol", "good", f"{said[0].upper()}{said[1:]}." if said else PLAIN)
 
 
 def _able(found: Probe, now: Installation) -> Check:

@@ -46,7 +46,7 @@ def test_all_is_well(world: World, installation: Installation) -> None:
     status, checks, found = preflight(installation)
     assert (status, found["ready"]) == (0, True)
     assert set(checks) == {
-        "Model", "Context window", "Answers", "Ways", "Profile", "Price", "Search", "Database",
+        "Model", "Context window", "Answers", "Protocol", "Profile", "Price", "Search", "Database",
         "Live updates",
     }  # fmt: skip
     assert checks["Answers"]["state"] == "good"
@@ -59,11 +59,11 @@ def test_all_is_well(world: World, installation: Installation) -> None:
     [
         (STRICT, "Answers", "takes no notice of a schema"),
         (PLAIN, "Answers", "takes no notice of a schema"),
-        (UNCOUNTED, "Ways", "does not count tokens"),
-        (STREAMS_ONLY, "Ways", "only streams"),
-        (MODERN, "Ways", "max_completion_tokens"),
+        (UNCOUNTED, "Protocol", "does not count tokens"),
+        (STREAMS_ONLY, "Protocol", "only streams"),
+        (MODERN, "Protocol", "max_completion_tokens"),
         (NARROW, "Context window", "4,096 tokens: small"),
-        (Manner(reasoning="Hm."), "Ways", "thinks before it answers"),
+        (Manner(reasoning="Hm."), "Protocol", "thinks before it answers"),
     ],
     ids=["strict", "plain", "uncounted", "streams only", "modern", "narrow", "reasons"],
 )

@@ -94,4 +94,4 @@ def test_settings_are_for_admins(db: None) -> None:
     client.force_login(User.objects.get(username="ada"))
     for address in ("/installation/", "/installation/try/"):
         assert client.post(address).status_code == 302
-    assert b"Installation" not in client.get("/").content
+    assert b"Setup" not in client.get("/").content
