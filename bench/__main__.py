@@ -2,6 +2,7 @@
 
     python -m bench engine
     python -m bench data FILE.jsonl [FILE.jsonl …]
+    python -m bench retrieval FILE.jsonl [FILE.jsonl …]
     python -m bench quick
 
 `quick` writes nothing: it asserts `bench.bars.QUICK` and ends with 1 where one is not met.
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from bench import page
 from bench.bars import QUICK, bars_table
-from bench.suites import data, documentation, engine, engine_section, live
+from bench.suites import data, documentation, engine, engine_section, live, retrieval, speed
 
 Suite = Callable[[Sequence[Path]], str]
 
@@ -29,8 +30,10 @@ def engine_suite(files: Sequence[Path]) -> str:
 
 SUITES: dict[str, Suite] = {
     "engine": engine_suite,
+    "speed": speed.section,
     "data": data.section,
     "documentation": documentation.section,
+    "retrieval": retrieval.section,
     "live": live.section,
 }
 """In the order of the page; each gives its section as Markdown."""

@@ -36,8 +36,8 @@ from research.engine.records import Record, Status, key_of
 from research.engine.tools import Tools
 from research.llm.client import ChatModel
 from research.llm.settings import ModelSettings
+from research.retrieval.fallback import FallbackSearch
 from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pipeline import FallbackSearch
 from research.retrieval.pool import TextPool
 from research.retrieval.providers import open_provider
 from research.retrieval.providers.base import ProviderSettings

@@ -22,6 +22,10 @@ from research.llm.prices import Price, PriceError, parse_prices
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
+PROVIDER_URLS = (
+    *("SEARXNG_URL", "TAVILY_URL", "EXA_URL", "BRAVE_URL", "WIKIPEDIA_URL", "ARXIV_URL"),
+)
+PROVIDER_KEYS = ("TAVILY_API_KEY", "EXA_API_KEY", "BRAVE_API_KEY")
 DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
 
 
@@ -89,7 +93,7 @@ def count(name: str, default: int, least: int = 1) -> int:
 
 
 def seconds(name: str, default: float) -> float:
-    value = number(name)
+    value = optional_number(name)
     if value is None:
         return default
     if value <= 0:
@@ -97,7 +101,7 @@ def seconds(name: str, default: float) -> float:
     return value
 
 
-def number(name: str) -> float | None:
+def optional_number(name: str) -> float | None:
     """None where it is not set."""
     value = text(name)
     try:
@@ -121,6 +125,42 @@ def ports(name: str, default: tuple[int, ...]) -> tuple[int, ...]:
     if not all(value.isascii() and value.isdigit() and 0 < int(value) < 65536 for value in values):
         raise ImproperlyConfigured(f"{name} takes port numbers with commas between.")
     return tuple(map(int, values)) or default
+
+
+def number(name: str, default: float) -> float:
+    value = text(name, str(default))
+    try:
+        given = float(value)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a number from 0.")
+    return given
+
+
+def rates(name: str) -> dict[str, float]:
+    """`NAME=NUMBER` pairs with commas between."""
+    found = {}
+    for part in texts(name):
+        key, _, value = part.partition("=")
+        try:
+            found[key.strip()] = float(value)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} holds {part!r}; it takes pairs like brave=20."
+            ) from None
+    return found
+
+
+def providers() -> dict[str, Any]:
+    """What is set of the search providers; the rest stays as they know it themselves."""
+    given: dict[str, Any] = {
+        **{name.lower(): address(name, ("http", "https")) for name in PROVIDER_URLS},
+        **{name.lower(): text(name) for name in PROVIDER_KEYS},
+        "ddgs_engines": ",".join(texts("DDGS_ENGINES")),
+        "per_second": rates("SEARCH_RATES"),
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def address(name: str, schemes: tuple[str, ...]) -> str:

@@ -31,10 +31,30 @@ INSTALLATION = {
     "MODEL_PRICES": "Prices the model list lacks: MODEL=INPUT/OUTPUT in US dollars per million.",
     "REASONING_EFFORT": "low, medium or high, for models that think before they answer.",
     "LOCAL_MODEL_PORTS": "Loopback ports looked at for a model; 11434,8000,8080,1234 if not set.",
-    "SEARCH_PROVIDER": "Searches by name, preferred first (documents, searxng, samples), or none.",
+    "SEARCH_PROVIDER": "Searches by name, preferred first (documents, searxng, tavily, exa, brave,"
+    " ddgs, wikipedia, arxiv, samples), or none. If not set: documents, else what is configured"
+    " below, else the web without a key (ddgs, wikipedia) where there is a network, else samples.",
     "DOCUMENTS": "Folders of documents (html, md, txt) to search, with commas between.",
     "SEARXNG_URL": "The address of a SearXNG whose JSON format is switched on.",
+    "TAVILY_API_KEY": "A key for Tavily.",
+    "EXA_API_KEY": "A key for Exa.",
+    "BRAVE_API_KEY": "A key for Brave Search.",
+    "TAVILY_URL": "Another address for Tavily's interface, such as a proxy's.",
+    "EXA_URL": "The same for Exa.",
+    "BRAVE_URL": "The same for Brave Search.",
+    "WIKIPEDIA_URL": "Another wiki than https://{language}.wikipedia.org.",
+    "ARXIV_URL": "Another address for arXiv's interface.",
+    "DDGS_ENGINES": "Search engines that ddgs asks, in this order, with commas between.",
+    "SEARCH_RATES": "Searches a second by provider, such as brave=20,tavily=10; 0 is no limit.",
+    "NETWORK_PROBE": "host:port that is tried, once and for a second at most, to see whether there"
+    " is a network when nothing to search is configured; none: never. html.duckduckgo.com:443"
+    " if not set.",
     "FETCH_ALLOW_PRIVATE_HOSTS": "host:port pairs on private networks that may be fetched.",
+    "FETCH_ROBOTS": "Obey robots.txt; on if not set.",
+    "FETCH_AT_ONCE": "Pages that one process fetches at once; 32 if not set.",
+    "FETCH_AT_ONCE_PER_HOST": "Pages fetched at once from one host; 2 if not set.",
+    "FETCH_INTERVAL_SECONDS": "Seconds between two requests to one host; 0.1 if not set. A"
+    " robots.txt may ask for more.",
     "HOST": "The address that is served on; 127.0.0.1 if not set.",
     "PORT": "The port that is served on; 8000 if not set.",
     "PLUMBLINE_HOME": "The folder for database, index and keys; var/ in the checkout if not set.",

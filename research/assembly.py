@@ -5,11 +5,12 @@ The parts are made once per process, when first needed, and belong to one event 
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,14 @@ from research.installation import Installation
 if TYPE_CHECKING:
     import httpx
 
+    from research.engine.config import ResearchConfig
     from research.llm.client import ChatModel
     from research.llm.settings import ModelSettings
     from research.models import Run
+    from research.retrieval.fallback import NamedSearch
     from research.retrieval.fetch import SafeFetch
     from research.retrieval.index import DocumentIndex
+    from research.retrieval.online import NetworkProbe
     from research.retrieval.pool import TextPool
     from research.retrieval.samples import SampleLibrary
 
@@ -70,8 +74,19 @@ class Parts:
     def web(self) -> SafeFetch:
         from research.retrieval.fetch import FetchSettings, SafeFetch
 
-        allowed = frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS)
-        return SafeFetch(FetchSettings(allow_private_hosts=allowed), self.pool)
+        limits = FetchSettings(
+            allow_private_hosts=frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS),
+            at_once=settings.FETCH_AT_ONCE,
+            at_once_per_host=settings.FETCH_AT_ONCE_PER_HOST,
+            interval_seconds=settings.FETCH_INTERVAL_SECONDS,
+            obey_robots=settings.FETCH_ROBOTS,
+        )
+        return SafeFetch(limits, self.pool)
+
+    @cached_property
+    def searches(self) -> dict[str, NamedSearch]:
+        """The providers that were opened: each is asked at its own pace by all runs together."""
+        return {}
 
     @cached_property
     def client(self) -> httpx.AsyncClient:
@@ -124,11 +139,17 @@ def web_fetch() -> SafeFetch:
 async def build_tools(run: Run) -> Tools:
     """The live tools of a run by the sources frozen in it.
 
-    Documents are indexed first. Raises `ToolFailure` with a sentence for people.
+    What to search is frozen in the run when it is first worked on. Documents are indexed
+    first. Raises `ToolFailure` with a sentence for people.
     """
+    from research.engine.config import ResearchConfig
+
     now = await sync_to_async(installation.current)()
-    chosen: dict[str, Any] = run.sources or chosen_sources(now)
-    search, fetch = await _sources(chosen, now, _parts)
+    if not run.sources:
+        run.sources = await asyncio.to_thread(chosen_sources, now)
+        await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
+    config = ResearchConfig.model_validate(run.config)
+    search, fetch = await _sources(run.sources, _web_of(run, config), now, _parts)
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 
 
@@ -140,47 +161,54 @@ async def own_tools(now: Installation) -> AsyncIterator[Tools]:
     """
     parts = Parts()
     try:
-        search, fetch = await _sources(chosen_sources(now), now, parts)
+        chosen = await asyncio.to_thread(chosen_sources, now)
+        search, fetch = await _sources(chosen, parts.web, now, parts)
         yield Tools(search, fetch, SystemClock())
     finally:
         await parts.close()
 
 
 def chosen_sources(now: Installation) -> dict[str, Any]:
-    """What a new run searches where its asker chose nothing."""
-    from research.retrieval.providers import configured
+    """What a new run searches where its asker chose nothing.
+
+    Where nothing is configured either: the web without a key if there is a network, which
+    may take a second to find out the first time; else the sample library.
+    """
+    from research.retrieval.providers import KEYLESS_WEB, configured
 
     if now["SEARCH_PROVIDER"]:
         names = [name.strip() for name in now["SEARCH_PROVIDER"].split(",")]
     elif settings.DOCUMENTS:
         names = [DOCUMENTS]
     else:
-        names = configured(_provider_settings(now)) or [SAMPLES]
+        names = configured(_provider_settings(now))
+        names = names or (KEYLESS_WEB if _network(settings.NETWORK_PROBE)() else [SAMPLES])
     return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
 
 
 def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
     """Raises `ToolFailure` for a search that is unknown, not configured or without a folder."""
-    from research.retrieval.providers import open_provider
+    from research.retrieval.providers import checked
 
     now = installation.current()
     for name in names:
         if name == DOCUMENTS and not folders:
             raise ToolFailure(NO_FOLDER, permanent=True)
         if name not in {SAMPLES, DOCUMENTS, NONE}:
-            open_provider(name, _provider_settings(now), _parts.client)
+            checked(name, _provider_settings(now))
 
 
-async def _sources(chosen: dict[str, Any], now: Installation, parts: Parts) -> tuple[Search, Fetch]:
-    from research.retrieval.pipeline import FallbackSearch, NamedSearch, NoSearch
-    from research.retrieval.providers import open_provider
+async def _sources(
+    chosen: dict[str, Any], web: Fetch, now: Installation, parts: Parts
+) -> tuple[Search, Fetch]:
+    from research.retrieval.fallback import FallbackSearch, NamedSearch, NoSearch
 
     names = list(chosen.get("search", ()))
     folders = [Path(folder) for folder in chosen.get("documents", ())]
     if names == [NONE]:
-        return NoSearch(), parts.web
+        return NoSearch(), web
     searches: list[NamedSearch] = []
-    fetch: Fetch = parts.web
+    fetch = web
     for name in names:
         if name == SAMPLES:
             searches.append(NamedSearch("the sample library", parts.samples))
@@ -190,8 +218,35 @@ async def _sources(chosen: dict[str, Any], now: Installation, parts: Parts) -> t
             searches.append(NamedSearch("your documents", search))
             fetch = AddressedFetch(documents, fetch)
         else:
-            searches.append(open_provider(name, _provider_settings(now), parts.client))
+            searches.append(_provider(name, now, parts))
     return FallbackSearch(searches), fetch
+
+
+def _provider(name: str, now: Installation, parts: Parts) -> NamedSearch:
+    """One for all runs, with its rate of searches; another where its settings are others."""
+    from research.retrieval.providers import open_provider
+
+    key = f"{name} {now['SEARXNG_URL']}"
+    if key not in parts.searches:
+        parts.searches[key] = open_provider(name, _provider_settings(now), parts.client)
+    return parts.searches[key]
+
+
+def _web_of(run: Run, config: ResearchConfig) -> Fetch:
+    """The web within the run's bounds, and from the cache where a page is young enough."""
+    from research.page_cache import DjangoPageCache
+    from research.retrieval.bounds import Bounds
+    from research.retrieval.run_fetch import RunFetch
+
+    cache = DjangoPageCache(run.owner_id, config.page_max_age_hours)
+    return RunFetch(_parts.web, Bounds.of_run(config), cache)
+
+
+@cache
+def _network(place: str) -> NetworkProbe:
+    from research.retrieval.online import NetworkProbe
+
+    return NetworkProbe(place)
 
 
 async def _documents(folders: list[Path], parts: Parts) -> tuple[Search, Fetch]:
@@ -212,7 +267,7 @@ async def _documents(folders: list[Path], parts: Parts) -> tuple[Search, Fetch]:
 def _provider_settings(now: Installation) -> Any:
     from research.retrieval.providers.base import ProviderSettings
 
-    return ProviderSettings(searxng_url=now["SEARXNG_URL"])
+    return ProviderSettings(**{**settings.PROVIDERS, "searxng_url": now["SEARXNG_URL"]})
 
 
 class AddressedFetch:
@@ -243,11 +298,15 @@ def analyst(now: Installation) -> str:
 
 
 def search(now: Installation) -> str:
+    from research.retrieval.providers import KEYLESS_WEB
+
     names = chosen_sources(now)["search"]
     if names == [SAMPLES]:
         return "the bundled sample library (nothing else is configured)"
     if names == [NONE]:
         return "none"
+    if names == KEYLESS_WEB and not settings.SEARCH_PROVIDER:
+        return f"the web without a key ({', '.join(names)}; nothing else is configured)"
     folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
 

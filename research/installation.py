@@ -96,6 +96,7 @@ def current() -> Installation:
 def from_environment() -> dict[str, str]:
     """What the environment sets; '' where it sets nothing."""
     given = {name: getattr(settings, name, "") for name in NAMES}
+    given["SEARXNG_URL"] = settings.PROVIDERS.get("searxng_url", "")
     knobs: ResearchConfig = settings.RESEARCH_DEFAULTS
     if "model_profile" in knobs.model_fields_set:
         given["MODEL_PROFILE"] = knobs.model_profile

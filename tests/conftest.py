@@ -15,6 +15,7 @@ from functools import cache
 import psycopg
 import pytest
 import redis
+from django.conf import settings as django_settings
 from hypothesis import HealthCheck, settings
 
 BROWSER_FOLDER = "browser"
@@ -106,6 +107,8 @@ def redis_url() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
+    if django_settings.configured:
+        django_settings.NETWORK_PROBE = "none"  # no test asks whether there is a network
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,19 +13,20 @@ text { font: 12px system-ui, sans-serif; fill: #57606a }
 .grid { stroke: #8c959f; stroke-opacity: .25 }
 .line { fill: none; stroke: #8c959f; stroke-width: 1.5 }
 .c0 { fill: #0969da } .c1 { fill: #8c959f } .c2 { fill: #bc4c00 } .c3 { fill: #8250df }
-.c4 { fill: #1a7f37 } .c5 { fill: #bf8700 }
+.c4 { fill: none; stroke: #1a7f37; stroke-width: 2 } .c5 { fill: #bf8700 }
 @media (prefers-color-scheme: dark) {
   text { fill: #9198a1 } .title { fill: #f0f6fc }
-  .c0 { fill: #58a6ff } .c2 { fill: #f0883e } .c3 { fill: #bc8cff } .c4 { fill: #3fb950 }
+  .c0 { fill: #58a6ff } .c2 { fill: #f0883e } .c3 { fill: #bc8cff } .c4 { stroke: #3fb950 }
   .c5 { fill: #d29922 }
 }
 </style>"""
-PANEL, HEIGHT, LEFT, TOP, BOTTOM, GAP = 220, 190, 40, 30, 34, 30
+PANEL, HEIGHT, LEFT, TOP, BOTTOM, GAP = 220, 190, 40, 30, 34, 44
+RING = 4
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One point; `style` is the number of a colour. Those with `joined` are a line."""
+    """One point; `style` is the number of a colour, `RING` a ring. Those `joined` are a line."""
 
     label: str
     x: float
@@ -46,10 +47,11 @@ def scatter(panels: Sequence[tuple[str, Sequence[Mark]]], x_label: str, y_label:
     ]
     y = TOP + HEIGHT + BOTTOM
     body.append(f'<text x="{LEFT}" y="{y - 2}">{escape(x_label)} →; up: {escape(y_label)}</text>')
-    for at, (style, label) in enumerate(sorted(named.items())):
-        x = LEFT + at * 130
+    x = LEFT
+    for style, label in sorted(named.items()):
         body.append(f'<circle class="c{style}" cx="{x + 5}" cy="{y + 16}" r="5"/>')
         body.append(f'<text x="{x + 15}" y="{y + 20}">{escape(label)}</text>')
+        x += 34 + 7 * len(label)
     return _svg(width, y + 32, body)
 
 
@@ -73,7 +75,7 @@ def _panel(title: str, marks: Sequence[Mark], left: float, most: float) -> list[
     parts.append(f'<polyline class="line" points="{path}"/>')
     for mark in reversed(marks):
         told = f"{escape(mark.label)}: {mark.x:.1f}, {mark.y:.3f}"
-        size = 4 if mark.joined else 6
+        size = 4 if mark.joined else 9 if mark.style == RING else 6
         parts.append(
             f'<circle class="c{mark.style}" cx="{x(mark.x)}" cy="{y(mark.y)}" r="{size}">'
             f"<title>{told}</title></circle>"
@@ -95,7 +97,7 @@ def bars(rows: Sequence[tuple[str, float]], unit: str, mark: float = 1.0) -> str
     bottom = TOP + len(rows) * step
     at_mark = left + round(mark / most * width, 1)
     body.append(_line("axis", at_mark, TOP - 6, at_mark, bottom))
-    body.append(f'<text x="{left}" y="{TOP - 12}">{escape(unit)}</text>')
+    body.append(f'<text x="{left}" y="{TOP - 14}">{escape(unit)}</text>')
     return _svg(left + width + 60, bottom + 10, body)
 
 

@@ -24,14 +24,15 @@ DEPTH = 5
 COVERED = 0.9
 PRICES = Prices(1.0, 4.0)
 REPORT, NOTED = "report/", ("clock/", "time/", "commands/")
+ANEW = (REPORT, "commands/")
 TREE_DEPTHS = (1, 2)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """`depths` holds the forced runs of depth 1 to `DEPTH`, `tree` the fixed mode's by depth.
-
-    `covered` is the first round whose quotes hold the question's words.
+    """`question` names the world too. `depths` holds the forced runs of depth 1 to `DEPTH`,
+    `tree` the fixed mode's by depth. `covered` is the first round whose quotes hold the
+    question's words.
     """
 
     question: str
@@ -49,7 +50,7 @@ async def measure(bench: Bench, question: Question, model: str = HONEST) -> Meas
     shorter = [await at_depth(bench, question, deep, d, model) for d in range(1, DEPTH)]
     tree = [await bench.run(question, _tree(d), model=model, prices=PRICES) for d in TREE_DEPTHS]
     return Measured(
-        question=question.id,
+        question=f"{bench.running.world.seed}/{question.id}",
         kind=question.kind,
         adaptive=adaptive.figures,
         depths=(*(ran.figures for ran, _ in shorter), deep.figures),
@@ -65,7 +66,7 @@ async def at_depth(
     """The forced run of a lower depth over the journal of a deeper one."""
     store = MemoryStore()
     store.texts = deep.store.texts
-    store.entries = {k: e for k, e in deep.store.entries.items() if not k[0].startswith(REPORT)}
+    store.entries = {k: e for k, e in deep.store.entries.items() if not k[0].startswith(ANEW)}
     known = set(store.entries)
     ran = await bench.run(
         question, variant=forced(depth), model=model, store=store, prices=PRICES

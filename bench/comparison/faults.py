@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 from unittest.mock import patch
 
-from bench.comparison.depths import DEPTH, hindsight
-from bench.comparison.figures import Figures
+from bench.comparison.depths import DEPTH
+from bench.comparison.instruments import FIGURES, Direction
 from bench.comparison.variant import Variant, forced
-from bench.world.score import Stopping, stopping
 from research.engine import loop, report, verdict
 from research.engine import round as rounds
 from research.engine.config import ResearchConfig
@@ -28,102 +27,15 @@ from research.engine.findings import Reading
 from research.engine.ledger import Ledger
 from research.engine.markdown import Rendered, render
 from research.engine.records import StopReason
+from research.engine.report import Written, publish
 from research.engine.run import Run
 from research.engine.stopping import Decision, Situation, Stop
 from research.engine.tasks.read import read
 from research.engine.text import unique
 from research.engine.tools import Fetch, Page, Tools
-from research.engine.verdict import close_round
+from research.engine.verdict import close_round, close_verification
 
 SLEEP_SECONDS = 0.3
-Direction = Literal["up", "down"]
-
-
-# --- the figures ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Judged:
-    """A run's figures beside those of the same question's run that went on to the full depth."""
-
-    figures: Figures
-    deepest: Figures
-
-    @property
-    def stopping(self) -> Stopping:
-        best = self.deepest.score.evidence_recall or 0.0
-        mine = self.figures.score
-        return stopping(mine.rounds, hindsight((self.deepest,)), mine.evidence_recall, best)
-
-    @property
-    def idle_seconds_a_round(self) -> float:
-        """Time without any request in flight."""
-        idle = self.figures.wall_seconds - self.figures.cost.busy_seconds
-        return idle / max(1, self.figures.score.rounds)
-
-
-Figure = Callable[[Sequence[Judged]], float]
-
-
-def _sum(of: Callable[[Figures], float]) -> Figure:
-    return lambda runs: sum(of(run.figures) for run in runs)
-
-
-def _mean(of: Callable[[Figures], float | None]) -> Figure:
-    def mean(runs: Sequence[Judged]) -> float:
-        known = [share for run in runs if (share := of(run.figures)) is not None]
-        return sum(known) / len(known)
-
-    return mean
-
-
-def _share(part: Callable[[Figures], float], whole: Callable[[Figures], float]) -> Figure:
-    return lambda runs: _sum(part)(runs) / _sum(whole)(runs)
-
-
-def _stops(kind: Stopping) -> Figure:
-    return lambda runs: sum(run.stopping == kind for run in runs)
-
-
-FIGURES: dict[str, Figure] = {
-    "rounds": _sum(lambda f: f.score.rounds),
-    "premature stops": _stops("premature"),
-    "late stops": _stops("late"),
-    "evidence recall": _mean(lambda f: f.score.evidence_recall),
-    "report recall": _mean(lambda f: f.score.report_recall),
-    "citation precision": _mean(lambda f: f.score.citation_precision),
-    "claim precision": _mean(lambda f: f.score.claim_precision),
-    "quote precision": _share(lambda f: f.quotes_right, lambda f: f.quotes),
-    "sentences": _sum(lambda f: f.statements),
-    "sentences cited": _share(lambda f: f.statements_cited, lambda f: f.statements),
-    "model calls": _sum(lambda f: f.cost.model_calls),
-    "tokens": _sum(lambda f: f.tokens),
-    "searches": _sum(lambda f: f.cost.searches),
-    "fetches": _sum(lambda f: f.cost.fetches),
-    "repeated searches": _sum(lambda f: f.cost.repeated_searches),
-    "repeated fetches": _sum(lambda f: f.cost.repeated_fetches),
-    # The least of all questions: a busy machine delays some runs, a sleep delays each.
-    "idle seconds a round": lambda runs: min(run.idle_seconds_a_round for run in runs),
-}
-NOISE: Mapping[str, float] = {"idle seconds a round": SLEEP_SECONDS / 2}
-"""How far a figure may stray by itself; counts and shares not at all."""
-
-
-def figures(runs: Sequence[Judged]) -> dict[str, float]:
-    return {name: figure(runs) for name, figure in FIGURES.items()}
-
-
-def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, Direction]:
-    """The figures that differ by more than their noise, and where they went."""
-    found: dict[str, Direction] = {}
-    for name in FIGURES:
-        difference = after[name] - before[name]
-        if abs(difference) > NOISE.get(name, 1e-9):
-            found[name] = "up" if difference > 0 else "down"
-    return found
-
-
-# --- the faults -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -173,38 +85,56 @@ def _falsify(reading: Reading) -> None:
     reading.findings = [false(finding) for finding in reading.findings]
 
 
-def _false_claims() -> AbstractContextManager[object]:
+@contextmanager
+def _false_claims() -> Iterator[None]:
     """Claims falsified, and the check of the report that would notice switched off."""
 
     def none(draft: Draft, ledger: Ledger) -> list[Faulty]:
         return []
 
-    both = ExitStack()
-    both.enter_context(_reading(_falsify))
-    both.enter_context(patch.object(report, "faults", none))
-    return both
+    with _reading(_falsify), patch.object(report, "faults", none):
+        yield
 
 
-def _render_half(ledger: Ledger, draft: Draft, *more: Any) -> Rendered:
+def _publishing(change: Callable[[Run, Written], Rendered]) -> AbstractContextManager[object]:
+    """The engine with every report changed after its gate."""
+
+    async def changed(run: Run, written: Written | None) -> None:
+        await publish(run, written and replace(written, rendered=change(run, written)))
+
+    return patch.object(loop, "publish", changed)
+
+
+def _half(run: Run, written: Written) -> Rendered:
     """Every second thing that the report says is left out, wherever it says it."""
+    draft = written.checked.draft
     cut = set(unique(statement.text for statement in draft.statements)[1::2])
     numbers = {n for n, statement in enumerate(draft.statements, 1) if statement.text in cut}
-    return render(ledger, without(draft, numbers), *more)
+    return render(run.ledger, without(draft, numbers), run.state.termination_text or "", 0, 0)
 
 
-def _render_astray(*told: Any) -> Rendered:
+def _astray(run: Run, written: Written) -> Rendered:
     """Each marker leads to the quote that another marker half the list away stands for."""
-    found = render(*told)
-    half = len(found.citations) // 2
-    others = (*found.citations[half:], *found.citations[:half])
-    pairs = zip(found.citations, others, strict=True)
+    citations = written.rendered.citations
+    half = len(citations) // 2
+    pairs = zip(citations, (*citations[half:], *citations[:half]), strict=True)
     astray = tuple(replace(other, marker=right.marker) for right, other in pairs)
-    return replace(found, citations=astray)
+    return replace(written.rendered, citations=astray)
 
 
-async def _close_slowly(run: Run) -> Decision:
-    await asyncio.sleep(SLEEP_SECONDS)
-    return await close_round(run)
+def _sleeping() -> AbstractContextManager[object]:
+    """The engine asleep before each round is closed, one of verification too."""
+
+    def slow(step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def slept(*told: Any) -> Any:
+            await asyncio.sleep(SLEEP_SECONDS)
+            return await step(*told)
+
+        return slept
+
+    return patch.multiple(
+        loop, close_round=slow(close_round), close_verification=slow(close_verification)
+    )
 
 
 @dataclass(frozen=True)
@@ -221,8 +151,6 @@ class _Twice:
 def _fetching_twice(tools: Tools) -> Tools:
     return replace(tools, fetch=_Twice(tools.fetch))
 
-
-_COSTS = frozenset({"model calls", "tokens", "searches", "fetches"})
 
 FAULTS = (
     Fault(
@@ -246,24 +174,22 @@ FAULTS = (
     Fault(
         Variant("puts a false claim on a true quote", engine=_false_claims),
         {"claim precision": "down", "citation precision": "down", "report recall": "down"},
+        frozenset({"sentences", "tokens"}),
     ),
     Fault(
         Variant("fetches twice", tools=_fetching_twice),
         {"fetches": "up", "repeated fetches": "up"},
     ),
     Fault(
-        Variant("cites the wrong page",
-                engine=lambda: patch.object(report, "render", _render_astray)),
+        Variant("cites the wrong page", engine=lambda: _publishing(_astray)),
         {"citation precision": "down"},
     ),
     Fault(
-        Variant("sleeps 300 ms a round",
-                engine=lambda: patch.object(loop, "close_round", _close_slowly)),
+        Variant("sleeps 300 ms a round", engine=_sleeping),
         {"idle seconds a round": "up"},
     ),
     Fault(
-        Variant("cuts half its sentences",
-                engine=lambda: patch.object(report, "render", _render_half)),
+        Variant("cuts half its sentences", engine=lambda: _publishing(_half)),
         {"sentences": "down", "report recall": "down"},
     ),
 )  # fmt: skip

@@ -18,6 +18,8 @@ CONNECTION_WORDS = 12
 CONNECTIONS = 0.1
 _MARKS = re.compile(r"((?:\[\d+\])+)")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“])")
+JUDGED = re.compile(r"commands/round/\d+")
+"""Where the journal notes what people told a run before the stop rule was asked."""
 _WORD = re.compile(r"\w+")
 
 
@@ -40,7 +42,8 @@ class Figures:
     `speculative` are pages that were got and not read; `gates` are (round, gate, decision);
     `quotes_right` counts quotes that stand at their offsets in the stored text and in the
     page as the world serves it; `statements` are the report's sentences, but for connections;
-    `key_claims` are the records that the engine calls so.
+    `key_claims` are the records that the engine calls so. `judged` counts the rounds after which
+    the stop rule was asked: all but those of verification.
     """
 
     score: Score
@@ -55,6 +58,7 @@ class Figures:
     statements_cited: int
     key_claims: int
     key_claims_cited: int
+    judged: int
     gates: tuple[tuple[int, str, str], ...]
     status: str
 
@@ -93,6 +97,7 @@ def figures_of(
         statements_cited=cited,
         key_claims=len(keys),
         key_claims_cited=len(keys & reported),
+        judged=sum(bool(JUDGED.fullmatch(place)) for place, _ in store.entries),
         gates=tuple((g["round"], g["gate"], g["decision"]) for g in resource["gates"]),
         status=resource["status"],
     )

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -33,7 +33,7 @@ from research.engine.journal import Journal, MemoryStore
 from research.engine.loop import Question as Asked
 from research.engine.loop import research
 from research.engine.records import Record
-from research.engine.tools import Tools
+from research.engine.tools import Search, Tools
 from research.llm.client import ChatModel, ModelSettings
 from research.retrieval.extracted import Extracted
 from research.retrieval.fetch import FetchSettings, SafeFetch
@@ -86,7 +86,7 @@ class Bench:
     """The product's tools over one world. One run at a time: the servers' log is that run's."""
 
     running: RunningWorld
-    search: Any
+    search: Search
     fetch: SafeFetch
     models: dict[str, ChatModel] = field(default_factory=dict)
 
@@ -98,21 +98,14 @@ class Bench:
         """`pool` is used and left open; without one, each page is extracted once for all runs."""
         settings = FetchSettings(allow_private_hosts=frozenset(running.hosts))
         providers = ProviderSettings(searxng_url=running.search)
-        own = RememberingPool(1) if pool is None else None
-        try:
-            async with (
-                httpx.AsyncClient() as client,
-                SafeFetch(settings, pool or own or RememberingPool(1)) as fetch,
-            ):
+        with nullcontext(pool) if pool else RememberingPool(1) as texts:
+            async with httpx.AsyncClient() as client, SafeFetch(settings, texts) as fetch:
                 bench = cls(running, open_search(["searxng"], providers, client), fetch)
                 try:
                     yield bench
                 finally:
                     for model in bench.models.values():
                         await model.aclose()
-        finally:
-            if own is not None:
-                own.close()
 
     def model(self, name: str) -> ChatModel | None:
         if name == EXTRACTIVE:

@@ -39,16 +39,26 @@ class Strategy:
 
 def strategies(measured: Sequence[Measured]) -> list[Strategy]:
     """All ways of stopping; random stops are the adaptive ones, dealt out to other questions."""
-    rounds = [m.adaptive.score.rounds for m in measured]
+    rounds = [m.adaptive.judged for m in measured]
     random.Random(SEED).shuffle(rounds)
     dealt = {m.question: number for m, number in zip(measured, rounds, strict=True)}
+
+    def after(rounds: Callable[[Measured], int]) -> Pick:
+        return lambda m: m.depths[min(rounds(m), DEPTH) - 1]
+
+    def always(depth: int) -> Pick:
+        return after(lambda m: depth)
+
+    def tree(level: int) -> Pick:
+        return lambda m: m.tree[level]
+
     return [
         Strategy("adaptive", lambda m: m.adaptive),
-        *(Strategy(f"forced to {d}", lambda m, d=d: m.depths[d - 1]) for d in range(1, DEPTH + 1)),
-        *(Strategy(name, lambda m, at=at: m.tree[at]) for at, name in enumerate(TREES)),
-        Strategy("question's words covered", lambda m: m.depths[(m.covered or DEPTH) - 1]),
-        Strategy("random, same mean", lambda m: m.depths[min(dealt[m.question], DEPTH) - 1]),
-        Strategy("hindsight", lambda m: m.depths[hindsight(m.depths) - 1]),
+        *(Strategy(f"forced to {depth}", always(depth)) for depth in range(1, DEPTH + 1)),
+        *(Strategy(name, tree(level)) for level, name in enumerate(TREES)),
+        Strategy("question's words covered", after(lambda m: m.covered or DEPTH)),
+        Strategy("random, same mean", after(lambda m: dealt[m.question])),
+        Strategy("hindsight", after(lambda m: hindsight(m.depths))),
     ]
 
 
@@ -113,9 +123,7 @@ def stopped(measured: Measured, figures: Figures) -> Stopping:
     """A run's stop against the hindsight round of the run that went on."""
     deepest = measured.depths[-1].score
     best = deepest.evidence_recall or 0.0
-    return stopping(
-        figures.score.rounds, hindsight(measured.depths), figures.score.evidence_recall, best
-    )
+    return stopping(figures.judged, hindsight(measured.depths), figures.score.evidence_recall, best)
 
 
 def stop_shares(measured: Sequence[Measured], pick: Pick) -> dict[Stopping, float]:

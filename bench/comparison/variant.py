@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from unittest.mock import patch
 
-from research.engine import verdict
+from research.engine import loop, verdict
 from research.engine.assessment import Assessment
 from research.engine.config import ResearchConfig
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Ledger
-from research.engine.records import Aspect, StopReason
+from research.engine.records import Aspect, Evidence, StopReason
 from research.engine.stopping import Continue, Decision, Situation, Stop
 from research.engine.text import unique
 from research.engine.tools import Tools
@@ -42,6 +43,7 @@ def forced(depth: int) -> Variant:
     Gates, gaps, scores and novelty are recorded and don't act. While gaps give it topics, it
     researches what the engine would; then it looks for what it knows again, in other words.
     Were no other words left, it would end, and its last figures stand for the missing depths.
+    Rounds of verification, and after a draft that failed, don't follow.
     """
 
     def rule(now: Situation, config: ResearchConfig) -> Decision:
@@ -54,10 +56,25 @@ def forced(depth: int) -> Variant:
         fresh = choose(wanted, ledger, len(wanted), SAME_TOPIC).topics
         return wanted if fresh else _again(ledger)
 
-    return Variant(
-        f"forced to {depth}",
-        engine=lambda: patch.multiple(verdict, decide=rule, next_topics=topics),
-    )
+    return Variant(f"forced to {depth}", engine=partial(_forced, rule, topics))
+
+
+@contextmanager
+def _forced(rule: object, topics: object) -> Iterator[None]:
+    """Rounds by the rule and topics given, and none after them: no verification, no reopening."""
+    with (
+        patch.multiple(verdict, decide=rule, next_topics=topics, weak_claims=_none),
+        patch.multiple(loop, weak_claims=_none, reopens=_never),
+    ):
+        yield
+
+
+def _none(*_: object) -> list[Evidence]:
+    return []
+
+
+def _never(*_: object) -> bool:
+    return False
 
 
 def _again(ledger: Ledger) -> list[Topic]:

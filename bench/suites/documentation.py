@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import page
@@ -19,7 +19,7 @@ QUESTIONS = Path(__file__).resolve().parent.parent / "questions"
 def section(files: Sequence[Path]) -> str:
     machine = page.machine()
     held_out, development = _outcomes("documentation"), _outcomes("development")
-    rows = (
+    rows: tuple[tuple[str, Callable[[list[Outcome]], str]], ...] = (
         ("short answer holds the string", lambda done: str(sum(o.hit for o in done))),
         ("report holds the string", lambda done: str(sum(o.in_report for o in done))),
         ("page that answers was read", lambda done: str(sum(o.page_read for o in done))),

@@ -10,7 +10,7 @@ from bench.comparison import hostile
 from bench.comparison.depths import Measured, measure
 from bench.comparison.figures import Figures
 from bench.comparison.hostile import Tried, share, try_all
-from bench.comparison.overhead import Timed, time_all
+from bench.comparison.overhead import TIMED, Timed, time_all
 from bench.comparison.running import Bench
 from bench.comparison.shards import measured_in
 from bench.comparison.statistics import known_mean, mean, percentile
@@ -89,7 +89,7 @@ def values(results: Results) -> Values:
         **_times(results.timed),
         "same": mean(m.same for m in results.measured),
         "tree": mean(_whole_tree(m.tree[-1]) for m in results.measured),
-        "repeated_fetches": float(sum(f.cost.repeated_fetches for f in honest)),
+        "repeated_fetches": float(sum(f.cost.repeated_fetches for f in _all_runs(results))),
         "quote_precision": _quote_precision(results),
         "statements_cited": _share_of(honest, "statements_cited", "statements"),
         "false_claims": hostile.row("", lying).false_claims_reported if lying else None,
@@ -130,24 +130,24 @@ def _whole_tree(figures: Figures) -> bool:
 def _times(timed: Sequence[Timed]) -> Values:
     if not timed:
         return {}
-    of = {
-        kind: [t for t in timed if t.kind == kind] for kind in dict.fromkeys(t.kind for t in timed)
-    }
+    over_bare = {kind: [t.over_bare for t in timed if t.kind == kind] for kind in TIMED}
+    tokens = [t.tokens_over_bare for t in timed if t.kind == "complex"]
     return {
-        **{
-            f"{kind}_wall": percentile((t.over_bare for t in rows), 0.5)
-            for kind, rows in of.items()
-        },
-        "complex_tokens": percentile((t.tokens_over_bare for t in of["complex"]), 0.5),
+        **{f"{kind}_wall": percentile(ratios, 0.5) for kind, ratios in over_bare.items()},
+        "complex_tokens": percentile(tokens, 0.5),
         "busy_p50": percentile((t.over_busy for t in timed), 0.5),
         "busy_p95": percentile((t.over_busy for t in timed), 0.95),
     }
 
 
 def _quote_precision(results: Results) -> float | None:
-    """Over every run that was made: all depths, the fixed mode, all analysts."""
+    return _share_of(_all_runs(results), "quotes_right", "quotes")
+
+
+def _all_runs(results: Results) -> list[Figures]:
+    """Every run that was made: all depths, the fixed mode, all analysts."""
     runs = [f for m in results.measured for f in (m.adaptive, *m.depths, *m.tree)]
-    return _share_of([*runs, *(t.figures for t in results.tried)], "quotes_right", "quotes")
+    return [*runs, *(t.figures for t in results.tried)]
 
 
 def _share_of(runs: Sequence[Figures], part: str, whole: str) -> float | None:

@@ -23,13 +23,17 @@ Carried = Literal["right", "in vain", "wrong"]
 Quotes = Sequence[tuple[str, str]]
 """Address of the page and quote."""
 
+ROBOTS = "/robots.txt"
 _CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")
 _DENIED = re.compile(r"\bnot\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What the servers were asked. `busy_seconds` is the time with any request in flight."""
+    """What the servers were asked. `busy_seconds` is the time with any request in flight.
+
+    What a site says to robots is no page: asking for it takes time and counts as no fetch.
+    """
 
     calls: dict[str, int]
     prompt_tokens: int
@@ -264,13 +268,13 @@ def cost(entries: Sequence[Mapping[str, Any]]) -> Cost:
     """Calls, tokens and requests of a stretch of the servers' log."""
     of = {name: [e for e in entries if e["server"] == name] for name in ("model", "search", "web")}
     queries = Counter(" ".join(e["query"].lower().split()) for e in of["search"])
-    urls = Counter(e["url"] for e in of["web"])
+    urls = Counter(e["url"] for e in of["web"] if not e["url"].endswith(ROBOTS))
     return Cost(
         calls=dict(Counter(e["task"] for e in of["model"])),
         prompt_tokens=sum(e["prompt_tokens"] for e in of["model"]),
         completion_tokens=sum(e["completion_tokens"] for e in of["model"]),
         searches=len(of["search"]),
-        fetches=len(of["web"]),
+        fetches=urls.total(),
         repeated_searches=queries.total() - len(queries),
         repeated_fetches=urls.total() - len(urls),
         busy_seconds=busy_seconds([(e["start"], e["end"]) for e in entries]),

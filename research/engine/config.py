@@ -7,16 +7,55 @@ that other research agents use for the same thing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from datetime import date
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 
 from research.engine.records import Complexity
+from research.engine.tools import SearchKind
+
+_HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*")
+
+
+def _listed(value: Any) -> Any:
+    """One site, or none, is a list as well."""
+    return () if value in (None, "") else (value,) if isinstance(value, str) else value
+
+
+def _site(written: str) -> str:
+    """A host's name: what stands around it in an address is left out."""
+    host = re.sub(r"^\w+://", "", written.strip().lower()).split("/")[0].removeprefix("www.")
+    if not _HOST.fullmatch(host):
+        raise ValueError("takes names of sites, such as example.org, with commas between")
+    return host
+
+
+def _day(written: str | None) -> str | None:
+    if not written:
+        return None
+    try:
+        return date.fromisoformat(written.strip()).isoformat()
+    except ValueError:
+        raise ValueError("takes a day, such as 2026-01-31") from None
+
 
 Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
+Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
+Day = Annotated[str | None, AfterValidator(_day)]
 
 
 class ConfigError(ValueError):
@@ -126,13 +165,31 @@ class ResearchConfig(BaseModel):
     max_search_results_for_agent: int = knob(
         8, "Results kept of one search.", unit="results", ge=1, le=50
     )
+    search_kind: SearchKind = knob(
+        "web", "Search the web at large (web), papers (academic) or videos (video)."
+    )
+    search_language: str | None = knob(
+        None, "Language of the pages to search for; the question's where not set."
+    )
+    search_since: Day = knob(None, "Leave out pages from before this day.")
+    search_until: Day = knob(None, "Leave out pages from after this day.")
+    only_sites: Sites = knob((), "Keep to these sites and their subdomains.")
+    never_sites: Sites = knob((), "Leave out these sites and their subdomains.")
+    page_max_age_hours: float = knob(
+        24,
+        "A page that an earlier run fetched within this time is not fetched again; 0: always.",
+        unit="hours",
+        ge=0,
+    )
     max_evidence_claims_per_research_unit: int = knob(
         5, "Claims kept of one page.", unit="claims", ge=1, le=50
     )
     max_source_urls_per_claim: int = knob(
         5, "Sources kept of one claim.", unit="sources", ge=1, le=50
     )
-    unit_seconds: float = knob(60, "A topic that takes longer is closed.", unit="seconds", gt=0)
+    unit_seconds: float = knob(
+        60, "A topic waits no longer for its search or its pages.", unit="seconds", gt=0
+    )
 
     min_evidence_records: int | None = knob(
         None, "Evidence that the gate asks for; by complexity (2, 5, 8) where not set.", ge=0
@@ -196,6 +253,10 @@ class ResearchConfig(BaseModel):
             raise ValueError(
                 f"ADAPTIVE_MIN_DEPTH ({self.adaptive_min_depth}) is above "
                 f"ADAPTIVE_MAX_DEPTH ({self.adaptive_max_depth})"
+            )
+        if self.search_since and self.search_until and self.search_since > self.search_until:
+            raise ValueError(
+                f"SEARCH_SINCE ({self.search_since}) is after SEARCH_UNTIL ({self.search_until})"
             )
         if not any(self.weights.values()):
             raise ValueError("one of the four dimension weights must be above 0")

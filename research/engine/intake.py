@@ -65,7 +65,9 @@ def _plan(run: Run, understood: Understood) -> Plan:
         evidence_strategy=understood.evidence_strategy,
         output_format=understood.output_format,
     )
-    return replace(plan, estimate=estimate(plan, run.config, run.has_model))
+    return replace(
+        plan, estimate=estimate(plan, run.config, run.has_model, run.journal.meter.rates)
+    )
 
 
 def _edited(plan: Plan, aspects: list[Any] | None) -> Plan:

@@ -20,6 +20,7 @@ from research.engine.records import (
     Source,
 )
 from research.engine.similarity import Corpus
+from research.engine.text import term_set
 from research.engine.tools import Page
 
 ANSWERING = frozenset({AspectState.ANSWERED, AspectState.ONE_SOURCE, AspectState.DISPUTED})
@@ -69,6 +70,7 @@ class Ledger:
     def raise_aspect(self, text: str, query: str, raised_by: str, round_number: int) -> Aspect:
         count = len(self.aspects) + len(self.dropped)
         aspect = Aspect(f"A{count + 1}", text, query, raised_by, round_number)
+        self.book.asked[aspect.id] = term_set(text)
         self._put_aspect(aspect)
         return aspect
 
@@ -123,7 +125,12 @@ class Ledger:
         """Over all records that answer some sub-question."""
         return frozenset().union(*(r.keys for r in self.evidence if r.relevance >= SUPPORTS))
 
-    # --- evidence, sources, gaps -------------------------------------------------------
+    # --- pages, evidence, sources, gaps ------------------------------------------------
+
+    def put_page(self, page: Page) -> None:
+        """Keep a page that was read, and see whether it copies one that was read before."""
+        self.pages[page.url] = page
+        self.book.copies.add(page.sha256, page.text, page.independence_key)
 
     def emit_evidence(self, before: dict[str, Evidence]) -> None:
         """Mark each sub-question's best claim, as last refreshed, and emit what changed."""

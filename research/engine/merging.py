@@ -54,7 +54,7 @@ def _add_page(run: Run, page: Page, item: Work) -> None:
     others = (known for known in run.ledger.pages.values() if known.url != page.url)
     if any(known.final_url == page.final_url for known in others):
         run.journal.meter.usage.repeated_fetches += 1
-    run.ledger.pages[page.url] = page
+    run.ledger.put_page(page)
     run.late.pop(page.url, None)
     worth = max(relevance(aim, page.title, page.text) for aim in aims(run, item))
     listed = run.ledger.sources[page.url]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from research.engine.directives import orders
 from research.engine.relevance import term_weights
 from research.engine.text import Sentence, sentence_terms, sentences, term_set
 from research.engine.tools import Page
@@ -33,7 +34,8 @@ class Sheet:
 def number_sentences(pages: Sequence[Page], wanted: str, room: int | None = None) -> list[Sheet]:
     """Number the sentences of all pages through, each page cut to `PAGE_CHARACTERS`.
 
-    With `room` all pages together keep to so many characters, an equal share each.
+    With `room` all pages together keep to so many characters, an equal share each. What a page
+    tells machines to do is not shown.
     """
     share = PAGE_CHARACTERS if room is None else min(PAGE_CHARACTERS, room // max(1, len(pages)))
     sheets, number = [], 0
@@ -48,7 +50,9 @@ def number_sentences(pages: Sequence[Page], wanted: str, room: int | None = None
 
 def _fitting(page: Page, wanted: str, room: int) -> Sequence[Sentence]:
     """The most relevant sentences that fit, in the page's order; the opening before all."""
-    found, held = sentences(page.text), sentence_terms(page.text)
+    every, held = sentences(page.text), sentence_terms(page.text)
+    told = orders(every)
+    found = [sentence for sentence in every if sentence.number not in told]
     if sum(len(s.text) for s in found) <= room:
         return found
     weights = term_weights(wanted)

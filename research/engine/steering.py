@@ -24,6 +24,7 @@ TAKEN = frozenset({"stop", "cancel", "pause", "add_topic", "drop_topic", "dig_de
 TAKEN_BY_A_TREE = frozenset({"stop", "cancel", "pause"})
 DEEPER_ROUNDS = 2
 MOST_ROUNDS = 20
+MOST_ASPECTS = 20
 USER = "user"
 
 Command = Mapping[str, Any]
@@ -117,6 +118,9 @@ def _add(run: Run, text: str) -> bool:
     double = twin(text, known, run.config.duplicate_topic_similarity_threshold)
     if double is not None:
         _refuse(run, text, double)
+        return False
+    if len(ledger.aspects) >= MOST_ASPECTS:
+        run.trouble(f"your topic “{text}”", f"Not added: there are {MOST_ASPECTS} already.")
         return False
     aspect = ledger.raise_aspect(text, query_of(text) or text, USER, number)
     ledger.open_gap(Gap(ledger.next_gap_id(), text, aspect.id, True, number, aspect.query))

@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
 
 SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
+SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
 ModelRole = Literal["research", "evaluator", "judge"]
 
@@ -91,9 +92,20 @@ class ModelAnswer:
 
 @dataclass(frozen=True)
 class SearchRequest:
+    """What to search for, and within which bounds.
+
+    `since` and `until` are days in ISO 8601, both included. A site stands for its
+    subdomains too; an empty `only_sites` is any site.
+    """
+
     query: str
     limit: int = 8
     language: str = "en"
+    kind: SearchKind = "web"
+    since: str | None = None
+    until: str | None = None
+    only_sites: tuple[str, ...] = ()
+    never_sites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +137,7 @@ class Page:
     a list of terms), list items as lines `- item` or `1. item`, code indented by four
     spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
     digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
-    are ISO 8601, as precise as known.
+    are ISO 8601, as precise as known. `fetched_at` may lie before the run: see `PageCache`.
     """
 
     url: str

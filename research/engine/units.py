@@ -66,14 +66,26 @@ async def search(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
 
 
 async def _ask(run: Run, item: Work, number: int, query: str) -> None:
-    most, language = run.config.max_search_results_for_agent, run.ledger.plan.language
-    request = SearchRequest(query, most, language)
-    answer = await run.journal.search(f"{item.place}/search/{number}", request)
+    answer = await run.journal.search(f"{item.place}/search/{number}", _request(run, query))
     known = {hit.url for hit in item.hits}
     item.hits += tuple(hit for hit in answer.hits if hit.url not in known)
     item.searched[query] = len(answer.hits)
     for note in answer.notes:
         run.trouble("search", note)
+
+
+def _request(run: Run, query: str) -> SearchRequest:
+    config = run.config
+    return SearchRequest(
+        query,
+        config.max_search_results_for_agent,
+        config.search_language or run.ledger.plan.language,
+        config.search_kind,
+        config.search_since,
+        config.search_until,
+        config.only_sites,
+        config.never_sites,
+    )
 
 
 def _most_searches(run: Run) -> int:

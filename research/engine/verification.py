@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from research.engine.budget import Spent
 from research.engine.extractive.planning import query_of
 from research.engine.findings import Reading
-from research.engine.gates import TRIED
+from research.engine.gates import TRIED, VERIFIED_AT_ONCE
 from research.engine.records import Evidence, StopReason
 from research.engine.round import begin, choose_together, work_through
 from research.engine.run import Run
@@ -23,9 +23,8 @@ from research.engine.topics import Topic
 from research.engine.units import Work, host
 
 CALM = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
-MOST_CLAIMS = 3
 QUERY_WORDS = 10
-COST = Spent(calls=1, searches=MOST_CLAIMS, fetches=1)
+COST = Spent(calls=1, searches=VERIFIED_AT_ONCE, fetches=1)
 
 
 def weak_claims(run: Run, decision: Decision) -> list[Evidence]:
@@ -42,7 +41,7 @@ def weak_claims(run: Run, decision: Decision) -> list[Evidence]:
         few = 0 < len(ledger.keys_of(aspect.id)) < run.limits.sources_per_aspect
         if few and aspect.searches_without_news < TRIED and _query(run, found[0]):
             weak.append(found[0])
-    return weak[:MOST_CLAIMS]
+    return weak[:VERIFIED_AT_ONCE]
 
 
 def _is_dear(run: Run) -> bool:

@@ -13,7 +13,7 @@ from research.models.findings import (
     Source,
 )
 from research.models.installation import InstallationSetting
-from research.models.journal import JournalEntry, PageText, RunPage
+from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
 from research.models.people import Command, Verdict
 from research.models.reports import Report
 from research.models.rounds import GateResult, Problem, Round, Unit
@@ -21,6 +21,7 @@ from research.models.runs import Run, Thread
 
 __all__ = [
     "Aspect",
+    "CachedPage",
     "Command",
     "Evidence",
     "EvidenceSource",

@@ -43,8 +43,9 @@ class JournalEntry(EngineRow):
 class PageText(EngineRow):
     """A page's text, stored once for each scope and never changed.
 
-    A scope is 'public' or 'collection:NAME', so that nobody's documents reach a run
-    that has no right to them. `id` follows from both, so no query has to look it up.
+    A scope is 'public', 'private:OWNER' or 'collection:NAME', so that nobody's documents or
+    intranet reach a run that has no right to them. `id` follows from scope and hash, so no
+    query has to look it up.
     """
 
     key_fields = ("id",)
@@ -69,6 +70,29 @@ class PageText(EngineRow):
     @classmethod
     def id_for(cls, scope: str, sha256: str) -> str:
         return key_digest(scope, sha256)
+
+
+class CachedPage(models.Model):
+    """The newest text of an address, with what else is known of the page, for later runs."""
+
+    scope = models.CharField(max_length=255)
+    url = models.TextField()
+    url_key = models.CharField(max_length=KEY_LENGTH, editable=False)
+    page = models.ForeignKey(PageText, on_delete=models.CASCADE, related_name="cached_for")
+    said = models.JSONField(help_text="The page as the engine knows it, without its text.")
+    extractor_version = models.CharField(max_length=40)
+    fetched_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-fetched_at",)
+        verbose_name = "cached page"
+        verbose_name_plural = "cached pages"
+        constraints = (
+            models.UniqueConstraint(fields=("url_key", "scope"), name="cached_page_key"),
+        )
+
+    def __str__(self) -> str:
+        return self.url
 
 
 class RunPage(EngineRow):

@@ -19,7 +19,7 @@ def figures(
     cost = Cost({"read": calls}, 1000 * calls, 100 * calls, rounds, rounds, 0, 0, 1.0)
     score = Score(
         question="q", kind=kind, reason=reason, rounds=rounds,
-        evidence_recall=recall, report_recall=recall, citation_precision=1.0,
+        evidence_recall=recall, report_recall=recall, citation_precision=1.0, claim_precision=1.0,
         cited_sentences=2, cited_in_vain=0, recall_by_round=by_round, complete_round=complete,
         contradiction_precision=None, contradiction_recall=None, false_claims_returned=0,
         false_claims_reported=0, injected_reported=0, cost=cost,
@@ -27,7 +27,7 @@ def figures(
     return Figures(
         score=score, cost=cost, usd=0.01 * calls, wall_seconds=1.0, cpu_seconds=0.1,
         speculative=0, quotes=3, quotes_right=3, statements=2, statements_cited=2,
-        key_claims=1, key_claims_cited=1, gates=(), status="completed",
+        key_claims=1, key_claims_cited=1, judged=rounds, gates=(), status="completed",
     )  # fmt: skip
 
 

@@ -63,6 +63,16 @@ async def test_a_lower_depth_is_the_beginning_of_a_deeper_run(bench: Bench, dept
         assert getattr(replayed.figures.cost, name) == getattr(live.figures.cost, name)
 
 
+async def test_nothing_follows_the_rounds_of_a_forced_run() -> None:
+    """Of this question the first round finds half: its draft fails, and would reopen research."""
+    with running_world(103, per_kind=2) as running:
+        async with Bench.open(running) as bench:
+            question = running.world.of_kind("simple")[1]
+            ran = (await bench.run(question, variant=forced(1))).figures
+    assert (ran.score.rounds, ran.score.report_recall) == (1, 0.5)
+    assert ("draft", "retry") in [(gate, decision) for _, gate, decision in ran.gates]
+
+
 def _quotes(resource: Any) -> list[Any]:
     return [(e["id"], s["url"], s["start"]) for e in resource["evidence"] for s in e["sources"]]
 

@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from bench.comparison.depths import DEPTH
-from bench.comparison.faults import FAULTS, FIGURES, NOISE, Fault, Judged, figures, moved
+from bench.comparison.faults import FAULTS, Fault
+from bench.comparison.instruments import FIGURES, NOISE, Judged, figures, moved
 from bench.comparison.running import Bench
 from bench.comparison.variant import AS_IT_IS, Variant, forced
 from bench.world.running import running_world

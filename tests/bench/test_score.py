@@ -9,7 +9,7 @@ import pytest
 
 from bench.world.facts import Fact, Page, Question, World
 from bench.world.generate import build_world
-from bench.world.score import Score, busy_seconds, score, stopping
+from bench.world.score import Score, busy_seconds, cost, score, stopping
 from bench.world.web import url_of
 from tests.bench.prompts import sentences_of
 
@@ -212,3 +212,9 @@ def test_a_stop_is_judged_against_hindsight(
     stopped: int, hindsight: int | None, recall: float | None, best: float, expected: str
 ) -> None:
     assert stopping(stopped, hindsight, recall, best) == expected
+
+
+def test_what_a_site_says_to_robots_is_no_page() -> None:
+    asked = ("http://h/robots.txt", "http://h/a", "http://h/robots.txt", "http://h/a")
+    found = cost([{"server": "web", "url": url, "start": 0, "end": 1} for url in asked])
+    assert (found.fetches, found.repeated_fetches) == (2, 1)

@@ -29,14 +29,17 @@ FACTS = [
 ]
 
 
-def known(sources: int, records: int, *aspects: str) -> Ledger:
-    """A ledger with this many records over this many sites, all for the first sub-question."""
+def known(sources: int, records: int, *aspects: str, found_in: int = 0) -> Ledger:
+    """A ledger with this many records over this many sites, all for the first sub-question.
+
+    They were found in the round before the present one, unless told.
+    """
     made, _ = ledger(*(aspects or ("Which animals live there?",)))
     for number in range(records):
         site = page(f"https://s{number % sources}.example/{number}", FACTS[number] + ".")
         made.pages[site.url] = site
         made.put_source(Source(site.url, "", site.domain, 1, relevance=0.9, status="read"))
-        made.book.add(Finding(site.text, "A1", quoted(site, site.text), 0.9), 1)
+        made.book.add(Finding(site.text, "A1", quoted(site, site.text), 0.9), found_in)
     made.refresh_aspects()
     made.emit_evidence({})
     return made
@@ -123,6 +126,53 @@ def test_deep_research_asks_for_answers_and_independent_sources() -> None:
     assert (result.decision, result.score) == ("retry", 0.6667)
     thin = known(1, 5, "Which animals live there?", "Who owns the mill?")
     assert evaluated(thin)["deep_research"].score == 0.5
+
+
+def cross_checked(made: Ledger, within: Limits = LIMITS) -> float:
+    [criterion] = [
+        c
+        for c in evaluated(made, within=within)["deep_research"].criteria
+        if c.name == "share of key claims cross-checked or left to verification"
+    ]
+    return criterion.value
+
+
+@pytest.fixture
+def unverified(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No key claim is left to the verification stage."""
+    monkeypatch.setattr(gates, "VERIFIED_AT_ONCE", 0)
+
+
+@pytest.mark.usefixtures("unverified")
+def test_c2_a_key_claim_of_one_source_asks_for_another_round() -> None:
+    fresh = known(3, 5, found_in=1)
+    assert cross_checked(fresh) == 0
+    assert evaluated(fresh)["deep_research"].decision == "retry"
+    assert cross_checked(known(3, 5)) == 1
+
+
+def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
+    fresh = known(3, 5, found_in=1)
+    assert cross_checked(fresh) == 1
+    assert evaluated(fresh)["deep_research"].decision == "pass"
+
+
+@pytest.mark.usefixtures("unverified")
+def test_c2_a_corroborated_or_disputed_key_claim_is_cross_checked() -> None:
+    made = known(1, 1, found_in=1)
+    [record] = made.evidence
+    other = page("https://other.example/", FACTS[0] + ".")
+    both = (*record.sources, quoted(other, other.text))
+    made.book.records["E1"] = replace(record, sources=both)
+    assert cross_checked(made) == 1
+    made.book.records["E1"] = replace(record, contradicts=("E2",))
+    assert cross_checked(made) == 1
+
+
+@pytest.mark.usefixtures("unverified")
+def test_c2_where_one_source_is_enough_a_key_claim_needs_no_second() -> None:
+    simple = limits(ResearchConfig(), Complexity.SIMPLE)
+    assert cross_checked(known(1, 1, found_in=1), simple) == 1
 
 
 def test_a_pass_score_is_a_knob() -> None:

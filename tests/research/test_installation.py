@@ -20,8 +20,9 @@ LOCAL = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "RESEARCH_MODEL": "smal
 
 @pytest.fixture(autouse=True)
 def nothing_given(settings: Settings) -> None:
-    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "RESEARCH_MODEL", "SEARXNG_URL"):
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "RESEARCH_MODEL"):
         setattr(settings, name, "")
+    settings.PROVIDERS = {}
     settings.RESEARCH_DEFAULTS = ResearchConfig()
 
 

@@ -20,6 +20,7 @@ from research.engine.text import term_set, unique, words_in
 
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
+CLOSEST = 2
 DIRECT = 0.62
 FAR_BEHIND = 0.6
 _STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
@@ -41,6 +42,12 @@ def draft(ledger: Ledger) -> Draft:
         tuple(sections),
         "" if direct else NOTHING_DIRECT,
     )
+
+
+def closest(ledger: Ledger) -> Draft:
+    """The passages that come closest where none answers."""
+    best = sorted(ledger.evidence, key=_rank)[:CLOSEST]
+    return Draft(tuple(statement(record) for record in best), (), NOTHING_DIRECT)
 
 
 def statement(record: Evidence) -> Statement:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from research.engine.directives import is_order, orders
 from research.engine.quotes import MAX_QUOTE
 from research.engine.text import Sentence, sentence_terms, sentences, term_set, words_in
 from research.engine.tools import Page
@@ -64,11 +65,12 @@ class Passage:
 def passages(page: Page) -> list[Passage]:
     """A passage for every sentence that may open one, in the page's order."""
     found = sentences(page.text)
+    told = orders(found)
     bags = sentence_terms(page.text)
     title = term_set(page.title)
     result: list[Passage] = []
     for sentence in found:
-        if sentence.kind != "code" and _speaks(sentence.text):
+        if sentence.number not in told and sentence.kind != "code" and _speaks(sentence.text):
             opens = not result or result[-1].section != sentence.section
             passage = _passage(page, found, bags, title, sentence, opens)
             if passage is not None:
@@ -111,10 +113,10 @@ def _passage(
 
 @lru_cache(maxsize=4096)
 def _speaks(text: str) -> bool:
-    """No fragment, question, byline, pointer or first person."""
+    """No fragment, question, byline, pointer, first person or order to a machine."""
     if words_in(text) < SHORTEST or text.endswith("?") or _is_fragment(text):
         return False
-    return not _POINTER.search(text) and not _FIRST_PERSON.search(text)
+    return not (_POINTER.search(text) or _FIRST_PERSON.search(text) or is_order(text))
 
 
 def _is_fragment(text: str) -> bool:

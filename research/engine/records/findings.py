@@ -57,7 +57,10 @@ class Fields:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One atomic claim and where it stands. Key: `id` (E1, E2, … in canonical order)."""
+    """One atomic claim and where it stands. Key: `id` (E1, E2, … in canonical order).
+
+    `aspect_id` is the sub-question that it was found for, `also_answers` further ones.
+    """
 
     id: str
     claim: str
@@ -70,6 +73,12 @@ class Evidence:
     uncertainty: tuple[Uncertainty, ...] = ()
     contradicts: tuple[str, ...] = ()
     fields: Fields = field(default_factory=Fields)
+    also_answers: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """All sub-questions that it answers."""
+        return (*filter(None, (self.aspect_id,)), *self.also_answers)
 
     @cached_property
     def keys(self) -> frozenset[str]:

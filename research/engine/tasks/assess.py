@@ -22,6 +22,7 @@ from research.engine.text import normalise, words_in
 
 MOST_GAPS = 10
 SEARCHES_SHOWN = 24
+DISPUTES_SHOWN = 12
 
 
 class DimensionMarks(Answer):
@@ -142,11 +143,12 @@ def summary(run: Run) -> list[Evidence]:
 
 
 def disputes(ledger: Ledger) -> list[tuple[Evidence, Evidence]]:
-    """Pairs of claims that contradict each other, each pair once."""
+    """The newest pairs of claims that contradict each other, each pair once."""
     records = ledger.book.records
-    return [
+    pairs = [
         (record, records[other])
         for record in records.values()
         for other in record.contradicts
         if int(other[1:]) > int(record.id[1:])
     ]
+    return pairs[-DISPUTES_SHOWN:]

@@ -71,21 +71,20 @@ async def _read_with_model(
             "topic": topic,
             "aspects": aspects,
             "sheets": number_sentences(pages, f"{run.question.text} {topic}", room),
-            "most": run.config.max_evidence_claims_per_research_unit * len(pages),
         }
 
     task, shown = await fitted(run, TASK, context)
     answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
-    known = {aspect.id for aspect in aspects}
+    known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()
     for found in answer.findings:
-        aspect_id = found.sub_question if found.sub_question in known else aspects[0].id
+        aspect = known.get(found.sub_question, aspects[0])
         pointed = [lines[n] for n in found.sentences if n in lines]
         place = pointed[0].page.url if pointed else ""
         taken[place] += 1
         if taken[place] <= run.config.max_evidence_claims_per_research_unit:
-            check_finding(result, found.claim, pointed, aspect_id, run.question.text)
+            check_finding(result, found.claim, pointed, aspect, run.question.text)
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         if line is not None and lead.topic.strip():

@@ -19,6 +19,7 @@ from research.engine.text import normalise, tokens, unique
 from research.engine.tools import Page
 
 MOST_FOLLOW_UPS = 3
+FOLLOW_UP_LENGTH = 300
 
 
 class TreeQuery(Answer):
@@ -121,10 +122,10 @@ async def _extract_with_model(
 
     task, shown = await fitted(run, EXTRACT, context)
     answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
-    reading, aspect_id = Reading(), next(iter(run.ledger.aspects))
+    reading, aspect = Reading(), next(iter(run.ledger.aspects.values()))
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     for learning in answer.learnings:
         pointed = [lines[n] for n in learning.sentences if n in lines]
-        check_finding(reading, learning.text, pointed, aspect_id, run.question.text)
-    follow_ups = [normalise(text) for text in answer.follow_ups if text.strip()]
+        check_finding(reading, learning.text, pointed, aspect, run.question.text)
+    follow_ups = [normalise(text)[:FOLLOW_UP_LENGTH] for text in answer.follow_ups if text.strip()]
     return reading, follow_ups[:MOST_FOLLOW_UPS]

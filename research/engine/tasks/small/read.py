@@ -66,14 +66,19 @@ async def _read_page(
     result = Reading()
     for found in answer.findings[:MOST_FINDINGS]:
         pointed = [lines[found.sentence]] if found.sentence in lines else []
-        check_finding(result, found.claim, pointed, aspects[0].id, run.question.text)
+        aspect = _nearest(pointed[0].sentence.text if pointed else "", page, aspects)
+        check_finding(result, found.claim, pointed, aspect, run.question.text)
     result.findings = [_weighed(finding, aspects) for finding in result.findings]
     return result
 
 
+def _nearest(sentence: str, page: Page, aspects: Sequence[Aspect]) -> Aspect:
+    """The sub-question that a sentence is nearest to: the model doesn't say."""
+    return max(aspects, key=lambda aspect: relevance(aspect.text, page.title, sentence))
+
+
 def _weighed(finding: Finding, aspects: Sequence[Aspect]) -> Finding:
-    """The sub-question that the quote is nearest to, and how near: the model doesn't say."""
+    """How near the quote is to its sub-question, for the model's choice alone says little."""
     source = finding.source
-    near = {a.id: relevance(a.text, source.title, source.quote) for a in aspects}
-    best = max(near, key=lambda aspect_id: near[aspect_id])
-    return replace(finding, aspect_id=best, relevance=near[best])
+    [wanted] = [aspect.text for aspect in aspects if aspect.id == finding.aspect_id]
+    return replace(finding, relevance=relevance(wanted, source.title, source.quote))
