@@ -22,6 +22,15 @@ INSTALLATION = {
     "OPENAI_API_KEY": "Its key, where it wants one.",
     "RESEARCH_MODEL": "The model that plans, reads and writes; none: passages are quoted by code.",
     "EVALUATOR_MODEL": "The model that judges each round; the research model if not set.",
+    "EVAL_MODEL": "The model that marks finished reports; the evaluator if not set.",
+    "MODEL_CONTEXT_TOKENS": "The model's window in tokens, where its server doesn't tell.",
+    "MODEL_TIMEOUT_SECONDS": "The longest that one answer of the model may take; 120 if not set.",
+    "MODEL_FIRST_TOKEN_SECONDS": "The longest until a streamed answer begins; 60 if not set.",
+    "MODEL_CONCURRENCY": "Calls to the model's server at once; 4 if not set.",
+    "MODEL_TEMPERATURE": "How freely the model writes; the server's own setting if not set.",
+    "MODEL_PRICES": "Prices the model list lacks: MODEL=INPUT/OUTPUT in US dollars per million.",
+    "REASONING_EFFORT": "low, medium or high, for models that think before they answer.",
+    "LOCAL_MODEL_PORTS": "Loopback ports looked at for a model; 11434,8000,8080,1234 if not set.",
     "SEARCH_PROVIDER": "Searches by name, preferred first (documents, searxng, tavily, exa, brave,"
     " ddgs, wikipedia, arxiv, samples), or none. If not set: documents, else what is configured"
     " below, else the web without a key (ddgs, wikipedia) where there is a network, else samples.",

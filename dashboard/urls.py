@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, citation, exports, run
+from dashboard.views import account, ask, citation, exports, installation, run
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
@@ -27,6 +27,8 @@ urlpatterns = [
     path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),
     path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
+    path("installation/", installation.show_settings, name="installation"),
+    path("installation/try/", installation.try_settings, name="try_installation"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),

@@ -74,6 +74,7 @@ def run_resource(run: Run, *, with_pages: bool = False) -> dict[str, Any]:
         "commands": [command(row) for row in run.commands.all()],
         **_report(report),
         "usage": asdict(Usage()) | run.usage,
+        "evaluation": run.evaluation,
         "errors": [*_problems(run.problems.all()), *_failures(units)],
     }
     return resource | {"pages": _pages(run)} if with_pages else resource

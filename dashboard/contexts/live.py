@@ -10,7 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard.contexts import quality
+from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
 from dashboard.contexts.report import report
 from dashboard.queries import RunRows
@@ -58,6 +58,9 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "foot": {
             "foot": parts.foot(rows.run),
             "created": rows.run.created_at,
+            "spending": spending.by_task(rows.run.usage),
+            "estimated": rows.run.usage.get("tokens_estimated", False),
+            "evaluation": spending.evaluation(rows.run.evaluation),
             "activity": reverse("activity", args=[rows.run.public_id]),
         },
     }

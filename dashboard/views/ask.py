@@ -60,12 +60,13 @@ def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | 
 
 
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
-    from research import assembly  # heavy: only a page that tells of it should wait for it
+    from research import assembly, installation  # heavy: only pages that tell of it wait for it
 
+    now = installation.current()
     return {
         "page": "ask",
         "form": form,
-        "at_work": [f"Analyst: {assembly.analyst()}", f"Search: {assembly.search()}"],
+        "at_work": [f"Analyst: {assembly.analyst(now)}", f"Search: {assembly.search(now)}"],
         "samples": [
             {"slug": sample.slug, "question": sample.question, "key": new_key()}
             for sample in sample_questions.samples()

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import astuple, dataclass, field, replace
 
 from research.engine.config import ResearchConfig
-from research.engine.records import StopReason, Usage
+from research.engine.records import ModelUse, StopReason, Usage
 from research.engine.tools import ModelAnswer, ModelRequest
 
 REPORT_TASKS = frozenset({"draft", "repair"})
@@ -75,11 +75,14 @@ class MutableUsage:
 
     llm_calls_by_task: dict[str, int] = field(default_factory=dict)
     retries: int = 0
+    answers: dict[str, int] = field(default_factory=dict)
     fallbacks: dict[str, dict[str, int]] = field(default_factory=dict)
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens_estimated: bool = False
     cost_usd: float | None = 0.0
+    spent_by: dict[str, dict[str, ModelUse]] = field(default_factory=dict)
+    prompts_cut: int = 0
     searches: int = 0
     fetches: int = 0
     repeated_fetches: int = 0
@@ -91,6 +94,7 @@ class Meter:
 
     `fetched` are the pages that were fetched, `usage.fetches` those of them that a round has
     taken: a page that comes late counts for the cap at once, for decisions in its place.
+    `stage` is where the run stands, for the sums.
     `rates` are empty where a price is unknown; `refused` are the budgets that refused a call.
     """
 
@@ -99,6 +103,7 @@ class Meter:
         self.usage = MutableUsage()
         self.seconds = 0.0
         self.fetched = 0
+        self.stage = "intake"
         self.rates: Rates = {}
         self.refused: set[StopReason] = set()
         self._held: list[Hold] = []
@@ -167,18 +172,22 @@ class Meter:
     # --- settling ----------------------------------------------------------------------
 
     def paid_model(self, task: str, answer: ModelAnswer) -> None:
-        self._count(task)
+        self._count(task, answer)
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.tokens_estimated |= answer.tokens_estimated
-        if answer.cost_usd is None or self.usage.cost_usd is None:
-            self.usage.cost_usd = None
-        else:
-            self.usage.cost_usd += answer.cost_usd
+        self.usage.cost_usd = _sum_usd(self.usage.cost_usd, answer.cost_usd)
 
-    def failed_model(self, task: str) -> None:
-        """A failed attempt is a call all the same."""
-        self._count(task)
+    def failed_model(self, task: str, spent: ModelAnswer | None = None) -> None:
+        """A failed attempt is a call all the same, and may have cost as much as a good one."""
+        if spent is None:
+            self._count(task, None)
+        else:
+            self.paid_model(task, spent)
+
+    def answered(self, task: str) -> None:
+        """The model gave a usable answer to a task."""
+        self.usage.answers[task] = self.usage.answers.get(task, 0) + 1
 
     def fell_back(self, task: str, cause: str) -> None:
         causes = self.usage.fallbacks.setdefault(task, {})
@@ -233,11 +242,14 @@ class Meter:
             llm_calls=self.llm_calls,
             llm_calls_by_task=dict(usage.llm_calls_by_task),
             retries=usage.retries,
+            answers=dict(usage.answers),
             fallbacks={task: dict(causes) for task, causes in usage.fallbacks.items()},
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             tokens_estimated=usage.tokens_estimated,
             cost_usd=usage.cost_usd,
+            spent_by={kind: dict(names) for kind, names in usage.spent_by.items()},
+            prompts_cut=usage.prompts_cut,
             searches=usage.searches,
             fetches=usage.fetches,
             repeated_fetches=usage.repeated_fetches,
@@ -245,9 +257,23 @@ class Meter:
             seconds=round(self.seconds, 3),
         )
 
-    def _count(self, task: str) -> None:
+    def _count(self, task: str, paid: ModelAnswer | None) -> None:
         counts = self.usage.llm_calls_by_task
         counts[task] = counts.get(task, 0) + 1
+        self._add("task", task, paid)
+        self._add("stage", self.stage, paid)
+        if paid is not None:
+            self._add("model", paid.model, paid)
+
+    def _add(self, kind: str, name: str, paid: ModelAnswer | None) -> None:
+        names = self.usage.spent_by.setdefault(kind, {})
+        before = names.get(name, ModelUse())
+        names[name] = ModelUse(
+            before.calls + 1,
+            before.prompt_tokens + (paid.prompt_tokens if paid else 0),
+            before.completion_tokens + (paid.completion_tokens if paid else 0),
+            _sum_usd(before.cost_usd, paid.cost_usd if paid else 0.0),
+        )
 
     def _hold(self, hold: Hold) -> Hold:
         own = replace(hold)
@@ -256,6 +282,11 @@ class Meter:
 
     def _sum(self, what: str) -> int:
         return sum(getattr(hold, what) for hold in self._held)
+
+
+def _sum_usd(one: float | None, other: float | None) -> float | None:
+    """A sum with an unknown part is unknown."""
+    return None if one is None or other is None else one + other
 
 
 def estimate_tokens(request: ModelRequest) -> int:

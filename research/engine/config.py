@@ -232,7 +232,19 @@ class ResearchConfig(BaseModel):
     deep_research_breadth: int = knob(4, "Queries of the first level in fixed mode.", ge=1, le=20)
     deep_research_depth: int = knob(2, "Levels of the tree in fixed mode.", ge=1, le=6)
     max_model_attempts: int = knob(
-        3, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
+        4, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
+    )
+    model_profile: Literal["standard", "small"] = knob(
+        "standard", "Ask a small model small things, one at a time (small), or one thing a task."
+    )
+    model_reasoning_tokens: int = knob(
+        0,
+        "Added to each answer's limit for a model that thinks before it answers.",
+        unit="tokens",
+        ge=0,
+    )
+    enable_online_evals: bool = knob(
+        False, "Have a model mark the finished report (60 %) and how it came about (40 %)."
     )
 
     @model_validator(mode="after")

@@ -8,7 +8,8 @@ from typing import Any
 from research.engine.estimate import estimate
 from research.engine.records import Plan, PlannedAspect, Status
 from research.engine.run import Run
-from research.engine.tasks.intake import Understood, understand
+from research.engine.tasks.intake import understand
+from research.engine.tasks.understood import Understood
 from research.engine.text import normalise
 
 ANSWERS = frozenset({"answer", "skip"})

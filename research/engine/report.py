@@ -19,6 +19,7 @@ from research.engine.records import (
 )
 from research.engine.run import Run
 from research.engine.tasks.draft import repair, write
+from research.engine.tasks.judge import judge
 from research.engine.text import words_in
 
 KEY_CLAIMS = 0.9
@@ -71,6 +72,8 @@ async def publish(run: Run, written: Written | None) -> None:
     await run.journal.elapsed("end")
     run.tell_usage()
     run.change(status=Status.COMPLETED)
+    if written is not None and run.has_model and run.config.enable_online_evals:
+        await judge(run, written.rendered.markdown)
 
 
 def _rendered(run: Run, checked: Checked) -> Rendered:
@@ -86,7 +89,7 @@ def _emit(run: Run, checked: Checked, rendered: Rendered) -> None:
 async def _checked(run: Run, draft: Draft) -> Checked:
     """Faulty statements get one repair by the model; what is still faulty is cut."""
     found, repaired = faults(draft, run.ledger), 0
-    if found and run.has_model:
+    if found and run.has_model and not run.is_small:
         draft = mended(draft, await repair(run, draft, found))
         left = faults(draft, run.ledger)
         repaired, found = max(0, len(found) - len(left)), left

@@ -16,6 +16,10 @@ from research.engine.topics import Topic, first_topics
 
 log = logging.getLogger(__name__)
 
+BEFORE = frozenset({
+    Status.QUEUED, Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL,
+})  # fmt: skip
+CUT = "Prompts were cut to the model's window: the least relevant of what was read is left out."
 _SPENT = {
     "budget_time": "the run's time was up",
     "budget_cost": "the money that the budget allows is used up",
@@ -63,6 +67,7 @@ class Run:
     is_reopened: bool = False
     _ledger: Ledger | None = None
     _limits: Limits | None = None
+    _window: tuple[int | None] | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -97,11 +102,28 @@ class Run:
         """Where the report's calls are journaled; a second draft has a place of its own."""
         return "report/2" if self.is_reopened else "report"
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is asked small things, one at a time."""
+        return self.has_model and self.config.model_profile == "small"
+
+    async def context_tokens(self) -> int | None:
+        """The model's window, as it was when the run first asked for it."""
+        if self._window is None:
+            self._window = (await self.journal.context_tokens(),)
+        return self._window[0]
+
+    def cut_prompt(self) -> None:
+        """A prompt holds less than there was, for want of room."""
+        self.journal.meter.usage.prompts_cut += 1
+        self.trouble("model", CUT)
+
     def change(self, **changes: object) -> None:
         """Change the run's head and tell."""
         state = replace(self.state, **changes)  # type: ignore[arg-type]
         if state != self.state:
             self.state = state
+            self.journal.meter.stage = "intake" if state.status in BEFORE else state.stage.value
             self.journal.emit(state)
 
     def doing(self, text: str) -> None:

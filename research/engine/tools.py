@@ -6,7 +6,7 @@ interfaces below, always through a `Journal` (see `research/engine/journal/`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
 SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
-ModelRole = Literal["research", "evaluator"]
+ModelRole = Literal["research", "evaluator", "judge"]
 
 
 class ToolFailure(Exception):
@@ -31,13 +31,22 @@ class ToolFailure(Exception):
 
 
 class ModelFailure(ToolFailure):
-    """The model's server gave no usable answer; it may say when to ask again."""
+    """The model's server gave no usable answer; it may say when to ask again.
+
+    `spent` is what the attempt took all the same, None where it took nothing.
+    """
 
     def __init__(
-        self, reason: str, *, permanent: bool = False, retry_after_seconds: float | None = None
+        self,
+        reason: str,
+        *,
+        permanent: bool = False,
+        retry_after_seconds: float | None = None,
+        spent: ModelAnswer | None = None,
     ) -> None:
         super().__init__(reason, permanent=permanent)
         self.retry_after_seconds = retry_after_seconds
+        self.spent = spent
 
 
 class SearchFailure(ToolFailure):
@@ -66,7 +75,10 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """`cost_usd` is None where the price is unknown; tokens may be estimates."""
+    """`cost_usd` is None where the price is unknown; tokens may be estimates.
+
+    `cut_off` says that the answer ended at its length limit; `notes` are for the run's reader.
+    """
 
     text: str
     model: str
@@ -74,6 +86,8 @@ class ModelAnswer:
     completion_tokens: int
     tokens_estimated: bool = False
     cost_usd: float | None = None
+    cut_off: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,6 +161,20 @@ class Model(Protocol):
     name: str
 
     async def complete(self, request: ModelRequest) -> ModelAnswer: ...
+
+
+@runtime_checkable
+class StreamingModel(Model, Protocol):
+    """A model that can be followed while it writes: `hear` gets the text so far."""
+
+    async def stream(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelAnswer: ...
+
+
+@runtime_checkable
+class MeasuredModel(Model, Protocol):
+    """A model whose window is known: tokens of prompt and answer together, or None."""
+
+    async def context_tokens(self) -> int | None: ...
 
 
 class Price(Protocol):

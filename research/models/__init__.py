@@ -12,6 +12,7 @@ from research.models.findings import (
     RefusedQuote,
     Source,
 )
+from research.models.installation import InstallationSetting
 from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
 from research.models.people import Command, Verdict
 from research.models.reports import Report
@@ -26,6 +27,7 @@ __all__ = [
     "EvidenceSource",
     "Gap",
     "GateResult",
+    "InstallationSetting",
     "JournalEntry",
     "PageText",
     "Problem",

@@ -105,6 +105,9 @@ class Run(models.Model):
     action = models.TextField(blank=True)
     action_at = models.DateTimeField(null=True, blank=True)
     usage = models.JSONField(default=dict, blank=True)
+    evaluation = models.JSONField(
+        null=True, blank=True, help_text="A model's marks of the finished run, where wanted."
+    )
 
     sequence = models.PositiveBigIntegerField(default=0)
     lease_owner = models.CharField(max_length=100, blank=True)

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from research import notify
+from research import installation, notify
 from research.commands import ALLOWED, ANSWERS, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
 from research.leases import Lease, claim, is_held
@@ -106,7 +105,7 @@ def _create(
     sources: Mapping[str, Any] | None,
     idempotency_key: str | None,
 ) -> Run:
-    frozen = config or settings.RESEARCH_DEFAULTS
+    frozen = config or installation.current().defaults
     with transaction.atomic():
         run = Run.objects.create(
             owner=actor,

@@ -70,6 +70,7 @@ def test_every_kind_of_record_has_a_place() -> None:
         records.RunState,
         records.Plan,
         records.Usage,
+        records.Evaluation,
         records.Action,
         records.Report,
     }

@@ -12,9 +12,11 @@ from pydantic import TypeAdapter
 from research.engine.budget import REPORT_TASKS, BudgetSpent, Meter
 from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
 from research.engine.journal.recording import Recording
-from research.engine.records import Record
+from research.engine.records import Action, Record
 from research.engine.tools import (
     FetchFailure,
+    MeasuredModel,
+    Model,
     ModelAnswer,
     ModelFailure,
     ModelRequest,
@@ -22,10 +24,12 @@ from research.engine.tools import (
     SearchAnswer,
     SearchFailure,
     SearchRequest,
+    StreamingModel,
     Tools,
 )
 
 LONGEST_WAIT_SECONDS = 20.0
+WORDS_SHOWN = 25
 
 TIME_IS_UP = ModelFailure(
     "the model did not answer within its share of the run's time", permanent=True
@@ -68,7 +72,8 @@ class Journal(Recording):
             entry = await self._live_model(place, attempt, request)
         self._check_budget(entry)
         if entry.status == "failed":
-            self.meter.failed_model(request.task)
+            spent = entry.answer.get("spent")
+            self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
             raise ModelFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         answer = MODEL.validate_python(entry.answer)
         self.meter.paid_model(request.task, answer)
@@ -92,18 +97,42 @@ class Journal(Recording):
             started = self._live(place).clock.monotonic()
             try:
                 async with asyncio.timeout(self._model_seconds(request.task)):
-                    answered = await model.complete(request)
+                    answered = await self._asked(model, request)
                 answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
                 settled = replace(pending, status="failed", answer=_failure(TIME_IS_UP))
             except ModelFailure as failure:
-                told = {**_failure(failure), "retry_after_seconds": failure.retry_after_seconds}
-                settled = replace(pending, status="failed", answer=told)
+                settled = replace(pending, status="failed", answer=_model_failure(failure))
             seconds = self._live(place).clock.monotonic() - started
             return await self._put(replace(settled, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
+
+    async def _asked(self, model: Model, request: ModelRequest) -> ModelAnswer:
+        """A report is followed while it is written: its growth is shown, its text once checked."""
+        if request.task not in REPORT_TASKS or not isinstance(model, StreamingModel):
+            return await model.complete(request)
+        shown = 0
+
+        def hear(text: str) -> None:
+            nonlocal shown
+            words = len(text.split()) // WORDS_SHOWN * WORDS_SHOWN
+            if words > shown:
+                shown = words
+                self.emit(Action(f"Writing the report: about {words:,} words so far"))
+
+        return await model.stream(request, hear)
+
+    async def context_tokens(self) -> int | None:
+        """The model's window, prompt and answer together, as it was when the run first asked."""
+        model = self.tools.model if self.tools else None
+
+        async def ask() -> int | None:
+            return await model.context_tokens() if isinstance(model, MeasuredModel) else None
+
+        tokens: int | None = await self.decide("model/window", ask)
+        return tokens
 
     @property
     def has_model(self) -> bool:
@@ -259,6 +288,12 @@ class Journal(Recording):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _model_failure(failure: ModelFailure) -> dict[str, Any]:
+    spent = None if failure.spent is None else MODEL.dump_python(failure.spent, mode="json")
+    wait = failure.retry_after_seconds
+    return {**_failure(failure), "retry_after_seconds": wait, "spent": spent}
 
 
 def _failure(failure: ModelFailure | SearchFailure | FetchFailure) -> dict[str, Any]:

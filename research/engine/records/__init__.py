@@ -28,6 +28,8 @@ from research.engine.records.run import (
     Checks,
     Citation,
     Estimate,
+    Evaluation,
+    ModelUse,
     Plan,
     PlannedAspect,
     Problem,
@@ -62,12 +64,14 @@ __all__ = [
     "Criterion",
     "Dimensions",
     "Estimate",
+    "Evaluation",
     "Evidence",
     "Fields",
     "Gap",
     "GateDecision",
     "GateName",
     "GateResult",
+    "ModelUse",
     "Plan",
     "PlannedAspect",
     "Problem",
@@ -102,6 +106,7 @@ Record = (
     | GateResult
     | Report
     | Usage
+    | Evaluation
     | Action
     | RefusedQuote
     | Problem

@@ -56,22 +56,54 @@ class Plan:
 
 
 @dataclass(frozen=True)
+class ModelUse:
+    """Model calls and what they took, failed and repeated ones too; money as in `Usage`."""
+
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True)
 class Usage:
-    """What a run has spent so far. Key: the run. Money is None where a price is unknown."""
+    """What a run has spent so far. Key: the run. Money is None where a price is unknown.
+
+    `answers` are the model's usable answers by task, beside `fallbacks`, which code gave.
+    `spent_by` is "task", "stage" or "model" → its name → what that took; calls that came to
+    nothing have no model there. `prompts_cut` counts prompts that held less than there was,
+    because of the model's window.
+    """
 
     llm_calls: int = 0
     llm_calls_by_task: dict[str, int] = field(default_factory=dict)
     retries: int = 0
+    answers: dict[str, int] = field(default_factory=dict)
     fallbacks: dict[str, dict[str, int]] = field(default_factory=dict)
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens_estimated: bool = False
     cost_usd: float | None = 0.0
+    spent_by: dict[str, dict[str, ModelUse]] = field(default_factory=dict)
+    prompts_cut: int = 0
     searches: int = 0
     fetches: int = 0
     repeated_fetches: int = 0
     refused_quotes: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A model's marks of a finished run, 0-10: answer 60 % and process 40 % make the composite.
+    Key: the run.
+    """
+
+    answer: float
+    process: float
+    composite: float
+    marks: dict[str, float]
+    reasoning: str = ""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ One call a round. The model judges; what its marks are worth is capped by the le
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
@@ -14,6 +16,8 @@ from research.engine.ledger import Ledger
 from research.engine.records import Dimensions, Evidence
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.small import assess as small
 from research.engine.text import normalise, words_in
 
 MOST_GAPS = 10
@@ -57,24 +61,32 @@ TASK = Task("assess", AssessAnswer, 1500, role="evaluator")
 async def assess(run: Run, place: str) -> Assessment:
     """The model's judgement of the ledger, or the one derived from the ledger alone."""
     ledger = run.ledger
+    if run.is_small:
+        return await small.assess(run, place)
     if run.has_model:
-        context = {
-            "question": run.question.text,
-            "today": run.question.today,
-            "brief": ledger.plan.brief,
-            "aspects": list(ledger.aspects.values()),
-            "findings": summary(run),
-            "left_out": max(0, len(ledger.evidence) - len(summary(run))),
-            "disputes": disputes(ledger),
-            "leads": [lead.topic for lead in _leads(ledger)],
-            "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
-        }
         try:
-            answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
+            task, context = await fitted(run, TASK, partial(_context, run))
+            answer = await ask(run.journal, run.config.max_model_attempts, place, task, context)
             return _assessment(ledger, answer)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
     return judging.judge(ledger, run.limits)
+
+
+def _context(run: Run, room: int) -> dict[str, Any]:
+    ledger = run.ledger
+    findings = most_relevant(summary(run), room)
+    return {
+        "question": run.question.text,
+        "today": run.question.today,
+        "brief": ledger.plan.brief,
+        "aspects": list(ledger.aspects.values()),
+        "findings": findings,
+        "left_out": len(ledger.evidence) - len(findings),
+        "disputes": disputes(ledger),
+        "leads": [lead.topic for lead in _leads(ledger)],
+        "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
+    }
 
 
 @dataclass(frozen=True)

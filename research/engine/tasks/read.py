@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Any
 
-from research.engine.evidence import Finding
-from research.engine.extractive import reading
-from research.engine.extractive.answering import brings
-from research.engine.findings import Reading, check_finding, doubts, quoted
-from research.engine.ledger import SUPPORTS, Lead
+from research.engine.findings import Reading, check_finding
+from research.engine.ledger import Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
 from research.engine.sheets import number_sentences
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.fitting import fitted
+from research.engine.tasks.passages import read_extractively
+from research.engine.tasks.small import read as small
 from research.engine.tools import Page
 
 
@@ -45,13 +45,14 @@ class ReadAnswer(Answer):
 
 TASK = Task("read", ReadAnswer, 3000)
 MOST_LEADS = 12
-JUST_CLOSE = SUPPORTS - 0.01
 
 
 async def read(
     run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
     """Findings and leads of the pages of one unit; falls back to the extractive reader."""
+    if run.is_small:
+        return await small.read(run, place, topic, pages, aspects)
     if run.has_model and pages:
         try:
             return await _read_with_model(run, place, topic, pages, aspects)
@@ -60,52 +61,21 @@ async def read(
     return read_extractively(run, pages, aspects)
 
 
-def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
-    per_page = run.config.max_evidence_claims_per_research_unit
-    asked = {aspect.id: aspect.text for aspect in aspects}
-    scored = reading.read_pages(pages, aspects, per_page)
-    return Reading([_weighed(_finding(item), asked[item.aspect_id]) for item in scored])
-
-
-def _weighed(finding: Finding, asked: str) -> Finding:
-    """A passage that lacks the date, number or name asked for comes close and supports nothing."""
-    if brings(finding.source.quote, asked):
-        return finding
-    return replace(finding, relevance=min(finding.relevance, JUST_CLOSE))
-
-
-def _finding(item: reading.Scored) -> Finding:
-    """The passage as a claim in its own words, with the term that it defines."""
-    passage = item.passage
-    section = passage.section
-    return Finding(
-        claim=passage.claim,
-        aspect_id=item.aspect_id,
-        source=quoted(passage.page, passage.start, passage.end, section),
-        relevance=item.score,
-        uncertainty=doubts(passage.claim),
-        also=(quoted(passage.page, *passage.label, section),) if passage.label else (),
-    )
-
-
 async def _read_with_model(
     run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
-    sheets = number_sentences(pages, f"{run.question.text} {topic}")
-    answer = await ask(
-        run.journal,
-        run.config.max_model_attempts,
-        place,
-        TASK,
-        {
+    def context(room: int) -> dict[str, Any]:
+        return {
             "question": run.question.text,
             "today": run.question.today,
             "topic": topic,
             "aspects": aspects,
-            "sheets": sheets,
-        },
-    )
-    lines = {line.number: line for sheet in sheets for line in sheet.lines}
+            "sheets": number_sentences(pages, f"{run.question.text} {topic}", room),
+        }
+
+    task, shown = await fitted(run, TASK, context)
+    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()
     for found in answer.findings:
