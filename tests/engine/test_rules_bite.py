@@ -147,7 +147,7 @@ TABLE = (
              (test_read.test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence,)),
     Mutation("C11", answering, "return bool(features.dates(text))", "return True",
              (test_answering.test_c11_a_question_for_a_date_number_or_name_is_answered_by_one,)),
-    Mutation("C11", answering, "share >= ON_THE_SUBJECT and", "",
+    Mutation("C11", answering, "share >= SUPPORTS and", "",
              (test_answering.test_c11_an_answer_is_on_what_is_asked,)),
     Mutation("C11", directives, "sentence.block == block or is_order", "is_order",
              (test_directives.test_c11_what_follows_an_order_in_its_paragraph_belongs_to_it,)),
