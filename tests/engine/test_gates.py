@@ -137,16 +137,24 @@ def cross_checked(made: Ledger, within: Limits = LIMITS) -> float:
     return criterion.value
 
 
-def unverified(made: Ledger, within: Limits = LIMITS) -> float:
-    """The same where no key claim is left to the verification stage."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gates, "VERIFIED_AT_ONCE", 0)
-        return cross_checked(made, within)
+MORE = gates.VERIFIED_AT_ONCE + 2
+
+
+def single_sourced(found_in: int) -> Ledger:
+    """A ledger with more sub-questions, each with one claim of one site, than are verified."""
+    made, _ = ledger(*(f"What do animals number {number} do?" for number in range(MORE)))
+    for number in range(MORE):
+        site = page(f"https://s{number}.example/", FACTS[number] + ".")
+        found = Finding(site.text, f"A{number + 1}", quoted(site, site.text), 0.9)
+        made.book.add(found, found_in)
+    made.refresh_aspects()
+    made.emit_evidence({})
+    return made
 
 
 def test_c2_a_key_claim_of_one_source_asks_for_another_round() -> None:
-    assert unverified(known(3, 5, found_in=1)) == 0
-    assert unverified(known(3, 5)) == 1
+    assert cross_checked(single_sourced(found_in=1)) == gates.VERIFIED_AT_ONCE / MORE
+    assert cross_checked(single_sourced(found_in=0)) == 1
 
 
 def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
@@ -155,20 +163,25 @@ def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
     assert evaluated(fresh)["deep_research"].decision == "pass"
 
 
-def test_c2_a_corroborated_or_disputed_key_claim_is_cross_checked() -> None:
-    made = known(1, 1, found_in=1)
-    [record] = made.evidence
-    other = page("https://other.example/", FACTS[0] + ".")
-    both = (*record.sources, quoted(other, other.text))
-    made.book.records["E1"] = replace(record, sources=both)
-    assert unverified(made) == 1
-    made.book.records["E1"] = replace(record, contradicts=("E2",))
-    assert unverified(made) == 1
+def test_c2_a_corroborated_key_claim_is_cross_checked() -> None:
+    made = single_sourced(found_in=1)
+    for record in made.evidence:
+        other = page("https://other.example/", record.claim)
+        both = (*record.sources, quoted(other, other.text))
+        made.book.records[record.id] = replace(record, sources=both)
+    assert cross_checked(made) == 1
+
+
+def test_c2_a_disputed_key_claim_is_cross_checked() -> None:
+    made = single_sourced(found_in=1)
+    for record in made.evidence:
+        made.book.records[record.id] = replace(record, contradicts=("E9",))
+    assert cross_checked(made) == 1
 
 
 def test_c2_where_one_source_is_enough_a_key_claim_needs_no_second() -> None:
     simple = limits(ResearchConfig(), Complexity.SIMPLE)
-    assert unverified(known(1, 1, found_in=1), simple) == 1
+    assert cross_checked(single_sourced(found_in=1), simple) == 1
 
 
 def test_a_pass_score_is_a_knob() -> None:

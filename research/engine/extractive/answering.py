@@ -6,17 +6,17 @@ import re
 
 from research.engine import features
 from research.engine.extractive.question import read_question
+from research.engine.ledger import SUPPORTS
 from research.engine.relevance import term_weights
 from research.engine.text import term_set
 
-ON_THE_SUBJECT = 0.5
 _DIGITS = re.compile(r"\d+")
 
 
 def answers(text: str, context: str, asked: str) -> bool:
     """Whether a passage is on what is asked and brings what the question asks for.
 
-    Passage and context (title and section) hold at least half of the question's terms by
+    Passage and context (title and section) hold a share of `SUPPORTS` of the question's terms by
     weight, and the passage itself holds one that is no name, if there is any.
     """
     weights, held = term_weights(asked), term_set(text)
@@ -24,7 +24,7 @@ def answers(text: str, context: str, asked: str) -> bool:
     share = sum(w for term, w in weights.items() if term in near) / max(1.0, sum(weights.values()))
     named = frozenset().union(*map(term_set, features.names(asked)))
     matter = frozenset(weights) - named
-    return share >= ON_THE_SUBJECT and (not matter or bool(matter & held)) and brings(text, asked)
+    return share >= SUPPORTS and (not matter or bool(matter & held)) and brings(text, asked)
 
 
 def brings(text: str, asked: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from research.engine.extractive.leads import find_leads
@@ -122,7 +122,7 @@ async def _extract_with_model(
 
     task, shown = await fitted(run, EXTRACT, context)
     answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
-    reading, aspect = Reading(), next(iter(run.ledger.aspects.values()))
+    reading, aspect = Reading(), replace(next(iter(run.ledger.aspects.values())), text=goal)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     for learning in answer.learnings:
         pointed = [lines[n] for n in learning.sentences if n in lines]
