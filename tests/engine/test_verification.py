@@ -209,7 +209,7 @@ async def test_research_reopens_only_once_although_there_is_more_to_ask() -> Non
         "Orrin tower raised",
     )
     world.web = Web([more, *world.web.pages.values()])
-    ran = await asked(world, adaptive_soft_depth=(9, 9, 9), adaptive_max_depth=9)
+    ran = await asked(world, adaptive_max_depth=9, researcher_search_budget=1)
     assert len([gate for gate in ran.of(GateResult) if gate.gate == "draft"]) == 2
 
 
@@ -222,3 +222,17 @@ async def test_no_research_reopens_without_a_budget(knobs: dict[str, Any]) -> No
     assert world.model is not None and world.model.tasks.count("draft") == 1
     assert [g.decision for g in ran.of(GateResult) if g.gate == "draft"] == ["retry"]
     assert ran.of(RunState)[0].status is Status.COMPLETED
+
+
+# --- the log --------------------------------------------------------------------------------
+
+
+async def test_refused_topics_and_ends_are_logged_with_score_and_threshold_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Rule E11; a replay, which repeats what was decided, logs nothing."""
+    caplog.set_level("INFO", "research.engine")
+    await asked(tower(), adaptive_max_depth=1)
+    [ended] = [record for record in caplog.records if record.levelname == "INFO"]
+    assert "max_rounds after round 1: score 8.88 of 7, novelty 1.0 of 0.15" in ended.message
+    assert QUESTION.question[:40] in ended.message
