@@ -16,7 +16,7 @@ NOT_CUT = "share of statements that stood the check"
 
 def reopens(run: Run, written: Written | None) -> bool:
     """Whether research goes on for one round: the next round's topics are ready then."""
-    if written is None or written.gate.decision == "pass" or run.is_fixed or run.is_reopened:
+    if written is None or written.gate.decision == "pass" or run.is_fixed:
         return False
     reason = run.state.termination_reason
     full = len(run.ledger.rounds) >= run.config.adaptive_max_depth

@@ -119,6 +119,14 @@ async def test_an_added_topic_is_researched_in_the_next_round_and_answered() -> 
     await check_replay(world, SIMPLE.question, ran)
 
 
+async def test_a_person_s_topic_comes_before_the_engine_s_own() -> None:
+    add = {"kind": "add_topic", "topic": "How high is the cliff of Harrow Point?"}
+    ran = await harbour(CHAIN).ask(
+        CHAIN.question, inbox=Commands(add), topics_per_round=(1, 1, 1), unit_tool_calls=(9, 9, 9)
+    )
+    assert ran.rounds[1].topics == (add["topic"],)
+
+
 async def test_a_topic_is_added_even_where_the_rounds_are_used_up() -> None:
     world = knowing_more()
     add = {"kind": "add_topic", "topic": OWNER}

@@ -158,8 +158,8 @@ def test_every_stage_but_the_report_is_left_by_its_gate_or_an_early_end() -> Non
 
 
 def liar(answer: Any) -> Any:
-    """Four statements in five say what no quote says."""
-    false = [{"text": f"It fell in 18{n}9.", "evidence": ["E1"]} for n in range(5)]
+    """Most statements say what no quote says."""
+    false = [{"text": f"It fell in {1800 + n}.", "evidence": ["E1"]} for n in range(20)]
     [first, *rest] = answer["sections"]
     return {**answer, "sections": [{**first, "statements": first["statements"] + false}, *rest]}
 
@@ -196,6 +196,23 @@ async def test_a_draft_that_always_fails_is_published_cut_after_one_reopening() 
     assert "It fell" not in ran.report.markdown
 
 
+async def test_research_reopens_only_once_although_there_is_more_to_ask() -> None:
+    """Each reopened round would find claims whose words nobody searched for."""
+    world = tower()
+    assert world.model is not None
+    world.model.twists["draft"] = liar
+    world.model.twists["repair"] = lambda _: {"statements": []}
+    more = page(
+        "https://masons.example/",
+        f"{TOWER} Their masons kept a book of debts in copper. No masons of that year drank "
+        "anything but rain. Three masons lost a hand to frost.",
+        "Orrin tower raised",
+    )
+    world.web = Web([more, *world.web.pages.values()])
+    ran = await asked(world, adaptive_max_depth=9, researcher_search_budget=1)
+    assert len([gate for gate in ran.of(GateResult) if gate.gate == "draft"]) == 2
+
+
 @pytest.mark.parametrize("knobs", [{"adaptive_max_depth": 1}, {"max_searches": 2},
                                    {"max_llm_calls": 8}])  # fmt: skip
 async def test_no_research_reopens_without_a_budget(knobs: dict[str, Any]) -> None:
@@ -205,3 +222,17 @@ async def test_no_research_reopens_without_a_budget(knobs: dict[str, Any]) -> No
     assert world.model is not None and world.model.tasks.count("draft") == 1
     assert [g.decision for g in ran.of(GateResult) if g.gate == "draft"] == ["retry"]
     assert ran.of(RunState)[0].status is Status.COMPLETED
+
+
+# --- the log --------------------------------------------------------------------------------
+
+
+async def test_refused_topics_and_ends_are_logged_with_score_and_threshold_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Rule E11; a replay, which repeats what was decided, logs nothing."""
+    caplog.set_level("INFO", "research.engine")
+    await asked(tower(), adaptive_max_depth=1)
+    [ended] = [record for record in caplog.records if record.levelname == "INFO"]
+    assert "max_rounds after round 1: score 8.88 of 7, novelty 1.0 of 0.15" in ended.message
+    assert QUESTION.question[:40] in ended.message

@@ -15,7 +15,7 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AbstractUser
 
-from research import leases
+from research import leases, notify
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import PAID_TWICE, Question
@@ -88,6 +88,21 @@ def resource(run: Run) -> dict[str, Any]:
     return found
 
 
+def statuses(work: Callable[[], Outcome], run: Run) -> set[str]:
+    """What anybody who looks sees while the work is done."""
+    seen: set[str] = set()
+
+    def look(public_id: str, sequence: int) -> None:
+        seen.add(Run.objects.get(pk=run.pk).status)
+
+    notify.on_committed.append(look)
+    try:
+        assert work() == "done"
+    finally:
+        notify.on_committed.remove(look)
+    return seen
+
+
 @pytest.fixture
 def chain(ada: AbstractUser) -> Run:
     return runs.ask(ada, CHAIN.question, agreed=True)
@@ -113,7 +128,8 @@ def test_a_pause_parks_the_run_and_only_a_command_that_wakes_makes_it_claimable(
     calls = len(world.model.requests) if world.model else 0
 
     runs.resume(ada, chain)
-    assert advanced(chain, world) == "done"
+    seen = statuses(lambda: advanced(chain, world), chain)
+    assert seen - {"paused"} == {"researching", "writing", "completed"}
     chain.refresh_from_db()
     assert chain.status == "completed" and chain.rounds.count() > 1
     assert world.model is not None and len(world.model.requests) > calls
