@@ -7,6 +7,7 @@ from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
 from research.engine.assessment import Assessment, Missing
+from research.engine.extractive.coverage import ENOUGH, covered
 from research.engine.extractive.judging import judge
 from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.records import (
@@ -235,6 +236,7 @@ async def _situation(
         topics_left=len(fresh.topics),
         units=len(ledger.topics),
         wished=run.wished,
+        bridge=any(topic.lead for topic in fresh.topics) and covered(ledger) < ENOUGH,
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),

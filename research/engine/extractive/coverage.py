@@ -1,0 +1,81 @@
+"""How much of a question the pages that were read cover: one page, or two that are linked.
+
+Pages that each hold some of the question's words and don't know of each other prove nothing;
+a page and another that it names do. What a word tells goes by its rarity among the
+sentences that were read, and words of the question's names tell twice as much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, permutations
+
+from research.engine.extractive.scoring import Weights
+from research.engine.ledger import Ledger
+from research.engine.relevance import term_weights
+from research.engine.text import sentence_terms, term_set, tokens
+from research.engine.tools import Page
+
+ENOUGH = 0.85
+SHORTEST_TITLE = 3
+_REMARK = re.compile(r"\s*\([^()]*\)")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """What each term of the question weighs."""
+
+    weights: Mapping[str, float]
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> Scale:
+        told = chain.from_iterable(sentence_terms(page.text) for page in ledger.pages.values())
+        rarity = Weights(told)
+        weights = term_weights(ledger.question)
+        return cls({term: weight * rarity.of(term) for term, weight in weights.items()})
+
+    def share(self, held: Iterable[str]) -> float:
+        """The weighted share (0-1) of the question that these terms make up."""
+        total = sum(self.weights.values())
+        return sum(self.weights.get(term, 0.0) for term in held) / total if total else 0.0
+
+
+def page_terms(page: Page) -> frozenset[str]:
+    return _terms(page.title, page.text)
+
+
+@lru_cache(maxsize=256)
+def _terms(title: str, text: str) -> frozenset[str]:
+    return term_set(title).union(*sentence_terms(text))
+
+
+def covered(ledger: Ledger) -> float:
+    """The largest share (0-1) of the question in one page, or in one and another it names."""
+    scale, pages = Scale.of(ledger), list(ledger.pages.values())
+    asked = frozenset(scale.weights)
+    held = {page.url: page_terms(page) & asked for page in pages}
+    together = (held[one.url] | held[other.url] for one, other in _links(pages))
+    return max((scale.share(terms) for terms in chain(held.values(), together)), default=0.0)
+
+
+def _links(pages: Iterable[Page]) -> Iterator[tuple[Page, Page]]:
+    """Pages with those that they call by their title."""
+    titles = {page.url: in_words(plain_title(page.title)) for page in pages}
+    for one, other in permutations(pages, 2):
+        title = titles[other.url]
+        if len(title.strip()) > SHORTEST_TITLE and title in in_words(one.text):
+            yield one, other
+
+
+def plain_title(title: str) -> str:
+    """A title without remarks in brackets: what other pages call the page."""
+    return _REMARK.sub("", title).strip()
+
+
+@lru_cache(maxsize=256)
+def in_words(text: str) -> str:
+    """A text as its words in lower case, a space before and after each."""
+    return f" {' '.join(token.lower() for token in tokens(text))} "
