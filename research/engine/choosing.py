@@ -18,6 +18,7 @@ from research.engine.tools import SearchHit
 LEAST = 0.2
 SAME_HOST = 0.9
 NAMES_IT = 0.6
+HARDLY = 0.1
 
 
 class Offer(Protocol):
@@ -39,10 +40,9 @@ class Candidate:
 
     @cached_property
     def worth(self) -> float:
-        """Mostly what its title and snippet show, the rest what the search thinks of it."""
+        """What its title and snippet show, less the further down the search put it."""
         shown = max(hit_relevance(aim, self.hit.title, self.hit.snippet) for aim in self.aims)
-        ranked = _ranked(self.hit)
-        return 0.65 * shown + 0.35 * ranked if shown >= LEAST or self.hit.rank == 1 else 0.0
+        return max(shown, LEAST) if self.hit.rank == 1 else shown * _standing(self.hit)
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Followed:
     """A search hit for a lead: worth what of the question it covers together with the lead.
 
     A page that the lead calls by its title counts whole, one that names the lead `NAMES_IT`,
-    any other for nothing.
+    any other `HARDLY`.
     """
 
     hit: SearchHit
@@ -62,13 +62,14 @@ class Followed:
         shown = f"{self.hit.title} {self.hit.snippet}"
         named = in_words(self.lead.text) in in_words(shown)
         title = term_set(plain_title(self.hit.title))
-        link = max(jaccard(term_set(self.lead.text), title), NAMES_IT if named else 0.0)
+        link = max(jaccard(term_set(self.lead.text), title), NAMES_IT if named else HARDLY)
         together = self.scale.share(self.lead.held | term_set(shown))
-        return link * together * (0.65 + 0.35 * _ranked(self.hit))
+        return link * together * _standing(self.hit)
 
 
-def _ranked(hit: SearchHit) -> float:
-    return 1 / (1 + 0.15 * (hit.rank - 1))
+def _standing(hit: SearchHit) -> float:
+    """What the search thinks of a hit: 1 for the first, down to 0.65."""
+    return 0.65 + 0.35 / (1 + 0.15 * (hit.rank - 1))
 
 
 def choose_pages(

@@ -7,6 +7,7 @@ subject; stop words and stemming are English, other languages are compared as wr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -36,6 +37,16 @@ def stem(word: str) -> str:
     return stemmed
 
 
+def without_accents(text: str) -> str:
+    """Latin letters without their marks; other scripts as written."""
+    if text.isascii():
+        return text
+    bases = (unicodedata.normalize("NFD", letter)[0] for letter in text)
+    return "".join(
+        base if base.isascii() else letter for base, letter in zip(bases, text, strict=True)
+    )
+
+
 @lru_cache(maxsize=50_000)
 def _terms_of(token: str) -> tuple[str, ...]:
     return (
@@ -47,7 +58,7 @@ def _terms_of(token: str) -> tuple[str, ...]:
 
 def _parts_of(token: str) -> tuple[str, ...]:
     """Stems of a token; one of several parts comes whole too."""
-    written = token.lower().replace("’", "'")
+    written = without_accents(token.lower()).replace("’", "'")
     lower = _CONTRACTION.sub("", written)
     if lower != written and (lower in STOP_WORDS or lower in _CLIPPED):
         return ()

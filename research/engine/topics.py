@@ -81,13 +81,15 @@ def lead_topics(ledger: Ledger) -> list[Topic]:
 def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float) -> Choice:
     """Refuse near-duplicates of what was searched, then keep the first `limit`.
 
-    A topic is refused only where each way to search for it is a twin of an earlier query.
+    A topic is refused only where each way to search for it is a twin of an earlier query. A
+    lead is none: its name is a difference in meaning, and one that was looked up is no lead.
     """
     chosen: list[Topic] = []
     skipped: list[Skipped] = []
     for topic in candidates:
         earlier = [*ledger.queries, *(other.queries[0] for other in chosen)]
-        twins = [twin(query, earlier, threshold) for query in topic.queries]
+        compared = earlier if topic.lead is None else []
+        twins = [twin(query, compared, threshold) for query in topic.queries]
         fresh = [query for query, double in zip(topic.queries, twins, strict=True) if not double]
         if fresh and len(chosen) < limit:
             chosen.append(replace(topic, queries=tuple(fresh)))

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
 from research.engine.assessment import Assessment, Missing
-from research.engine.extractive.coverage import ENOUGH, covered
+from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge
 from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.records import (
@@ -55,10 +55,11 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     _reopen(run, assessment)
     news = _carry_gaps(run, assessment)
     wishes = await take_commands(run)
-    results = await _evaluate(run, assessment)
+    coverage = covered(run.ledger) if run.follows_names else None
+    results = await _evaluate(run, assessment, chained=coverage is not None and coverage.is_chain)
     _score(run, assessment, results)
     run.candidates = in_order(run, next_topics(run.ledger, assessment))
-    situation = await _situation(run, results, news or wishes.news, wishes.reason)
+    situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)
     decision = decide(situation, run.config)
     if isinstance(decision, Continue):
         decision = foresee(run)
@@ -106,10 +107,14 @@ def _reopen(run: Run, assessment: Assessment) -> None:
             run.ledger.set_aspect(aspect.id, state=AspectState.OPEN)
 
 
-async def _evaluate(run: Run, assessment: Assessment) -> dict[GateName, GateResult]:
+async def _evaluate(
+    run: Run, assessment: Assessment, chained: bool = False
+) -> dict[GateName, GateResult]:
     number = run.ledger.round.number
     at = datetime.fromisoformat(await run.journal.now(f"round/{number}/gates"))
-    results = gates.evaluate(run.ledger, run.limits, run.config, number, assessment.ready, at)
+    results = gates.evaluate(
+        run.ledger, run.limits, run.config, number, assessment.ready, at, chained
+    )
     for result in results.values():
         run.ledger.gates.append(result)
         run.journal.emit(result)
@@ -214,7 +219,11 @@ def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
 
 
 async def _situation(
-    run: Run, results: dict[GateName, GateResult], news: bool, command: StopReason | None
+    run: Run,
+    results: dict[GateName, GateResult],
+    news: bool,
+    command: StopReason | None,
+    coverage: Coverage | None = None,
 ) -> Situation:
     ledger, number = run.ledger, run.ledger.round.number
     seconds = await run.journal.elapsed(f"round/{number}")
@@ -236,7 +245,8 @@ async def _situation(
         topics_left=len(fresh.topics),
         units=len(ledger.topics),
         wished=run.wished,
-        bridge=any(topic.lead for topic in fresh.topics) and covered(ledger) < ENOUGH,
+        bridge=bool(coverage and not coverage.is_enough)
+        and any(topic.lead for topic in fresh.topics),
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),

@@ -13,14 +13,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, permutations
 
+from research.engine.extractive.planning import query_of
 from research.engine.extractive.scoring import Weights
 from research.engine.ledger import Ledger
 from research.engine.relevance import term_weights
-from research.engine.text import sentence_terms, term_set, tokens
+from research.engine.text import sentence_terms, term_set, without_accents
 from research.engine.tools import Page
 
 ENOUGH = 0.85
 SHORTEST_TITLE = 3
+_WORD = re.compile(r"[^\W_]+")
 _REMARK = re.compile(r"\s*\([^()]*\)")
 
 
@@ -52,22 +54,51 @@ def _terms(title: str, text: str) -> frozenset[str]:
     return term_set(title).union(*sentence_terms(text))
 
 
-def covered(ledger: Ledger) -> float:
-    """The largest share (0-1) of the question in one page, or in one and another it names."""
+@dataclass(frozen=True)
+class Coverage:
+    """The largest share (0-1) of the question in one page, and in two that are linked.
+
+    `apart` are the question's words that stand in neither of the best.
+    """
+
+    alone: float
+    linked: float
+    apart: tuple[str, ...]
+
+    @property
+    def is_enough(self) -> bool:
+        return max(self.alone, self.linked) >= ENOUGH
+
+    @property
+    def is_chain(self) -> bool:
+        """Whether it takes two pages, so that no other source has the whole."""
+        return self.alone < ENOUGH <= self.linked
+
+
+def covered(ledger: Ledger) -> Coverage:
+    """How much of the question the pages that were read cover."""
     scale, pages = Scale.of(ledger), list(ledger.pages.values())
     asked = frozenset(scale.weights)
     held = {page.url: page_terms(page) & asked for page in pages}
-    together = (held[one.url] | held[other.url] for one, other in _links(pages))
-    return max((scale.share(terms) for terms in chain(held.values(), together)), default=0.0)
+    pairs = (held[one.url] | held[other.url] for one, other in _links(ledger.question, pages))
+    alone = max(held.values(), key=scale.share, default=frozenset())
+    linked = max(pairs, key=scale.share, default=alone)
+    words = query_of(ledger.question).split()
+    apart = tuple(word for word in words if not term_set(word) & linked)
+    return Coverage(scale.share(alone), scale.share(linked), apart)
 
 
-def _links(pages: Iterable[Page]) -> Iterator[tuple[Page, Page]]:
-    """Pages with those that they call by their title."""
+def _links(question: str, pages: Iterable[Page]) -> Iterator[tuple[Page, Page]]:
+    """Pairs of which one calls the other by its title, or the question both."""
     titles = {page.url: in_words(plain_title(page.title)) for page in pages}
+    asked = {url for url, title in titles.items() if _calls(question, title)}
     for one, other in permutations(pages, 2):
-        title = titles[other.url]
-        if len(title.strip()) > SHORTEST_TITLE and title in in_words(one.text):
+        if _calls(one.text, titles[other.url]) or {one.url, other.url} <= asked:
             yield one, other
+
+
+def _calls(text: str, title: str) -> bool:
+    return len(title.strip()) > SHORTEST_TITLE and title in in_words(text)
 
 
 def plain_title(title: str) -> str:
@@ -77,5 +108,5 @@ def plain_title(title: str) -> str:
 
 @lru_cache(maxsize=256)
 def in_words(text: str) -> str:
-    """A text as its words in lower case, a space before and after each."""
-    return f" {' '.join(token.lower() for token in tokens(text))} "
+    """A text as its words in lower case and without accents, a space before and after each."""
+    return f" {' '.join(_WORD.findall(without_accents(text.casefold())))} "
