@@ -43,10 +43,10 @@ async def research_round(run: Run) -> None:
     await _wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
     merger.add(work)
     most -= sum(len(item.urls) for item in work)
-    leads = () if run.last else _untried(run, lead_topics(run.ledger)).topics
-    further = dispatch(run, leads)
-    await _wave(run, further, partial(choose_best, most=most), read_for_unit)
-    merger.add(further)
+    if most > 0 and not run.last:
+        further = dispatch(run, _untried(run, lead_topics(run.ledger)).topics)
+        await _wave(run, further, partial(choose_best, most=most), read_for_unit)
+        merger.add(further)
     merger.close()
     run.tell_usage()
 

@@ -68,15 +68,16 @@ def _subject(ledger: Ledger, scale: Scale, page: Page) -> Iterator[Lead]:
 
 def _named(ledger: Ledger, scale: Scale, page: Page) -> Iterator[Lead]:
     """Names in a page, worth half what their sentence covers, half what the page does."""
-    asked = frozenset(scale.weights)
+    asked, subject = frozenset(scale.weights), term_set(plain_title(page.title))
     title, whole = term_set(page.title) & asked, scale.share(page_terms(page) & asked)
     for names, terms in zip(_names(page.text), sentence_terms(page.text), strict=True):
         held = terms & asked | title
         strength = (scale.share(held) + whole) / 2
         for name in names:
-            new = term_set(name) - asked
-            if new and 2 * len(new) >= len(term_set(name)):
-                query = _query(ledger, scale, name, held | term_set(name))
+            words = term_set(name)
+            new = words - asked
+            if new and 2 * len(new) >= len(words) and words != subject:
+                query = _query(ledger, scale, name, held | words)
                 yield Lead(name, query, page.url, strength, held)
 
 
