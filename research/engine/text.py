@@ -25,6 +25,7 @@ _PART = re.compile(r"[^\W_]+", re.UNICODE)
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -39,12 +40,7 @@ def stem(word: str) -> str:
 
 def without_accents(text: str) -> str:
     """Latin letters without their marks; other scripts as written."""
-    if text.isascii():
-        return text
-    bases = (unicodedata.normalize("NFD", letter)[0] for letter in text)
-    return "".join(
-        base if base.isascii() else letter for base, letter in zip(bases, text, strict=True)
-    )
+    return _MARKED.sub(lambda letter: unicodedata.normalize("NFD", letter[0])[0], text)
 
 
 @lru_cache(maxsize=50_000)

@@ -98,7 +98,7 @@ def _links(question: str, pages: Iterable[Page]) -> Iterator[tuple[Page, Page]]:
 
 
 def _calls(text: str, title: str) -> bool:
-    return len(title.strip()) > SHORTEST_TITLE and title in in_words(text)
+    return len(title.strip()) > SHORTEST_TITLE and title in words_of_page(text)
 
 
 def plain_title(title: str) -> str:
@@ -106,7 +106,9 @@ def plain_title(title: str) -> str:
     return _REMARK.sub("", title).strip()
 
 
-@lru_cache(maxsize=256)
 def in_words(text: str) -> str:
     """A text as its words in lower case and without accents, a space before and after each."""
     return f" {' '.join(_WORD.findall(without_accents(text.casefold())))} "
+
+
+words_of_page = lru_cache(maxsize=256)(in_words)

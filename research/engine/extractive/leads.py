@@ -12,10 +12,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 from research.engine import features
-from research.engine.extractive.coverage import Scale, in_words, page_terms, plain_title
+from research.engine.extractive.coverage import (
+    Scale,
+    in_words,
+    page_terms,
+    plain_title,
+    words_of_page,
+)
 from research.engine.extractive.phrases import recurring
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Lead, Ledger
@@ -43,30 +50,39 @@ def find_leads(ledger: Ledger) -> list[Lead]:
         found = recurring(ledger)
         return sorted(found, key=lambda lead: (-lead.strength, lead.text))[:MOST_LEADS]
     scale = Scale.of(ledger)
-    found = [*_unknown(ledger, scale)]
+    named = [*_unknown(ledger, scale)]
     for page in ledger.pages.values():
-        found += [*_subject(ledger, scale, page), *_named(ledger, scale, page)]
-    return _fresh(ledger, sorted(found, key=lambda lead: -lead.strength))
+        named += [_subject(scale, page), *_named(scale, page)]
+    return _fresh(ledger, scale, sorted(named, key=lambda each: -each.strength))
 
 
-def _unknown(ledger: Ledger, scale: Scale) -> Iterator[Lead]:
+@dataclass(frozen=True)
+class _Named:
+    """A name, where it stands, and the question's terms that stand with it."""
+
+    text: str
+    url: str
+    strength: float
+    held: frozenset[str]
+    is_subject: bool = False
+
+
+def _unknown(ledger: Ledger, scale: Scale) -> Iterator[_Named]:
     """Names of the question that no page holds."""
     for name in features.names(ledger.question):
-        words = term_set(name)
-        told = any(in_words(name) in in_words(page.text) for page in ledger.pages.values())
+        words, written = term_set(name), in_words(name)
+        told = any(written in words_of_page(page.text) for page in ledger.pages.values())
         if is_name(name) and not told and words != frozenset(scale.weights):
-            yield Lead(name, name, "", 1.0, words)
+            yield _Named(name, "", 1.0, words)
 
 
-def _subject(ledger: Ledger, scale: Scale, page: Page) -> Iterator[Lead]:
-    """What a page is about, with what it leaves open."""
-    title, held = plain_title(page.title), page_terms(page) & scale.weights.keys()
-    query = _query(ledger, scale, title, held)
-    if query != title:
-        yield Lead(title, query, page.url, scale.share(held), held)
+def _subject(scale: Scale, page: Page) -> _Named:
+    """What a page is about."""
+    held = page_terms(page) & scale.weights.keys()
+    return _Named(plain_title(page.title), page.url, scale.share(held), held, is_subject=True)
 
 
-def _named(ledger: Ledger, scale: Scale, page: Page) -> Iterator[Lead]:
+def _named(scale: Scale, page: Page) -> Iterator[_Named]:
     """Names in a page, worth half what their sentence covers, half what the page does."""
     asked, subject = frozenset(scale.weights), term_set(plain_title(page.title))
     title, whole = term_set(page.title) & asked, scale.share(page_terms(page) & asked)
@@ -77,8 +93,7 @@ def _named(ledger: Ledger, scale: Scale, page: Page) -> Iterator[Lead]:
             words = term_set(name)
             new = words - asked
             if new and 2 * len(new) >= len(words) and words != subject:
-                query = _query(ledger, scale, name, held | words)
-                yield Lead(name, query, page.url, strength, held)
+                yield _Named(name, page.url, strength, held)
 
 
 @lru_cache(maxsize=256)
@@ -93,30 +108,31 @@ def is_name(text: str) -> bool:
     return 2 < len(text) < LONGEST_NAME and bool(term_set(text)) and not _NO_NAME.fullmatch(text)
 
 
-def _query(ledger: Ledger, scale: Scale, name: str, held: frozenset[str]) -> str:
-    """A name with the heaviest words of the question that don't stand with it."""
-    words = query_of(ledger.question).split()
-    left = [word for word in words if not term_set(word) & held]
-    heaviest = sorted(left, key=lambda word: -scale.share(term_set(word)))[:OPEN_WORDS]
-    return " ".join([name, *(word for word in left if word in heaviest)])
-
-
-def _fresh(ledger: Ledger, leads: list[Lead]) -> list[Lead]:
+def _fresh(ledger: Ledger, scale: Scale, found: list[_Named]) -> list[Lead]:
     """The first of each name, without titles of pages that were read and names searched."""
-    titles = {page.url: term_set(plain_title(page.title)) for page in ledger.pages.values()}
-    taken = [*titles.values(), *(term_set(name) for name in ledger.followed)]
+    titles = [term_set(plain_title(page.title)) for page in ledger.pages.values()]
+    taken = [*titles, *(term_set(name) for name in ledger.followed)]
     fresh: list[Lead] = []
-    for lead in leads:
-        words = term_set(lead.text)
-        is_subject = words == titles.get(lead.url)
-        if not is_subject and any(_same(words, other) for other in taken):
+    for each in found:
+        words = term_set(each.text)
+        if not each.is_subject and any(_same(words, other) for other in taken):
             continue
-        if lead.query not in ledger.queries:
+        query = _query(ledger, scale, each)
+        if query not in ledger.queries and not (each.is_subject and query == each.text):
             taken.append(words)
-            fresh.append(lead)
+            fresh.append(Lead(each.text, query, each.url, each.strength, each.held))
         if len(fresh) == MOST_LEADS:
             break
     return fresh
+
+
+def _query(ledger: Ledger, scale: Scale, named: _Named) -> str:
+    """A name with the heaviest words of the question that don't stand with it."""
+    known = named.held | term_set(named.text)
+    words = query_of(ledger.question).split()
+    left = [word for word in words if not term_set(word) & known]
+    heaviest = sorted(left, key=lambda word: -scale.share(term_set(word)))[:OPEN_WORDS]
+    return " ".join([named.text, *(word for word in left if word in heaviest)])
 
 
 def _same(one: frozenset[str], other: frozenset[str]) -> bool:
