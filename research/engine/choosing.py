@@ -64,7 +64,7 @@ class Followed:
         title = term_set(plain_title(self.hit.title))
         link = max(jaccard(term_set(self.lead.text), title), NAMES_IT if named else HARDLY)
         together = self.scale.share(self.lead.held | term_set(shown))
-        return link * together * _standing(self.hit)
+        return link * max(together, HARDLY) * _standing(self.hit)
 
 
 def _standing(hit: SearchHit) -> float:

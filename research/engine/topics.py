@@ -75,7 +75,10 @@ def _ways(ledger: Ledger, gap: Gap) -> tuple[str, ...]:
 def lead_topics(ledger: Ledger) -> list[Topic]:
     """What the pages read so far lead to, best first, for the question's first sub-question."""
     main = next(iter(ledger.aspects))
-    return [Topic(lead.text, (lead.query,), main, lead=lead) for lead in find_leads(ledger)]
+    return [
+        Topic(lead.text, tuple(unique([lead.query, lead.text])), main, lead=lead)
+        for lead in find_leads(ledger)
+    ]
 
 
 def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float) -> Choice:

@@ -65,7 +65,7 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
         decision = foresee(run)
     else:
         decision = await _sure(run, decision, situation)
-    _close(run, decision, results)
+    _close(run, decision, results, apart=coverage.apart if situation.bridge and coverage else ())
     return decision
 
 
@@ -269,7 +269,11 @@ async def _sure(run: Run, stop: Stop, now: Situation) -> Decision:
 
 
 def _close(
-    run: Run, decision: Decision, results: dict[GateName, GateResult], note: str = ""
+    run: Run,
+    decision: Decision,
+    results: dict[GateName, GateResult],
+    note: str = "",
+    apart: Sequence[str] = (),
 ) -> None:
     ledger = run.ledger
     waits = isinstance(decision, Continue) or bool(weak_claims(run, decision))
@@ -285,7 +289,7 @@ def _close(
             run.limits.topics_per_round,
             run.config.duplicate_topic_similarity_threshold,
         )
-        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics])
+        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics], apart)
     gaps = tuple(gap.text for gap in ledger.open_gaps())
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)
     run.change(verdict=sentence)

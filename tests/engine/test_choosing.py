@@ -62,6 +62,10 @@ def test_a_page_for_a_lead_is_worth_what_it_covers_together_with_the_lead() -> N
     assert followed("Edda Marlow", "", held="lighthouse designer") == pytest.approx(2 / 3)
 
 
+def test_a_page_for_a_lead_is_worth_something_whatever_it_covers() -> None:
+    assert 0 < followed("A school", "", held="") < followed("A school", "", held="designer")
+
+
 def test_a_page_called_by_a_leads_name_goes_before_one_that_names_it_and_any_other() -> None:
     told = [
         followed("Edda Marlow", "trained"),

@@ -99,7 +99,8 @@ def test_code_that_judges_adds_what_the_pages_lead_to() -> None:
     known.pages[source.url] = source
     by_code = replace(named(), by_model=False)
     [topic] = [t for t in next_topics(known, by_code) if t.text == "Edda Marlow"]
-    assert topic.queries == ("Edda Marlow trained",) and topic.lead and topic.aspect_id == "A1"
+    assert topic.queries == ("Edda Marlow trained", "Edda Marlow")
+    assert topic.lead and topic.aspect_id == "A1"
     assert next_topics(known, named()) == []
 
 

@@ -68,12 +68,12 @@ class _Named:
 
 
 def _unknown(ledger: Ledger, scale: Scale) -> Iterator[_Named]:
-    """Names of the question that no page holds."""
+    """Names of the question that no page holds; each is looked up by itself."""
     for name in features.names(ledger.question):
         words, written = term_set(name), in_words(name)
         told = any(written in words_of_page(page.text) for page in ledger.pages.values())
         if is_name(name) and not told and words != frozenset(scale.weights):
-            yield _Named(name, "", 1.0, words)
+            yield _Named(name, "", 1.0, frozenset(scale.weights))
 
 
 def _subject(scale: Scale, page: Page) -> _Named:

@@ -6,15 +6,13 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
 from research.engine.ledger import Ledger
 from research.engine.records import Dimensions, Evidence
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.text import normalise, words_in
+from research.engine.text import normalise, term_set, words_in
 
 MOST_GAPS = 10
 SEARCHES_SHOWN = 24
@@ -66,7 +64,7 @@ async def assess(run: Run, place: str) -> Assessment:
             "findings": summary(run),
             "left_out": max(0, len(ledger.evidence) - len(summary(run))),
             "disputes": disputes(ledger),
-            "leads": [lead.topic for lead in _leads(ledger)],
+            "leads": _leads(ledger),
             "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
         }
         try:
@@ -77,14 +75,11 @@ async def assess(run: Run, place: str) -> Assessment:
     return judging.judge(ledger, run.limits)
 
 
-@dataclass(frozen=True)
-class NamedLead:
-    topic: str
-    query: str
-
-
-def _leads(ledger: Ledger) -> list[NamedLead]:
-    return [NamedLead(lead.text, lead.query) for lead in list(ledger.leads.values())[-12:]]
+def _leads(ledger: Ledger) -> list[str]:
+    """The newest things that pages named and no query holds."""
+    searched = [term_set(query) for query in ledger.queries]
+    named = [lead.text for lead in ledger.leads.values()]
+    return [text for text in named if not any(term_set(text) <= words for words in searched)][-12:]
 
 
 def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
