@@ -33,9 +33,14 @@ def evaluate(
     round_number: int,
     ready: bool,
     at: datetime,
+    chained: bool = False,
 ) -> dict[GateName, GateResult]:
-    """All gates of one round but the draft's, in order."""
-    exhausted = _exhausted(ledger, limits)
+    """All gates of one round but the draft's, in order.
+
+    `chained` says that the question is covered by pages of which one names the other: each
+    rests on its own, so that further sources for the whole are not to be had.
+    """
+    exhausted = chained or _exhausted(ledger, limits)
     evidence = _evidence(ledger, limits)
     criteria: dict[GateName, tuple[tuple[Criterion, ...], float | None]] = {
         "overview": (_overview(ledger, config), config.gate_overview_pass_score),

@@ -29,17 +29,24 @@ SUPPORTS = 0.3
 
 @dataclass(frozen=True)
 class Lead:
-    """Something a page named that may answer the question; `strength` orders leads, 0-1."""
+    """Something a page named that may answer the question; `strength` orders leads, 0-1.
+
+    `held` are the question's terms that stand with it where it was named.
+    """
 
     text: str
     query: str
     url: str
     strength: float
+    held: frozenset[str] = frozenset()
 
 
 @dataclass
 class Ledger:
-    """Records change only here, and every change is emitted."""
+    """Records change only here, and every change is emitted.
+
+    `leads` are those that a model named, `followed` the texts of those that were searched.
+    """
 
     question: str
     plan: Plan
@@ -51,6 +58,7 @@ class Ledger:
     sources: dict[str, Source] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
     leads: dict[str, Lead] = field(default_factory=dict)
+    followed: list[str] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     gates: list[GateResult] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)

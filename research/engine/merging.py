@@ -12,34 +12,48 @@ from research.engine.tools import Page
 from research.engine.units import Work
 
 
-def merge(run: Run, work: Sequence[Work]) -> None:
-    """Pages, findings, leads and refusals into the ledger."""
-    ledger, before = run.ledger, dict(run.ledger.book.records)
-    new_claims: list[str] = []
-    keys_before = {a: ledger.keys_of(a) for a in ledger.aspects}
-    for item in work:
-        for page in item.pages:
-            _add_page(run, page, item)
-        for finding in item.reading.findings:
-            record, new = ledger.book.add(finding, item.unit.round)
-            if new:
-                new_claims.append(record.claim)
-        _refuse(run, item)
-        for lead in item.reading.leads:
-            known = ledger.leads.get(lead.text)
-            if known is None or known.strength < lead.strength:
-                ledger.leads[lead.text] = lead
-        run.journal.emit(item.unit)
-    _count_searches(run, work, keys_before)
-    novelty = ledger.corpus.novelty(new_claims)
-    ledger.corpus.add(new_claims)
-    ledger.refresh_aspects()
-    ledger.emit_evidence(before)
-    ledger.update_round(
-        novelty=round(novelty, 4),
-        pages_read=sum(len(item.pages) for item in work),
-        new_evidence=len(new_claims),
-    )
+class Merger:
+    """Takes in one round: pages and findings as they come, then what they come to."""
+
+    def __init__(self, run: Run) -> None:
+        ledger = run.ledger
+        self._run = run
+        self._before = dict(ledger.book.records)
+        self._keys = {aspect: ledger.keys_of(aspect) for aspect in ledger.aspects}
+        self._work: list[Work] = []
+        self._claims: list[str] = []
+
+    def add(self, work: Sequence[Work]) -> None:
+        """Pages, findings, leads and refusals into the ledger."""
+        ledger = self._run.ledger
+        for item in work:
+            for page in item.pages:
+                _add_page(self._run, page, item)
+            for finding in item.reading.findings:
+                record, new = ledger.book.add(finding, item.unit.round)
+                if new:
+                    self._claims.append(record.claim)
+            _refuse(self._run, item)
+            for lead in item.reading.leads:
+                known = ledger.leads.get(lead.text)
+                if known is None or known.strength < lead.strength:
+                    ledger.leads[lead.text] = lead
+            self._run.journal.emit(item.unit)
+        self._work += work
+
+    def close(self) -> None:
+        """Novelty, the sub-questions' states, and what changed of the evidence."""
+        ledger = self._run.ledger
+        _count_searches(self._run, self._work, self._keys)
+        novelty = ledger.corpus.novelty(self._claims)
+        ledger.corpus.add(self._claims)
+        ledger.refresh_aspects()
+        ledger.emit_evidence(self._before)
+        ledger.update_round(
+            novelty=round(novelty, 4),
+            pages_read=sum(len(item.pages) for item in self._work),
+            new_evidence=len(self._claims),
+        )
 
 
 def aims(run: Run, item: Work) -> tuple[str, ...]:

@@ -9,21 +9,50 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from math import ceil
 
-from research.engine.choosing import Candidate, choose_pages
+from research.engine.choosing import Candidate, Followed, choose_pages
+from research.engine.extractive.coverage import Scale
 from research.engine.findings import Reading
-from research.engine.merging import aims, merge
+from research.engine.merging import Merger, aims
 from research.engine.records import Round, Skipped, Source, Status, Unit
 from research.engine.run import Run
 from research.engine.tasks.read import read
-from research.engine.topics import Topic, choose
+from research.engine.topics import Choice, Topic, choose, lead_topics
 from research.engine.units import Reader, Work, fetch_and_read, host, search, take_late
+
+FIRST_WAVE = 0.6
+"""The share of a round's pages for what it set out for; the rest is for what that named."""
 
 Chooser = Callable[[Run, Sequence[Work]], None]
 
 
 async def research_round(run: Run) -> None:
-    """Search, fetch and read the candidates' topics, and merge what they say."""
+    """Search, fetch and read the candidates' topics, and merge what they say.
+
+    Without a model reading costs no call: a second wave of units takes the rest of the
+    round's pages and follows the names that the first one read.
+    """
+    choice = _untried(run, run.candidates)
+    work = begin(run, choice.topics, choice.skipped)
+    if not run.follows_names:
+        await work_through(run, work, choose_together, read_for_unit)
+        return
+    merger, most = Merger(run), run.limits.pages_per_round
+    await _wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
+    merger.add(work)
+    most -= sum(len(item.urls) for item in work)
+    if most > 0 and not run.last:
+        further = dispatch(run, _untried(run, lead_topics(run.ledger)).topics)
+        await _wave(run, further, partial(choose_best, most=most), read_for_unit)
+        merger.add(further)
+    merger.close()
+    run.tell_usage()
+
+
+def _untried(run: Run, candidates: Sequence[Topic]) -> Choice:
+    """What a wave may look for within the limits."""
     config = run.config
     room = min(
         config.max_research_units - len(run.ledger.topics),
@@ -31,15 +60,21 @@ async def research_round(run: Run) -> None:
         1 if run.last else run.limits.topics_per_round,
     )
     threshold = config.duplicate_topic_similarity_threshold
-    choice = choose(run.candidates, run.ledger, max(1, room), threshold)
-    work = begin(run, choice.topics, choice.skipped)
-    await work_through(run, work, choose_together, read_for_unit)
+    return choose(candidates, run.ledger, max(1, room), threshold)
 
 
 async def work_through(
     run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader
 ) -> None:
     """Search for all units, choose their pages, fetch and read, and merge in order."""
+    merger = Merger(run)
+    await _wave(run, work, choose_for, read_unit)
+    merger.add(work)
+    merger.close()
+    run.tell_usage()
+
+
+async def _wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader) -> None:
     slots = asyncio.Semaphore(run.config.max_concurrent_research_units)
     await each(search(run, item, slots) for item in work)
     for item in work:
@@ -50,8 +85,6 @@ async def work_through(
     choose_for(run, work)
     _list_sources(run, work)
     await each(fetch_and_read(run, item, slots, read_unit) for item in work)
-    merge(run, work)
-    run.tell_usage()
 
 
 async def each(steps: Iterable[Coroutine[None, None, None]]) -> None:
@@ -65,22 +98,30 @@ async def each(steps: Iterable[Coroutine[None, None, None]]) -> None:
 
 
 def begin(run: Run, topics: Sequence[Topic], skipped: tuple[Skipped, ...] = ()) -> list[Work]:
-    """Open the next round with these topics; each way to search belongs to one of them."""
-    ledger, number = run.ledger, len(run.ledger.rounds) + 1
+    """Open the next round with these topics."""
+    number = len(run.ledger.rounds) + 1
     run.change(status=Status.RESEARCHING, round=number)
-    texts = tuple(topic.text for topic in topics)
-    ledger.begin_round(Round(number, run.state.stage, texts, skipped))
-    ledger.topics.extend(texts)
+    run.ledger.begin_round(Round(number, run.state.stage, (), skipped))
     for skip in skipped:
         run.log("refused the topic %r: %.2f like %r", skip.topic, skip.similarity, skip.twin)
+    return dispatch(run, topics)
+
+
+def dispatch(run: Run, topics: Sequence[Topic]) -> list[Work]:
+    """Units of the open round for these topics; each way to search belongs to one of them."""
+    ledger, earlier = run.ledger, run.ledger.round.topics
+    texts = tuple(topic.text for topic in topics)
+    ledger.update_round(topics=(*earlier, *texts))
+    ledger.topics.extend(texts)
+    ledger.followed.extend(topic.lead.text for topic in topics if topic.lead)
     work: list[Work] = []
     taken = {topic.queries[0] for topic in topics}
-    for place, topic in enumerate(topics, 1):
+    for place, topic in enumerate(topics, len(earlier) + 1):
         first, *others = topic.queries
         ways = (first, *(query for query in others if query not in taken))
         taken.update(ways)
         ledger.queries[first] = 0
-        unit = Unit(number, place, topic.text, topic.aspect_id, (first,))
+        unit = Unit(ledger.round.number, place, topic.text, topic.aspect_id, (first,))
         work.append(Work(unit, replace(topic, queries=ways)))
         run.journal.emit(unit)
     return work
@@ -100,6 +141,27 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
         run.tried.update(urls)
+
+
+def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
+    """The best of all that any search of the run named and nobody read, whoever asked."""
+    able = [item for item in work if not item.unit.status]
+    if not able:
+        return
+    for item in work:
+        run.offers += [(hit, item.topic.lead, aims(run, item)) for hit in item.hits]
+    scale = Scale.of(run.ledger)
+    offers = [
+        Followed(hit, lead, scale) if lead else Candidate(hit, wanted)
+        for hit, lead, wanted in run.offers
+        if hit.url not in run.tried
+    ]
+    most = min(most - sum(len(item.urls) for item in work), _fetches_left(run))
+    [urls] = choose_pages([offers], most, most, run.tried)
+    run.tried.update(urls)
+    for url in urls:
+        named = (item for item in able if any(hit.url == url for hit in item.hits))
+        next(named, able[0]).urls.append(url)
 
 
 def _fetches_left(run: Run) -> int:

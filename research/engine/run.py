@@ -10,8 +10,9 @@ from research.engine.budget import Spent
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.evidence import Book
 from research.engine.journal import Journal
-from research.engine.ledger import Ledger
-from research.engine.records import Action, Plan, Problem, RunState, Status, StopReason
+from research.engine.ledger import Lead, Ledger
+from research.engine.records import Action, Complexity, Plan, Problem, RunState, Status, StopReason
+from research.engine.tools import SearchHit
 from research.engine.topics import Topic, first_topics
 
 log = logging.getLogger(__name__)
@@ -44,7 +45,8 @@ class Question:
 class Run:
     """The question, the frozen config, the way to the outside, and what is known so far.
 
-    `candidates` are topics for the next round, `tried` the addresses that were chosen, `late`
+    `candidates` are topics for the next round, `tried` the addresses that were chosen, `offers`
+    what searches named, for which lead, and the texts that it may be relevant to; `late`
     those whose pages did not come in time, with their sub-question. `marks` are what was spent
     at each boundary. `wished` is the round that a person wants to see, `last` the budget that
     ends the run after the present round. `earned` are the rounds' scores, and `assessment` is
@@ -57,6 +59,7 @@ class Run:
     state: RunState = field(default_factory=lambda: RunState(Status.INTAKE))
     candidates: list[Topic] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
+    offers: list[tuple[SearchHit, Lead | None, tuple[str, ...]]] = field(default_factory=list)
     late: dict[str, str | None] = field(default_factory=dict)
     marks: list[Spent] = field(default_factory=list)
     wished: int = 0
@@ -92,6 +95,11 @@ class Run:
     @property
     def has_model(self) -> bool:
         return self.journal.has_model
+
+    @property
+    def follows_names(self) -> bool:
+        """Without a model, a question that isn't open-ended is followed from name to name."""
+        return not self.has_model and self.ledger.complexity is not Complexity.COMPLEX
 
     @property
     def is_fixed(self) -> bool:

@@ -31,7 +31,8 @@ class Situation:
     `scores` and `novelties` hold one value a round, oldest first. `gates_open` says that the
     evidence gate or Gates 1-2 still ask for more that is to be had. `had_news` says that the
     round closed a gap or raised a sub-question. `topics_left` counts untried topics. `wished`
-    is the round that a person wants to see, whatever the rules of quality say.
+    is the round that a person wants to see, whatever the rules of quality say. `bridge` says
+    that pages name what the question needs and nobody looked up yet.
     """
 
     rounds: int
@@ -46,6 +47,7 @@ class Situation:
     topics_left: int
     units: int
     wished: int = 0
+    bridge: bool = False
     complexity: Complexity = Complexity.ORDINARY
     command: StopReason | None = None
     spent: StopReason | None = None
@@ -65,11 +67,13 @@ def decide(now: Situation, config: ResearchConfig) -> Decision:
 
 def _hard(now: Situation, config: ResearchConfig) -> StopReason | None:
     """Reasons that override the minimum depth. Where nothing answers after two rounds (or the
-    last one, or with no way left to ask), that is the reason, not the number of rounds."""
+    last one, or with no way left to ask), that is the reason, not the number of rounds; while
+    a bridge is in sight, only the last one tells."""
     if now.command or now.spent:
         return now.command or now.spent
     end = max(now.soft_end, now.wished)
-    tried = now.rounds >= max(now.wished, min(2, end)) or now.topics_left == 0
+    enough = end if now.bridge else min(2, end)
+    tried = now.rounds >= max(now.wished, enough) or now.topics_left == 0
     reasons = (
         (StopReason.MAX_UNITS, now.units >= config.max_research_units),
         (StopReason.MAX_ROUNDS, now.rounds >= end and now.supporting > 0),
@@ -79,7 +83,7 @@ def _hard(now: Situation, config: ResearchConfig) -> StopReason | None:
 
 
 def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
-    if now.gates_open:
+    if now.gates_open or now.bridge:
         return None
     good = bool(now.scores) and now.scores[-1] >= config.adaptive_quality_threshold
     if good and not now.critical_gaps:
@@ -89,7 +93,7 @@ def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
 
 def _early(now: Situation, config: ResearchConfig) -> StopReason | None:
     """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
-    if now.had_news or now.rounds < 2:
+    if now.had_news or now.bridge or now.rounds < 2:
         return None
     novelty = now.novelties[-1]
     if now.novelties[-2:] == (0.0, 0.0):

@@ -7,6 +7,7 @@ subject; stop words and stemming are English, other languages are compared as wr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -24,6 +25,7 @@ _PART = re.compile(r"[^\W_]+", re.UNICODE)
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -34,6 +36,11 @@ def stem(word: str) -> str:
         return word
     stemmed: str = _STEMMER.stemWord(word)
     return stemmed
+
+
+def without_accents(text: str) -> str:
+    """Latin letters without their marks; other scripts as written."""
+    return _MARKED.sub(lambda letter: unicodedata.normalize("NFD", letter[0])[0], text)
 
 
 @lru_cache(maxsize=50_000)
@@ -47,7 +54,7 @@ def _terms_of(token: str) -> tuple[str, ...]:
 
 def _parts_of(token: str) -> tuple[str, ...]:
     """Stems of a token; one of several parts comes whole too."""
-    written = token.lower().replace("’", "'")
+    written = without_accents(token.lower()).replace("’", "'")
     lower = _CONTRACTION.sub("", written)
     if lower != written and (lower in STOP_WORDS or lower in _CLIPPED):
         return ()

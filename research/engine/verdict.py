@@ -7,6 +7,7 @@ from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
 from research.engine.assessment import Assessment, Missing
+from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge
 from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.records import (
@@ -54,16 +55,17 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     _reopen(run, assessment)
     news = _carry_gaps(run, assessment)
     wishes = await take_commands(run)
-    results = await _evaluate(run, assessment)
+    coverage = covered(run.ledger) if run.follows_names else None
+    results = await _evaluate(run, assessment, chained=coverage is not None and coverage.is_chain)
     _score(run, assessment, results)
     run.candidates = in_order(run, next_topics(run.ledger, assessment))
-    situation = await _situation(run, results, news or wishes.news, wishes.reason)
+    situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)
     decision = decide(situation, run.config)
     if isinstance(decision, Continue):
         decision = foresee(run)
     else:
         decision = await _sure(run, decision, situation)
-    _close(run, decision, results)
+    _close(run, decision, results, apart=coverage.apart if situation.bridge and coverage else ())
     return decision
 
 
@@ -105,10 +107,14 @@ def _reopen(run: Run, assessment: Assessment) -> None:
             run.ledger.set_aspect(aspect.id, state=AspectState.OPEN)
 
 
-async def _evaluate(run: Run, assessment: Assessment) -> dict[GateName, GateResult]:
+async def _evaluate(
+    run: Run, assessment: Assessment, chained: bool = False
+) -> dict[GateName, GateResult]:
     number = run.ledger.round.number
     at = datetime.fromisoformat(await run.journal.now(f"round/{number}/gates"))
-    results = gates.evaluate(run.ledger, run.limits, run.config, number, assessment.ready, at)
+    results = gates.evaluate(
+        run.ledger, run.limits, run.config, number, assessment.ready, at, chained
+    )
     for result in results.values():
         run.ledger.gates.append(result)
         run.journal.emit(result)
@@ -213,7 +219,11 @@ def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
 
 
 async def _situation(
-    run: Run, results: dict[GateName, GateResult], news: bool, command: StopReason | None
+    run: Run,
+    results: dict[GateName, GateResult],
+    news: bool,
+    command: StopReason | None,
+    coverage: Coverage | None = None,
 ) -> Situation:
     ledger, number = run.ledger, run.ledger.round.number
     seconds = await run.journal.elapsed(f"round/{number}")
@@ -235,6 +245,8 @@ async def _situation(
         topics_left=len(fresh.topics),
         units=len(ledger.topics),
         wished=run.wished,
+        bridge=bool(coverage and not coverage.is_enough)
+        and any(topic.lead for topic in fresh.topics),
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),
@@ -257,7 +269,11 @@ async def _sure(run: Run, stop: Stop, now: Situation) -> Decision:
 
 
 def _close(
-    run: Run, decision: Decision, results: dict[GateName, GateResult], note: str = ""
+    run: Run,
+    decision: Decision,
+    results: dict[GateName, GateResult],
+    note: str = "",
+    apart: Sequence[str] = (),
 ) -> None:
     ledger = run.ledger
     waits = isinstance(decision, Continue) or bool(weak_claims(run, decision))
@@ -273,7 +289,7 @@ def _close(
             run.limits.topics_per_round,
             run.config.duplicate_topic_similarity_threshold,
         )
-        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics])
+        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics], apart)
     gaps = tuple(gap.text for gap in ledger.open_gaps())
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)
     run.change(verdict=sentence)

@@ -33,7 +33,11 @@ def weak_claims(run: Run, decision: Decision) -> list[Evidence]:
     if not isinstance(decision, Stop) or decision.reason not in CALM or run.is_verified:
         return []
     full = len(ledger.rounds) >= config.adaptive_max_depth
-    if full or len(ledger.topics) >= config.max_research_units or _is_dear(run):
+    vain = any(
+        result.round == ledger.round.number and result.decision == "not_to_be_had"
+        for result in ledger.gates
+    )
+    if full or vain or len(ledger.topics) >= config.max_research_units or _is_dear(run):
         return []
     weak = []
     for aspect in ledger.aspects.values():

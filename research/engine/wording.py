@@ -11,12 +11,17 @@ from research.engine.records import AspectState, StopReason
 FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
 
 
-def going_on(ledger: Ledger, topics: Sequence[str]) -> str:
-    """Why another round follows, and what it looks for."""
+def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -> str:
+    """Why another round follows, and what it looks for.
+
+    `apart` are words of the question that no page, or pair of linked ones, holds with the rest.
+    """
     missing = [aspect.text for aspect in ledger.open_aspects()]
     start = f"Going on: {_answered(ledger)}."
     if missing:
         start += f" Missing: {_list(missing)}."
+    elif apart:
+        start += f" No two pages that name each other hold {_list(list(apart))} with the rest."
     return f"{start} Round {ledger.round.number + 1} looks for {_list(list(topics))}."
 
 

@@ -65,6 +65,11 @@ TABLE: list[tuple[dict[str, Any], StopReason | None]] = [
     ({"novelties": (0.0, 0.0), "had_news": True}, None),
     ({"novelties": (1.0, 0.1), "had_news": True}, None),
     ({"scores": (4.0, 4.0), "had_news": True}, None),
+    ({**DONE, "bridge": True}, None),
+    ({"novelties": (0.0, 0.0), "bridge": True}, None),
+    ({"supporting": 0, "bridge": True}, None),
+    ({"supporting": 0, "bridge": True, "rounds": 5}, StopReason.NOTHING_FOUND),
+    ({"soft_end": 2, "bridge": True}, StopReason.MAX_ROUNDS),
 ]
 
 

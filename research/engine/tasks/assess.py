@@ -6,7 +6,6 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.fitting import fitted, most_relevant
 from research.engine.tasks.small import assess as small
-from research.engine.text import normalise, words_in
+from research.engine.text import normalise, term_set, words_in
 
 MOST_GAPS = 10
 SEARCHES_SHOWN = 24
@@ -84,19 +83,16 @@ def _context(run: Run, room: int) -> dict[str, Any]:
         "findings": findings,
         "left_out": len(ledger.evidence) - len(findings),
         "disputes": disputes(ledger),
-        "leads": [lead.topic for lead in _leads(ledger)],
+        "leads": _leads(ledger),
         "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
     }
 
 
-@dataclass(frozen=True)
-class NamedLead:
-    topic: str
-    query: str
-
-
-def _leads(ledger: Ledger) -> list[NamedLead]:
-    return [NamedLead(lead.text, lead.query) for lead in list(ledger.leads.values())[-12:]]
+def _leads(ledger: Ledger) -> list[str]:
+    """The newest things that pages named and no query holds."""
+    searched = [term_set(query) for query in ledger.queries]
+    named = [lead.text for lead in ledger.leads.values()]
+    return [text for text in named if not any(term_set(text) <= words for words in searched)][-12:]
 
 
 def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
