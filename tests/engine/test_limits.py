@@ -288,7 +288,8 @@ async def test_time_is_never_exceeded_whatever_hangs(hanging: tuple[str, ...], s
     assert ran.state.status is Status.COMPLETED
     assert ran.usage.seconds < SECONDS + 1
     assert "search" in hanging or world.web.searched, "what hangs leaves time for the rest"
-    if not {"search", "fetch", "intake"} & set(hanging):
+    queues_behind_a_page = slots == 1 and any(name.startswith("https:") for name in hanging)
+    if not queues_behind_a_page and not {"search", "fetch", "intake"} & set(hanging):
         assert "harrow" in ran.report.markdown
     replayed = await world.replay(CHAIN.question, **knobs)
     assert replayed.final() == ran.final()
