@@ -23,7 +23,7 @@ from tests.support.world import CHAINED, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED
 pytest_plugins = ["tests.support.fixtures"]
 
 SCHEMA = json.loads(Path(__file__).with_name("run.schema.json").read_text())
-AFTER_INTAKE = 2
+AFTER_INTAKE = 3
 WRONG = LIT.replace("1887", "1889")
 
 

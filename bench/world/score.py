@@ -24,6 +24,7 @@ Quotes = Sequence[tuple[str, str]]
 """Address of the page and quote."""
 
 ROBOTS = "/robots.txt"
+LEAD = "**Short answer.**"
 _CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")
 _DENIED = re.compile(r"\bnot\b", re.IGNORECASE)
 
@@ -189,7 +190,8 @@ def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
 
 def _last_sentence(text: str) -> str:
     """What stands before a marker: the paragraph's part since the marker before."""
-    return text.rpartition("\n")[2].strip() or text.strip()
+    last = text.rpartition("\n")[2].strip() or text.strip()
+    return last.removeprefix(LEAD).strip()
 
 
 def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
