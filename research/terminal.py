@@ -140,7 +140,7 @@ class Foreground:
     def _decide(self) -> None:
         """The engine is unsure whether to go on."""
         reply = Prompt.ask(
-            f"{self.run.asks} [d]ig deeper, [s]ufficient",
+            f"{self.run.asks} (d: dig deeper, s: sufficient)",
             console=self.console,
             choices=["d", "s"],
             default="s",
