@@ -24,7 +24,7 @@ from tests.engine.scripted import (
 )
 
 SLOW = "https://register.example/harrow"
-QUICK = {"unit_seconds": 0.05}
+QUICK = {"unit_seconds": 0.3}
 
 
 class Opening(Web):
