@@ -96,9 +96,7 @@ def choose_pages(
     return chosen
 
 
-def _best(
-    candidates: Sequence[Offer], taken: set[str], hosts: Counter[str]
-) -> Offer | None:
+def _best(candidates: Sequence[Offer], taken: set[str], hosts: Counter[str]) -> Offer | None:
     free = [c for c in candidates if c.hit.url not in taken and c.worth > 0]
     if not free:
         return None

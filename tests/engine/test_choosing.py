@@ -51,7 +51,7 @@ def test_documents_of_a_folder_are_hosts_of_their_own() -> None:
 
 def followed(title: str, snippet: str, *, rank: int = 1, held: str = "") -> float:
     lead = Lead("Edda Marlow", "", "", 1.0, term_set(held))
-    scale = Scale({term: 1.0 for term in term_set("lighthouse designer trained")})
+    scale = Scale(dict.fromkeys(term_set("lighthouse designer trained"), 1.0))
     return Followed(SearchHit("https://a/", title, snippet, "scripted", rank), lead, scale).worth
 
 

@@ -18,9 +18,10 @@ def read_in(ran: Ran, number: int) -> set[str]:
     return read
 
 
-async def asked(question: str, *more: str, **knobs: object) -> Ran:
-    pages = [*harbour_pages(), *(page(f"https://{n}.example/", text) for n, text in enumerate(more))]
-    return await World(Web(pages), None).ask(question, max_pages_per_round=PAGES, **knobs)
+async def asked(question: str, **knobs: object) -> Ran:
+    return await World(Web(harbour_pages()), None).ask(
+        question, **{"max_pages_per_round": PAGES, **knobs}
+    )
 
 
 async def test_the_second_wave_follows_what_the_first_one_read() -> None:
@@ -35,8 +36,8 @@ async def test_the_second_wave_follows_what_the_first_one_read() -> None:
 
 
 async def test_a_round_with_room_for_one_page_has_one_wave() -> None:
-    ran = await World(Web(harbour_pages()), None).ask(CHAIN, max_pages_per_round=1)
-    assert [len(r.topics) for r in ran.rounds][0] == 1
+    ran = await asked(CHAIN, max_pages_per_round=1)
+    assert len(ran.rounds[0].topics) == 1
     assert all(r.pages_read <= 1 for r in ran.rounds)
 
 
