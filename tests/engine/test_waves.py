@@ -41,6 +41,17 @@ async def test_a_round_with_room_for_one_page_has_one_wave() -> None:
     assert all(r.pages_read <= 1 for r in ran.rounds)
 
 
+async def test_the_second_wave_keeps_to_the_limits_of_a_run_and_of_a_unit() -> None:
+    ran = await asked(CHAIN, max_research_units=1)
+    assert [len(r.topics) for r in ran.rounds] == [1]
+    ran = await asked(CHAIN, max_searches=2)
+    assert ran.usage.searches == 2
+    ran = await asked(CHAIN, max_pages_per_round=9, unit_tool_calls=(3, 3, 3))
+    read = ran.rounds[0].pages_read
+    searches = sum(len(unit.queries) for unit in ran.of(Unit) if unit.round == 1)
+    assert read + searches <= 3 * len(ran.rounds[0].topics)
+
+
 async def test_the_whole_chain_is_read() -> None:
     ran = await asked(CHAIN)
     assert {"https://works.example/calder", "https://people.example/marlow"} <= read_in(ran, 9)
