@@ -34,7 +34,7 @@ async def research_round(run: Run) -> None:
     Without a model reading costs no call: a second wave of units takes the rest of the
     round's pages and follows the names that the first one read.
     """
-    choice = _untried(run, run.candidates)
+    choice = _untried(run, run.candidates, max(1, _room(run)))
     work = begin(run, choice.topics, choice.skipped)
     if not run.follows_names:
         await work_through(run, work, choose_together, read_for_unit)
@@ -43,24 +43,28 @@ async def research_round(run: Run) -> None:
     await _wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
     merger.add(work)
     most -= sum(len(item.urls) for item in work)
-    if most > 0 and not run.last:
-        further = dispatch(run, _untried(run, lead_topics(run.ledger)).topics)
+    room = _room(run)
+    if most > 0 and room > 0 and not run.last:
+        further = dispatch(run, _untried(run, lead_topics(run.ledger), room).topics)
         await _wave(run, further, partial(choose_best, most=most), read_for_unit)
         merger.add(further)
     merger.close()
     run.tell_usage()
 
 
-def _untried(run: Run, candidates: Sequence[Topic]) -> Choice:
-    """What a wave may look for within the limits."""
+def _room(run: Run) -> int:
+    """Topics that the limits leave for a wave."""
     config = run.config
-    room = min(
+    return min(
         config.max_research_units - len(run.ledger.topics),
         config.max_searches - run.journal.meter.usage.searches,
         1 if run.last else run.limits.topics_per_round,
     )
-    threshold = config.duplicate_topic_similarity_threshold
-    return choose(candidates, run.ledger, max(1, room), threshold)
+
+
+def _untried(run: Run, candidates: Sequence[Topic], room: int) -> Choice:
+    threshold = run.config.duplicate_topic_similarity_threshold
+    return choose(candidates, run.ledger, room, threshold)
 
 
 async def work_through(
@@ -144,10 +148,10 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
 
 
 def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
-    """The best of all that any search of the run named and nobody read, whoever asked."""
-    able = [item for item in work if not item.unit.status]
-    if not able:
-        return
+    """The best of all that any search of the run named and nobody read, whoever asked.
+
+    A page goes to the unit that found it, or to another that has calls left.
+    """
     for item in work:
         run.offers += [(hit, item.topic.lead, aims(run, item)) for hit in item.hits]
     scale = Scale.of(run.ledger)
@@ -156,12 +160,21 @@ def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
         for hit, lead, wanted in run.offers
         if hit.url not in run.tried
     ]
-    most = min(most - sum(len(item.urls) for item in work), _fetches_left(run))
+    here = sum(len(item.urls) for item in work)
+    most = min(most - here, sum(_calls_left(run, item) for item in work), _fetches_left(run))
     [urls] = choose_pages([offers], most, most, run.tried)
     run.tried.update(urls)
     for url in urls:
+        able = [item for item in work if _calls_left(run, item) > 0]
         named = (item for item in able if any(hit.url == url for hit in item.hits))
         next(named, able[0]).urls.append(url)
+
+
+def _calls_left(run: Run, item: Work) -> int:
+    if item.unit.status:
+        return 0
+    calls = max(1, run.limits.tool_calls - len(item.searched))
+    return max(0, calls - len(item.urls))
 
 
 def _fetches_left(run: Run) -> int:

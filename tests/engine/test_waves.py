@@ -18,12 +18,10 @@ def read_in(ran: Ran, number: int) -> set[str]:
     return read
 
 
-async def asked(question: str, *more: str, **knobs: object) -> Ran:
-    pages = [
-        *harbour_pages(),
-        *(page(f"https://{n}.example/", text) for n, text in enumerate(more)),
-    ]
-    return await World(Web(pages), None).ask(question, max_pages_per_round=PAGES, **knobs)
+async def asked(question: str, **knobs: object) -> Ran:
+    return await World(Web(harbour_pages()), None).ask(
+        question, **{"max_pages_per_round": PAGES, **knobs}
+    )
 
 
 async def test_the_second_wave_follows_what_the_first_one_read() -> None:
@@ -38,9 +36,20 @@ async def test_the_second_wave_follows_what_the_first_one_read() -> None:
 
 
 async def test_a_round_with_room_for_one_page_has_one_wave() -> None:
-    ran = await World(Web(harbour_pages()), None).ask(CHAIN, max_pages_per_round=1)
-    assert next(len(r.topics) for r in ran.rounds) == 1
+    ran = await asked(CHAIN, max_pages_per_round=1)
+    assert len(ran.rounds[0].topics) == 1
     assert all(r.pages_read <= 1 for r in ran.rounds)
+
+
+async def test_the_second_wave_keeps_to_the_limits_of_a_run_and_of_a_unit() -> None:
+    ran = await asked(CHAIN, max_research_units=1)
+    assert [len(r.topics) for r in ran.rounds] == [1]
+    ran = await asked(CHAIN, max_searches=2)
+    assert ran.usage.searches == 2
+    ran = await asked(CHAIN, max_pages_per_round=9, unit_tool_calls=(3, 3, 3))
+    read = ran.rounds[0].pages_read
+    searches = sum(len(unit.queries) for unit in ran.of(Unit) if unit.round == 1)
+    assert read + searches <= 3 * len(ran.rounds[0].topics)
 
 
 async def test_the_whole_chain_is_read() -> None:
