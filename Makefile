@@ -4,13 +4,16 @@ PY = .venv/bin/python
 UV_COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
 
-.PHONY: help install test-environment run test check format lock clean
+.PHONY: help install test-environment run test check bench bench-quick format lock clean
 
 help:
 	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
 	@echo "make install  make .venv from requirements.lock (PYTHON=… chooses the interpreter)"
 	@echo "make test     run the whole test suite (ARGS=… for pytest)"
 	@echo "make check    lint, formatting, types, templates, migrations"
+	@echo "make bench    measure and write docs/benchmarks.md"
+	@echo "              (SUITE=engine, speed, data, documentation, retrieval, live)"
+	@echo "make bench-quick  a short measurement that asserts ratios and counts"
 	@echo "make format   put code and templates into the house format"
 	@echo "make lock     write the lock files from pyproject.toml (LOCK_FLAGS=--upgrade for newer versions)"
 	@echo "make clean    remove .venv and caches; what Plumbline keeps in var/ stays"
@@ -34,6 +37,13 @@ check: test-environment
 	$(PY) -m mypy
 	find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 --check {} +
 	$(PY) manage.py makemigrations --check --dry-run
+
+# DATA names the files of SUITE=data.
+bench: test-environment
+	@$(PY) -m bench $(or $(SUITE),engine) $(DATA)
+
+bench-quick: test-environment
+	@$(PY) -m bench quick
 
 format: test-environment
 	$(PY) -m ruff check --fix .

@@ -44,6 +44,17 @@ OBSERVE = """run => {
 
 def main() -> int:
     options = arguments()
+    return show(options, *observe(options))
+
+
+def observe(
+    options: argparse.Namespace,
+) -> tuple[Seen, list[dict[str, Any]], Seen, float, float]:
+    """The commits, what each viewer saw, what a browser saw; the server's share of a core and
+    its most megabytes. The viewers need as many open files.
+    """
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
         port = free_port()
         environment = {**os.environ, "PLUMBLINE_HOME": home, "DEEPRESEARCH_ENV_FILE": os.devnull}
@@ -64,7 +75,7 @@ def main() -> int:
         seen = json.loads(line(viewers))
         in_browser = page.evaluate("window.seen") if page else []
         memory = peak_megabytes(server.pid)
-    return show(options, commits, seen, in_browser, share, memory)
+    return commits, seen, in_browser, share, memory
 
 
 def show(
@@ -209,6 +220,4 @@ def arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     sys.exit(main())

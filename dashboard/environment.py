@@ -6,6 +6,7 @@ Nothing else in Plumbline looks at `os.environ`.
 from __future__ import annotations
 
 import ipaddress
+import math
 import os
 import secrets
 from collections.abc import Mapping
@@ -17,17 +18,26 @@ import environ
 from django.core.exceptions import ImproperlyConfigured
 
 from research.engine.config import ConfigError, ResearchConfig, names
+from research.llm.prices import Price, PriceError, parse_prices
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
+PROVIDER_URLS = (
+    *("SEARXNG_URL", "TAVILY_URL", "EXA_URL", "BRAVE_URL", "WIKIPEDIA_URL", "ARXIV_URL"),
+)
+PROVIDER_KEYS = ("TAVILY_API_KEY", "EXA_API_KEY", "BRAVE_API_KEY")
 DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
 
 
-def load_env_file() -> None:
-    """Read `DEEPRESEARCH_ENV_FILE`, else the nearest `.env` upwards; the environment wins."""
+def load_env_file() -> Path | None:
+    """Read `DEEPRESEARCH_ENV_FILE`, else the nearest `.env` upwards; the environment wins.
+
+    Returns the file, None where there is none.
+    """
     path = find_env_file(os.environ, Path.cwd())
     if path is not None:
         environ.Env.read_env(path)
+    return path
 
 
 def find_env_file(values: Mapping[str, str], start: Path) -> Path | None:
@@ -75,11 +85,82 @@ def port(name: str, default: int) -> int:
     return int(value)
 
 
-def count(name: str, default: int) -> int:
+def count(name: str, default: int, least: int = 1) -> int:
     value = text(name, str(default))
-    if not value.isascii() or not value.isdigit() or int(value) < 1:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number from 1.")
+    if not value.isascii() or not value.isdigit() or int(value) < least:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number from {least}.")
     return int(value)
+
+
+def seconds(name: str, default: float) -> float:
+    value = optional_number(name)
+    if value is None:
+        return default
+    if value <= 0:
+        raise ImproperlyConfigured(f"{name} is {text(name)!r}; it takes seconds above 0.")
+    return value
+
+
+def optional_number(name: str) -> float | None:
+    """None where it is not set."""
+    value = text(name)
+    try:
+        found = float(value) if value else None
+    except ValueError:
+        found = math.nan
+    if found is not None and not math.isfinite(found):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a number.")
+    return found
+
+
+def prices(name: str) -> dict[str, Price]:
+    try:
+        return parse_prices(text(name))
+    except PriceError as error:
+        raise ImproperlyConfigured(str(error)) from None
+
+
+def ports(name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    values = texts(name)
+    if not all(value.isascii() and value.isdigit() and 0 < int(value) < 65536 for value in values):
+        raise ImproperlyConfigured(f"{name} takes port numbers with commas between.")
+    return tuple(map(int, values)) or default
+
+
+def number(name: str, default: float) -> float:
+    value = text(name, str(default))
+    try:
+        given = float(value)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a number from 0.")
+    return given
+
+
+def rates(name: str) -> dict[str, float]:
+    """`NAME=NUMBER` pairs with commas between."""
+    found = {}
+    for part in texts(name):
+        key, _, value = part.partition("=")
+        try:
+            found[key.strip()] = float(value)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} holds {part!r}; it takes pairs like brave=20."
+            ) from None
+    return found
+
+
+def providers() -> dict[str, Any]:
+    """What is set of the search providers; the rest stays as they know it themselves."""
+    given: dict[str, Any] = {
+        **{name.lower(): address(name, ("http", "https")) for name in PROVIDER_URLS},
+        **{name.lower(): text(name) for name in PROVIDER_KEYS},
+        "ddgs_engines": ",".join(texts("DDGS_ENGINES")),
+        "per_second": rates("SEARCH_RATES"),
+    }
+    return {name: value for name, value in given.items() if value}
 
 
 def address(name: str, schemes: tuple[str, ...]) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 
+from dashboard import knobs
+from research.engine.config import ConfigError, ResearchConfig
+from research.installation import SECRET, SERVER, Installation, current
 from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
 
 
@@ -33,9 +36,72 @@ class AskForm(forms.Form):
         },
     )
     ask_first = forms.BooleanField(required=False)
+    research_depth = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("quick", "Quick"),
+            ("standard", "Standard"),
+            ("thorough", "Thorough"),
+        ],
+        initial=lambda: current().defaults.research_depth,
+        widget=forms.RadioSelect,
+    )
     key = forms.CharField(max_length=64, widget=forms.HiddenInput, initial=new_key)
 
     use_required_attribute = False
+
+    def config(self) -> ResearchConfig:
+        """The installation's knobs with what was chosen here."""
+        depth = self.cleaned_data["research_depth"]
+        return ResearchConfig.from_strings(
+            {"RESEARCH_DEPTH": depth} if depth else {}, current().defaults
+        )
+
+
+class KnobsForm(forms.Form):
+    """Every knob of a run, as the installation has it; what is changed holds for one run."""
+
+    use_required_attribute = False
+
+    def __init__(self, data: Any = None, initial: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        self.fields.update(knobs.fields(current().defaults))
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        return [(title, [self[name] for name in names]) for title, names in knobs.groups()]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        values = {name.upper(): knobs.as_text(value) for name, value in cleaned.items()}
+        try:
+            self.config = ResearchConfig.from_strings(values, current().defaults)
+        except ConfigError as error:
+            for name, problem in error.problems.items():
+                self.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")
+        return cleaned
+
+
+class FindForm(forms.Form):
+    """What the list of runs is narrowed to."""
+
+    text = forms.CharField(
+        required=False,
+        max_length=200,
+        label="Words of the question",
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Words of the question"}),
+    )
+    state = forms.ChoiceField(
+        required=False,
+        label="State",
+        choices=[
+            ("", "Any state"),
+            ("waiting", "Waits for you"),
+            ("working", "At work"),
+            ("done", "Done"),
+            ("nothing_found", "Nothing found"),
+            ("failed", "Failed or cancelled"),
+        ],
+    )
 
 
 class SampleForm(forms.Form):
@@ -101,3 +167,82 @@ class CommentForm(forms.Form):
     )
 
     use_required_attribute = False
+
+
+class InstallationForm(forms.Form):
+    """The settings that an admin may change here; what the environment sets is only shown.
+
+    The key is written and never shown: an empty field keeps it.
+    """
+
+    OPENAI_BASE_URL = forms.CharField(
+        label="Address of the model's server",
+        required=False,
+        max_length=500,
+        help_text="It speaks OpenAI's chat completions and usually ends in /v1. "
+        "Empty: OpenAI's own.",
+    )
+    OPENAI_API_KEY = forms.CharField(
+        label="Key",
+        required=False,
+        max_length=500,
+        strip=True,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
+    )
+    RESEARCH_MODEL = forms.CharField(
+        label="Model",
+        required=False,
+        max_length=200,
+        help_text="It plans, reads and writes. Empty: passages are quoted.",
+    )
+    EVALUATOR_MODEL = forms.CharField(
+        label="Model that judges each round",
+        required=False,
+        max_length=200,
+        help_text="A cheaper one will do. Empty: the same.",
+    )
+    MODEL_PROFILE = forms.ChoiceField(
+        label="Profile",
+        required=False,
+        choices=[("standard", "standard"), ("small", "small: short prompts, one thing at a time")],
+    )
+    SEARCH_PROVIDER = forms.CharField(
+        label="Search",
+        required=False,
+        max_length=200,
+        help_text="Searches by name, preferred first, with commas between. Empty: what is set up.",
+    )
+    SEARXNG_URL = forms.CharField(label="Address of SearXNG", required=False, max_length=500)
+    forget_key = forms.BooleanField(label="Forget the key", required=False)
+
+    use_required_attribute = False
+
+    def __init__(self, now: Installation, data: Any = None) -> None:
+        super().__init__(data)
+        self.has_key = bool(now[SECRET])
+        self.server_is_given = any(now.values[name].origin == "environment" for name in SERVER)
+        for name, held in now.values.items():
+            field = self.fields[name]
+            if held.origin == "environment" or (name in SERVER and self.server_is_given):
+                field.disabled = True
+                field.help_text = "Set by the environment, which wins."
+            elif name == SECRET:
+                kept = "One is kept; it is never shown. Write another to replace it."
+                field.help_text = kept if self.has_key else "None is kept."
+            if name != SECRET:
+                field.initial = held.value
+        if self.server_is_given or not self.has_key:
+            del self.fields["forget_key"]
+
+    def changes(self) -> dict[str, str]:
+        """What was sent and may be changed, by name."""
+        wanted = {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name in self.fields and not self.fields[name].disabled and name != "forget_key"
+        }
+        if not wanted.get(SECRET) and not self.cleaned_data.get("forget_key"):
+            wanted.pop(SECRET, None)
+        return {
+            name: value for name, value in wanted.items() if name in self.data or name == SECRET
+        }

@@ -27,6 +27,15 @@ MARKER = re.compile(r"\[(\d{1,4})\]")
 
 
 @dataclass(frozen=True)
+class Link:
+    """Where a marker leads, and what a glance at it tells: `note` in words, `single` by a mark."""
+
+    address: str
+    note: str = ""
+    single: bool = False
+
+
+@dataclass(frozen=True)
 class Heading:
     anchor: str
     text: str
@@ -38,8 +47,8 @@ class Rendered:
     headings: tuple[Heading, ...]
 
 
-def render(markdown: str, link: Callable[[int], str | None]) -> Rendered:
-    """`link` gives the address of a marker, None where the report has no such citation."""
+def render(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
+    """`link` gives where a marker leads, None where the report has no such citation."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     # A quoted page may hold "[1]: address", which would give the marker another target.
     # An escaped "\[1]" is a quote's own bracket; joined into the text it would look like a marker.
@@ -68,7 +77,7 @@ def _plain(inline: Token) -> str:
     return "".join(child.content for child in inline.children or ())
 
 
-def _link_markers(tokens: list[Token], link: Callable[[int], str | None]) -> None:
+def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> None:
     """Only in running text: a marker in code or within a link's own text stays as it is."""
     seen: set[int] = set()
     for token in tokens:
@@ -84,15 +93,15 @@ def _link_markers(tokens: list[Token], link: Callable[[int], str | None]) -> Non
             token.children = children
 
 
-def _split(text: Token, link: Callable[[int], str | None], seen: set[int]) -> list[Token]:
+def _split(text: Token, link: Callable[[int], Link | None], seen: set[int]) -> list[Token]:
     pieces: list[Token] = []
     position = 0
     for match in MARKER.finditer(text.content):
-        address = link(int(match[1]))
-        if address is None:
+        target = link(int(match[1]))
+        if target is None:
             continue
         pieces.append(_text(text.content[position : match.start()]))
-        pieces.append(_marker(int(match[1]), address, seen))
+        pieces.append(_marker(int(match[1]), target, seen))
         position = match.end()
     pieces.append(_text(text.content[position:]))
     return [piece for piece in pieces if piece.content]
@@ -102,14 +111,16 @@ def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
-def _marker(number: int, address: str, seen: set[int]) -> Token:
+def _marker(number: int, target: Link, seen: set[int]) -> Token:
     """The first of its number carries the id that the citation's page leads back to."""
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
+    note = f' title="{escape(target.note)}"' if target.note else ""
     return Token(
         "html_inline",
         "",
         0,
-        content=f'<sup class="cite"><a href="{escape(address)}"{identity} '
-        f'aria-label="Citation {number}">{number}</a></sup>',
+        content=f'<sup class="cite{" single" if target.single else ""}">'
+        f'<a href="{escape(target.address)}"{identity} '
+        f'aria-label="Citation {number}"{note}>{number}</a></sup>',
     )

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, Q, Sum
 from django.http import Http404
 
+from research.engine.records import ENDED, WAITING, Status
 from research.models import (
     Evidence,
     EvidenceSource,
     GateResult,
+    JournalEntry,
     PageText,
     Problem,
     RefusedQuote,
@@ -29,8 +33,16 @@ Viewer = AbstractBaseUser | AnonymousUser
 
 RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
+CALLS_ON_A_PAGE = 100
 EVIDENCE_SHOWN = 60
 REFUSED_SHOWN = 40
+STATES = {
+    "waiting": Q(status__in=WAITING),
+    "working": Q(status__in=frozenset(Status) - ENDED - WAITING),
+    "done": Q(status=Status.COMPLETED) & ~Q(termination_reason="nothing_found"),
+    "nothing_found": Q(status=Status.COMPLETED, termination_reason="nothing_found"),
+    "failed": Q(status__in=(Status.FAILED, Status.CANCELLED)),
+}
 LIST_FIELDS = (
     "public_id",
     "question",
@@ -81,9 +93,14 @@ def recent_runs(viewer: Viewer) -> Sequence[Run]:
     return list(runs.visible_to(viewer).only(*LIST_FIELDS)[:RECENT_RUNS])
 
 
-def page_of_runs(viewer: Viewer, number: str | None) -> Page[Run]:
-    visible = runs.visible_to(viewer).only(*LIST_FIELDS)
-    return Paginator(visible, RUNS_ON_A_PAGE).get_page(number)
+def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str = "") -> Page[Run]:
+    """Those whose question holds every word of `text` and that are in that `state`."""
+    found = runs.visible_to(viewer).only(*LIST_FIELDS)
+    for word in text.split():
+        found = found.filter(question__icontains=word)
+    if state:
+        found = found.filter(STATES[state])
+    return Paginator(found, RUNS_ON_A_PAGE).get_page(number)
 
 
 def find_run(viewer: Viewer, public_id: str) -> Run:
@@ -123,6 +140,38 @@ def run_rows(run: Run) -> RunRows:
 def untaken_commands(run: Run) -> frozenset[str]:
     """The kinds of what people said and no worker has taken up yet."""
     return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
+
+
+def calls(run: Run, number: str | None) -> Page[JournalEntry]:
+    """A page of the run's outside calls in the order in which they began."""
+    outside = run.journal.exclude(kind="decision").order_by("pk")
+    return Paginator(outside, CALLS_ON_A_PAGE).get_page(number)
+
+
+def time_spent(run: Run) -> list[dict[str, Any]]:
+    """Calls, failures and seconds by kind and, for the model, by task."""
+    outside = run.journal.exclude(kind="decision").values("kind", task=F("request__task"))
+    return list(
+        outside.order_by().annotate(
+            calls=Count("pk"), failed=Count("pk", filter=Q(status="failed")), seconds=Sum("seconds")
+        )
+    )
+
+
+def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
+    """Marker → the quotes behind it, in order; their claims' other quotes are loaded too."""
+    rows: dict[tuple[str, str], list[EvidenceSource]] = {}
+    quoted = EvidenceSource.objects.filter(evidence__run=run).select_related("evidence")
+    for row in quoted.order_by("evidence__position", "position").prefetch_related(
+        "evidence__quotes"
+    ):
+        rows.setdefault((row.evidence.label, row.url), []).append(row)
+    return {
+        entry["marker"]: [
+            row for label in entry["evidence_ids"] for row in rows.get((label, entry["url"]), ())
+        ]
+        for entry in report.citations
+    }
 
 
 def citation_rows(run: Run, number: int) -> CitationRows:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dashboard import environment
 
-environment.load_env_file()
+ENV_FILE = environment.load_env_file()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 STATE_DIR = environment.state_folder(BASE_DIR / "var")
@@ -124,8 +124,22 @@ OPENAI_BASE_URL = environment.address("OPENAI_BASE_URL", ("http", "https"))
 OPENAI_API_KEY = environment.text("OPENAI_API_KEY")
 RESEARCH_MODEL = environment.text("RESEARCH_MODEL", environment.text("ORCHESTRATOR_MODEL"))
 EVALUATOR_MODEL = environment.text("EVALUATOR_MODEL", environment.text("SUBAGENT_MODEL"))
+EVAL_MODEL = environment.text("EVAL_MODEL")
+MODEL_CONTEXT_TOKENS = environment.count("MODEL_CONTEXT_TOKENS", 0, least=0) or None
+MODEL_TIMEOUT_SECONDS = environment.seconds("MODEL_TIMEOUT_SECONDS", 120)
+MODEL_FIRST_TOKEN_SECONDS = environment.seconds("MODEL_FIRST_TOKEN_SECONDS", 60)
+MODEL_CONCURRENCY = environment.count("MODEL_CONCURRENCY", 4)
+MODEL_TEMPERATURE = environment.optional_number("MODEL_TEMPERATURE")
+MODEL_PRICES = environment.prices("MODEL_PRICES")
+REASONING_EFFORT = environment.text("REASONING_EFFORT")
+LOCAL_MODEL_PORTS = environment.ports("LOCAL_MODEL_PORTS", (11434, 8000, 8080, 1234))
 SEARCH_PROVIDER = environment.text("SEARCH_PROVIDER")
 DOCUMENTS = environment.folders("DOCUMENTS")
-SEARXNG_URL = environment.address("SEARXNG_URL", ("http", "https"))
+PROVIDERS = environment.providers()
+NETWORK_PROBE = environment.text("NETWORK_PROBE", "html.duckduckgo.com:443")
 FETCH_ALLOW_PRIVATE_HOSTS = environment.texts("FETCH_ALLOW_PRIVATE_HOSTS")
+FETCH_ROBOTS = environment.boolean("FETCH_ROBOTS", True)
+FETCH_AT_ONCE = environment.count("FETCH_AT_ONCE", 32)
+FETCH_AT_ONCE_PER_HOST = environment.count("FETCH_AT_ONCE_PER_HOST", 2)
+FETCH_INTERVAL_SECONDS = environment.number("FETCH_INTERVAL_SECONDS", 0.1)
 RESEARCH_SLOTS = environment.count("RESEARCH_SLOTS", 2)

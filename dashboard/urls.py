@@ -6,15 +6,17 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, citation, run
+from dashboard.views import account, ask, citation, exports, installation, run
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
 urlpatterns = [
     path("", ask.ask, name="ask"),
+    path("settings/", ask.ask_with_settings, name="ask_settings"),
     path("samples/<slug:slug>/", ask.try_sample, name="sample"),
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
+    path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
     path("runs/<slug:public_id>/desk/", run.desk, name="desk"),
     path("runs/<slug:public_id>/answer/", run.answer, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve, name="approve"),
@@ -22,8 +24,11 @@ urlpatterns = [
     path("runs/<slug:public_id>/stop/", run.stop, name="stop"),
     path("runs/<slug:public_id>/resume/", run.resume, name="resume"),
     path("runs/<slug:public_id>/cancel/", run.cancel, name="cancel"),
+    path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),
     path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
+    path("installation/", installation.show_settings, name="installation"),
+    path("installation/try/", installation.try_settings, name="try_installation"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),

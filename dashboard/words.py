@@ -30,6 +30,12 @@ STATUS = {
     Status.FAILED: State("Failed", "cross", "bad"),
     Status.CANCELLED: State("Cancelled", "stop", "idle"),
 }
+CHECK = {
+    "good": State("Good", "check", "good"),
+    "fair": State("With a loss", "half", "fair"),
+    "bad": State("Does not work", "cross", "bad"),
+    "idle": State("Not set", "none", "idle"),
+}
 NOTHING_FOUND = State("Nothing found", "none", "idle")
 ASPECT = {
     AspectState.ANSWERED: State("Answered", "check", "good"),

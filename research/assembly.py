@@ -5,25 +5,33 @@ The parts are made once per process, when first needed, and belong to one event 
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+from asgiref.sync import sync_to_async
 from django.conf import settings
 
+from research import installation
 from research.engine.tools import Fetch, Search, ToolFailure, Tools
+from research.installation import Installation
 
 if TYPE_CHECKING:
     import httpx
 
+    from research.engine.config import ResearchConfig
     from research.llm.client import ChatModel
+    from research.llm.settings import ModelSettings
     from research.models import Run
+    from research.retrieval.fallback import NamedSearch
     from research.retrieval.fetch import SafeFetch
     from research.retrieval.index import DocumentIndex
+    from research.retrieval.online import NetworkProbe
     from research.retrieval.pool import TextPool
     from research.retrieval.samples import SampleLibrary
 
@@ -66,8 +74,19 @@ class Parts:
     def web(self) -> SafeFetch:
         from research.retrieval.fetch import FetchSettings, SafeFetch
 
-        allowed = frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS)
-        return SafeFetch(FetchSettings(allow_private_hosts=allowed), self.pool)
+        limits = FetchSettings(
+            allow_private_hosts=frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS),
+            at_once=settings.FETCH_AT_ONCE,
+            at_once_per_host=settings.FETCH_AT_ONCE_PER_HOST,
+            interval_seconds=settings.FETCH_INTERVAL_SECONDS,
+            obey_robots=settings.FETCH_ROBOTS,
+        )
+        return SafeFetch(limits, self.pool)
+
+    @cached_property
+    def searches(self) -> dict[str, NamedSearch]:
+        """The providers that were opened: each is asked at its own pace by all runs together."""
+        return {}
 
     @cached_property
     def client(self) -> httpx.AsyncClient:
@@ -75,27 +94,26 @@ class Parts:
 
         return httpx.AsyncClient()
 
-    @cached_property
-    def model(self) -> ChatModel | None:
-        from research.llm.client import ChatModel, ModelSettings
+    def model(self, wanted: ModelSettings | None) -> ChatModel | None:
+        """The client of these settings: the same one as long as they are the same."""
+        from research.llm.client import ChatModel
 
-        if not settings.RESEARCH_MODEL:
+        if wanted is None:
             return None
-        return ChatModel(
-            ModelSettings(
-                research_model=settings.RESEARCH_MODEL,
-                evaluator_model=settings.EVALUATOR_MODEL or settings.RESEARCH_MODEL,
-                base_url=settings.OPENAI_BASE_URL or None,
-                api_key=settings.OPENAI_API_KEY or "none",
-            )
-        )
+        if not self.models or self.models[-1].settings != wanted:
+            self.models.append(ChatModel(wanted))
+        return self.models[-1]
+
+    @cached_property
+    def models(self) -> list[ChatModel]:
+        """The present one last; runs that began before a change keep theirs."""
+        return []
 
     async def close(self) -> None:
         """Close what was made; nothing is made for the closing."""
         made = self.__dict__
-        for name in ("web", "model"):
-            if made.get(name) is not None:
-                await made[name].aclose()
+        for part in (*made.get("models", ()), *filter(None, [made.get("web")])):
+            await part.aclose()
         if "client" in made:
             await made["client"].aclose()
         for name in ("index", "pool"):
@@ -121,61 +139,117 @@ def web_fetch() -> SafeFetch:
 async def build_tools(run: Run) -> Tools:
     """The live tools of a run by the sources frozen in it.
 
-    Documents are indexed first. Raises `ToolFailure` with a sentence for people.
+    What to search is frozen in the run when it is first worked on. Documents are indexed
+    first. Raises `ToolFailure` with a sentence for people.
     """
-    chosen: dict[str, Any] = run.sources or chosen_sources()
-    search, fetch = await _sources(chosen)
-    return Tools(search, fetch, SystemClock(), _parts.model)
+    from research.engine.config import ResearchConfig
+
+    now = await sync_to_async(installation.current)()
+    if not run.sources:
+        run.sources = await asyncio.to_thread(chosen_sources, now)
+        await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
+    config = ResearchConfig.model_validate(run.config)
+    search, fetch = await _sources(run.sources, _web_of(run, config), now, _parts)
+    return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 
 
-def chosen_sources() -> dict[str, Any]:
-    """What a new run searches where its asker chose nothing."""
-    from research.retrieval.providers import configured
+@asynccontextmanager
+async def own_tools(now: Installation) -> AsyncIterator[Tools]:
+    """Tools without a model, for one use on the loop of this moment; closed at the end.
 
-    if settings.SEARCH_PROVIDER:
-        names = [name.strip() for name in settings.SEARCH_PROVIDER.split(",")]
+    Raises `ToolFailure` with a sentence for people.
+    """
+    parts = Parts()
+    try:
+        chosen = await asyncio.to_thread(chosen_sources, now)
+        search, fetch = await _sources(chosen, parts.web, now, parts)
+        yield Tools(search, fetch, SystemClock())
+    finally:
+        await parts.close()
+
+
+def chosen_sources(now: Installation) -> dict[str, Any]:
+    """What a new run searches where its asker chose nothing.
+
+    Where nothing is configured either: the web without a key if there is a network, which
+    may take a second to find out the first time; else the sample library.
+    """
+    from research.retrieval.providers import KEYLESS_WEB, configured
+
+    if now["SEARCH_PROVIDER"]:
+        names = [name.strip() for name in now["SEARCH_PROVIDER"].split(",")]
     elif settings.DOCUMENTS:
         names = [DOCUMENTS]
     else:
-        names = configured(_provider_settings()) or [SAMPLES]
+        names = configured(_provider_settings(now))
+        names = names or (KEYLESS_WEB if _network(settings.NETWORK_PROBE)() else [SAMPLES])
     return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
 
 
 def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
     """Raises `ToolFailure` for a search that is unknown, not configured or without a folder."""
-    from research.retrieval.providers import open_provider
+    from research.retrieval.providers import checked
 
+    now = installation.current()
     for name in names:
         if name == DOCUMENTS and not folders:
             raise ToolFailure(NO_FOLDER, permanent=True)
         if name not in {SAMPLES, DOCUMENTS, NONE}:
-            open_provider(name, _provider_settings(), _parts.client)
+            checked(name, _provider_settings(now))
 
 
-async def _sources(chosen: dict[str, Any]) -> tuple[Search, Fetch]:
-    from research.retrieval.pipeline import FallbackSearch, NamedSearch, NoSearch
-    from research.retrieval.providers import open_provider
+async def _sources(
+    chosen: dict[str, Any], web: Fetch, now: Installation, parts: Parts
+) -> tuple[Search, Fetch]:
+    from research.retrieval.fallback import FallbackSearch, NamedSearch, NoSearch
 
     names = list(chosen.get("search", ()))
     folders = [Path(folder) for folder in chosen.get("documents", ())]
     if names == [NONE]:
-        return NoSearch(), _parts.web
+        return NoSearch(), web
     searches: list[NamedSearch] = []
-    fetch: Fetch = _parts.web
+    fetch = web
     for name in names:
         if name == SAMPLES:
-            searches.append(NamedSearch("the sample library", _parts.samples))
-            fetch = _parts.samples
+            searches.append(NamedSearch("the sample library", parts.samples))
+            fetch = parts.samples
         elif name == DOCUMENTS:
-            search, documents = await _documents(folders)
+            search, documents = await _documents(folders, parts)
             searches.append(NamedSearch("your documents", search))
             fetch = AddressedFetch(documents, fetch)
         else:
-            searches.append(open_provider(name, _provider_settings(), _parts.client))
+            searches.append(_provider(name, now, parts))
     return FallbackSearch(searches), fetch
 
 
-async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
+def _provider(name: str, now: Installation, parts: Parts) -> NamedSearch:
+    """One for all runs, with its rate of searches; another where its settings are others."""
+    from research.retrieval.providers import open_provider
+
+    key = f"{name} {now['SEARXNG_URL']}"
+    if key not in parts.searches:
+        parts.searches[key] = open_provider(name, _provider_settings(now), parts.client)
+    return parts.searches[key]
+
+
+def _web_of(run: Run, config: ResearchConfig) -> Fetch:
+    """The web within the run's bounds, and from the cache where a page is young enough."""
+    from research.page_cache import DjangoPageCache
+    from research.retrieval.bounds import Bounds
+    from research.retrieval.run_fetch import RunFetch
+
+    cache = DjangoPageCache(run.owner_id, config.page_max_age_hours)
+    return RunFetch(_parts.web, Bounds.of_run(config), cache)
+
+
+@cache
+def _network(place: str) -> NetworkProbe:
+    from research.retrieval.online import NetworkProbe
+
+    return NetworkProbe(place)
+
+
+async def _documents(folders: list[Path], parts: Parts) -> tuple[Search, Fetch]:
     """Search and fetch over folders, indexed now where they changed."""
     from research.retrieval.documents import DocumentFetch, DocumentSearch
     from research.retrieval.folder import DocumentError
@@ -183,17 +257,17 @@ async def _documents(folders: list[Path]) -> tuple[Search, Fetch]:
     if not folders:
         raise ToolFailure(NO_FOLDER, permanent=True)
     try:
-        reports = [await _parts.index.refresh(folder, _parts.pool) for folder in folders]
+        reports = [await parts.index.refresh(folder, parts.pool) for folder in folders]
     except DocumentError as error:
         raise ToolFailure(error.reason, permanent=True) from None
     names = [report.collection for report in reports]
-    return DocumentSearch(_parts.index, names), DocumentFetch(_parts.index, names)
+    return DocumentSearch(parts.index, names), DocumentFetch(parts.index, names)
 
 
-def _provider_settings() -> Any:
+def _provider_settings(now: Installation) -> Any:
     from research.retrieval.providers.base import ProviderSettings
 
-    return ProviderSettings(searxng_url=settings.SEARXNG_URL)
+    return ProviderSettings(**{**settings.PROVIDERS, "searxng_url": now["SEARXNG_URL"]})
 
 
 class AddressedFetch:
@@ -213,24 +287,34 @@ class AddressedFetch:
 
 def describe() -> list[str]:
     """One line each: which analyst, which search and which store are at work."""
-    return [f"Analyst     {analyst()}", f"Search      {search()}", f"Store       {store()}"]
+    now = installation.current()
+    return [f"Analyst     {analyst(now)}", f"Search      {search(now)}", f"Store       {store()}"]
 
 
-def analyst() -> str:
-    if not settings.RESEARCH_MODEL:
+def analyst(now: Installation) -> str:
+    if not now["RESEARCH_MODEL"]:
         return "extractive (no model is configured: passages are quoted, nothing is rephrased)"
-    host = urlsplit(settings.OPENAI_BASE_URL).netloc if settings.OPENAI_BASE_URL else "OpenAI"
-    return f"{settings.RESEARCH_MODEL} at {host}"
+    return f"{now['RESEARCH_MODEL']} at {now.model_host}"
 
 
-def search() -> str:
-    names = chosen_sources()["search"]
+def search(now: Installation) -> str:
+    from research.retrieval.providers import KEYLESS_WEB
+
+    names = chosen_sources(now)["search"]
     if names == [SAMPLES]:
         return "the bundled sample library (nothing else is configured)"
     if names == [NONE]:
         return "none"
+    if names == KEYLESS_WEB and not settings.SEARCH_PROVIDER:
+        return f"the web without a key ({', '.join(names)}; nothing else is configured)"
     folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
+
+
+def price_known(model: ModelSettings) -> bool:
+    from research.llm.prices import price
+
+    return price(model.research_model, model.base_url, model.prices) is not None
 
 
 def store() -> str:

@@ -20,6 +20,7 @@ class Kind(StrEnum):
     RESUME = "resume"
     ADD_TOPIC = "add_topic"
     DROP_TOPIC = "drop_topic"
+    DIG_DEEPER = "dig_deeper"
 
 
 LIVE = frozenset(Status) - ENDED
@@ -36,12 +37,13 @@ ALLOWED: dict[Kind, frozenset[Status]] = {
     Kind.RESUME: frozenset({Status.PAUSED}),
     Kind.ADD_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
+    Kind.DIG_DEEPER: frozenset({Status.RESEARCHING, Status.PAUSED}),
 }
 
 WAKES: dict[Status, frozenset[Kind]] = {
     Status.AWAITING_CLARIFICATION: frozenset({Kind.ANSWER, Kind.SKIP, Kind.CANCEL}),
     Status.AWAITING_APPROVAL: frozenset({Kind.APPROVE, Kind.REVISE, Kind.CANCEL}),
-    Status.PAUSED: frozenset({Kind.RESUME, Kind.STOP, Kind.CANCEL}),
+    Status.PAUSED: frozenset({Kind.RESUME, Kind.STOP, Kind.CANCEL, Kind.DIG_DEEPER}),
 }
 """The untaken commands that let a worker go on with a run that waits for a person."""
 
@@ -51,4 +53,13 @@ ANSWERS: tuple[frozenset[Kind], ...] = (
 )
 """One wait takes one answer: a second one must not reach the next wait unseen."""
 
+OF_ADAPTIVE_MODE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC, Kind.DIG_DEEPER})
+"""The fixed mode searches a tree whose size is its point."""
+
 REPEATABLE = frozenset({Kind.ADD_TOPIC, Kind.DROP_TOPIC})
+
+
+def possible(status: str, mode: str) -> list[Kind]:
+    """What a run in this state and mode can be told."""
+    left_out = OF_ADAPTIVE_MODE if mode == "fixed" else frozenset()
+    return [kind for kind in Kind if status in ALLOWED[kind] and kind not in left_out]

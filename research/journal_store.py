@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from urllib.parse import urlsplit
 
 from asgiref.sync import sync_to_async
 
@@ -15,11 +14,12 @@ from research.engine.tools import Page
 from research.leases import Lease
 from research.models import Command, JournalEntry, PageText, Run, RunPage
 from research.models.base import key_digest
-from research.models.journal import PUBLIC
+from research.scopes import scope_of
 from research.writer import Work, Writer
 
 COLUMNS = ("place", "attempt", "kind", "status", "request_hash", "request", "answer", "seconds")
 PERSON = "person/"
+PAUSES = ("person/pause/", "person/enough/")
 COMMAND_PLACES = ("commands/", PERSON)
 
 
@@ -31,10 +31,12 @@ class DjangoStore:
         lease: Lease,
         writer: Writer,
         *,
+        owner_id: int | None = None,
         extractor_version: str = "",
     ) -> None:
         self.lease = lease
         self.writer = writer
+        self.owner_id = owner_id
         self.extractor_version = extractor_version
         self._texts: dict[str, str] = {}
 
@@ -48,7 +50,7 @@ class DjangoStore:
         work = Work(
             self.lease,
             (self._row(entry),),
-            columns={"status": Status.INTAKE.value} if answered else {},
+            columns=_goes_on(entry) if answered else {},
             then=_taking(entry),
             visible=answered,
         )
@@ -57,10 +59,11 @@ class DjangoStore:
     async def put_page(self, page: Page) -> None:
         """Queued: durable with the entry that names it, which is written after it."""
         self._texts[page.sha256] = page.text
+        scope = scope_of(page, self.owner_id)
         text = PageText(
-            id=PageText.id_for(scope_of(page), page.sha256),
+            id=PageText.id_for(scope, page.sha256),
             sha256=page.sha256,
-            scope=scope_of(page),
+            scope=scope,
             text=page.text,
             extractor_version=self.extractor_version,
         )
@@ -78,6 +81,12 @@ class DjangoStore:
     def _row(self, entry: Entry) -> JournalEntry:
         columns = {name: getattr(entry, name) for name in COLUMNS}
         return JournalEntry(run_id=self.lease.run_id, place_key=key_digest(entry.place), **columns)
+
+
+def _goes_on(entry: Entry) -> dict[str, str]:
+    """A run that was paused goes on researching; one that waited for its plan is taken in."""
+    paused = entry.place.startswith(PAUSES)
+    return {"status": (Status.RESEARCHING if paused else Status.INTAKE).value, "asks": ""}
 
 
 class RecordedStore:
@@ -134,12 +143,6 @@ def untaken(run_id: int, kinds: frozenset[str]) -> list[dict[str, Any]]:
         {**payload, "id": pk, "kind": kind}
         for pk, kind, payload in waiting.order_by("pk").values_list("pk", "kind", "payload")
     ]
-
-
-def scope_of(page: Page) -> str:
-    """Documents are kept apart by their collection, which is their domain."""
-    is_document = urlsplit(page.url).scheme == "file"
-    return f"collection:{page.domain}" if is_document else PUBLIC
 
 
 def _taking(entry: Entry) -> Callable[[], object] | None:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from research.commands import possible
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.records import Complexity, Usage
 from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit
@@ -42,10 +43,30 @@ class RunPart(Part):
 
 
 class VerdictPart(Part):
-    """The one sentence that says why it goes on or why it stopped."""
+    """The one sentence that says why it goes on or why it stopped.
+
+    `asks` is what a paused run wants to know ("dig deeper, or is this sufficient?"), else ''.
+    """
 
     text: str
     termination_reason: str | None
+    asks: str
+
+
+class CommandPart(Part):
+    """What a person told the run; `taken` once the loop has come to where it takes it."""
+
+    kind: str
+    topic: str | None
+    at: datetime
+    taken: bool
+
+
+class ControlPart(Part):
+    """`possible` are the kinds of command that its state allows now, `told` those given."""
+
+    possible: list[str]
+    told: list[CommandPart]
 
 
 class ActionPart(Part):
@@ -79,6 +100,7 @@ class AspectPart(Part):
     best_claim: str | None
     evidence: int
     sources: int
+    dropped: bool
 
 
 class GapPart(Part):
@@ -165,6 +187,7 @@ class Progress(Part):
     run: RunPart
     verdict: VerdictPart
     action: ActionPart | None
+    control: ControlPart
     quality: QualityPart
     aspects: list[AspectPart]
     gaps: list[GapPart]
@@ -188,8 +211,11 @@ def progress(run: Run) -> Progress:
     units = list(run.units.all())
     return Progress(
         run=_run(run, bounds, config),
-        verdict=VerdictPart(text=run.verdict, termination_reason=run.termination_reason),
+        verdict=VerdictPart(
+            text=run.verdict, termination_reason=run.termination_reason, asks=run.asks
+        ),
         action=_action(run),
+        control=_control(run),
         quality=_quality(run, config, rounds),
         aspects=_aspects(run.aspects.all(), evidence, quotes),
         gaps=[_gap(gap) for gap in run.gaps.all()],
@@ -226,6 +252,19 @@ def _action(run: Run) -> ActionPart | None:
     if not run.action or run.action_at is None or run.ended:
         return None
     return ActionPart(text=run.action, since=run.action_at)
+
+
+def _control(run: Run) -> ControlPart:
+    told = [
+        CommandPart(
+            kind=row.kind,
+            topic=row.payload.get("topic"),
+            at=row.created_at,
+            taken=row.taken_at_place is not None,
+        )
+        for row in run.commands.all()
+    ]
+    return ControlPart(possible=[kind.value for kind in possible(run.status, run.mode)], told=told)
 
 
 def _quality(run: Run, config: ResearchConfig, rounds: Sequence[Round]) -> QualityPart:
@@ -265,6 +304,7 @@ def _aspect(aspect: Aspect, found: Sequence[Evidence], keys: dict[int, set[str]]
         best_claim=best.claim if best else None,
         evidence=len(found),
         sources=len(set().union(*(keys[one.pk] for one in found))),
+        dropped=aspect.dropped,
     )
 
 

@@ -182,7 +182,9 @@ class Projection:
 
     def _load(self) -> None:
         run_id = self.lease.run_id
-        self._run = Run.objects.values(*RUN_STATE, "plan", "usage", "action").get(pk=run_id)
+        self._run = Run.objects.values(*RUN_STATE, "plan", "usage", "evaluation", "action").get(
+            pk=run_id
+        )
         for table in TABLES.values():
             rows = table.model._default_manager.filter(run_id=run_id)
             for values in rows.values(*table.columns):
@@ -211,6 +213,8 @@ def _run_columns(record: Any) -> Values:
             return {"plan": to_jsonable_python(record)}
         case records.Usage():
             return {"usage": to_jsonable_python(record)}
+        case records.Evaluation():
+            return {"evaluation": to_jsonable_python(record)}
         case records.Action():
             return {"action": record.text}
     raise TypeError(f"no table for {type(record).__name__}")

@@ -13,6 +13,7 @@ from typing import Any
 from research.engine.records import Checks, Dimensions, Fields, Usage
 from research.models import (
     Aspect,
+    Command,
     Evidence,
     EvidenceSource,
     Gap,
@@ -39,6 +40,7 @@ HEAD = (
     "termination_reason",
     "termination_text",
     "quality_score",
+    "asks",
 )
 QUOTE = (
     "url",
@@ -69,8 +71,10 @@ def run_resource(run: Run, *, with_pages: bool = False) -> dict[str, Any]:
         "evidence": _all_evidence(run, texts),
         "sources": [_source(row) for row in run.source_pages.all()],
         "gaps": [_gap(row, texts) for row in run.gaps.all()],
+        "commands": [command(row) for row in run.commands.all()],
         **_report(report),
         "usage": asdict(Usage()) | run.usage,
+        "evaluation": run.evaluation,
         "errors": [*_problems(run.problems.all()), *_failures(units)],
     }
     return resource | {"pages": _pages(run)} if with_pages else resource
@@ -94,6 +98,7 @@ def _aspect(row: Aspect) -> dict[str, Any]:
         "state": row.state,
         "raised_by": row.raised_by or None,
         "evidence_ids": row.evidence_labels,
+        "dropped": row.dropped,
     }
 
 
@@ -185,6 +190,16 @@ def _gap(row: Gap, aspects: dict[str, str]) -> dict[str, Any]:
         "opened_round": row.opened_round,
         "closed_round": row.closed_round,
         "closed_by": row.closed_by,
+    }
+
+
+def command(row: Command) -> dict[str, Any]:
+    """What a person told the run; `taken` once a boundary has taken it."""
+    return {
+        "kind": row.kind,
+        "topic": row.payload.get("topic"),
+        "at": _time(row.created_at),
+        "taken": row.taken_at_place is not None,
     }
 
 

@@ -6,6 +6,7 @@ Everything shown comes from the progress payload; nothing is inferred.
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
 from collections.abc import Callable
@@ -52,6 +53,8 @@ class Foreground:
         """The run as it ended."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
+        if self.console.is_terminal:
+            logging.getLogger("research.engine").setLevel(logging.WARNING)
         try:
             while self.run.status not in ENDED:
                 await self._advance()
@@ -60,6 +63,8 @@ class Foreground:
                     await asyncio.to_thread(self._clarify)
                 elif self.run.status == Status.AWAITING_APPROVAL:
                     await asyncio.to_thread(self._approve)
+                elif self.run.status == Status.PAUSED and self.run.asks:
+                    await asyncio.to_thread(self._decide)
         finally:
             loop.remove_signal_handler(signal.SIGINT)
             await assembly.close()
@@ -132,6 +137,18 @@ class Foreground:
         else:
             runs.send_back(self.actor, self.run, reply)
 
+    def _decide(self) -> None:
+        """The engine is unsure whether to go on."""
+        reply = Prompt.ask(
+            f"{self.run.asks} (d: dig deeper, s: sufficient)",
+            console=self.console,
+            choices=["d", "s"],
+            default="s",
+            show_choices=False,
+        )
+        command = runs.dig_deeper if reply == "d" else runs.stop_and_report
+        command(self.actor, self.run)
+
 
 def picture(now: Progress) -> Group:
     """Progress as a terminal shows it: verdict, sub-questions, what is being done."""
@@ -145,7 +162,8 @@ def picture(now: Progress) -> Group:
     )
     table = Table.grid(padding=(0, 2))
     for aspect in now.aspects:
-        table.add_row(Text.from_markup(MARKS[aspect.state]), Text(aspect.text))
+        mark = "[dim]– left out[/]" if aspect.dropped else MARKS[aspect.state]
+        table.add_row(Text.from_markup(mark), Text(aspect.text))
     action = Text(now.action.text if now.action else "", style="dim")
     return Group(head, Text(facts), table, action)
 

@@ -150,7 +150,7 @@ class _Advance:
         return await self._cancelled()
 
     async def _research(self, run: Run, build_tools: BuildTools) -> Outcome:
-        store = DjangoStore(self.lease, self.writer)
+        store = DjangoStore(self.lease, self.writer, owner_id=run.owner_id)
         resumed = bool(await store.load())
         await self.projection.load()
         tools = build_tools(run)

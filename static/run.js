@@ -143,6 +143,30 @@
     }
   });
 
+  // --- a glance at a citation -------------------------------------------------------------------
+
+  const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
+  document.body.append(glance);
+
+  function showGlance(event) {
+    const marker = event.target.closest?.(".cite a");
+    if (!marker) return;
+    marker.dataset.note ??= marker.title;
+    marker.removeAttribute("title");
+    glance.textContent = marker.dataset.note;
+    glance.hidden = !marker.dataset.note;
+    const at = marker.getBoundingClientRect();
+    const left = Math.min(at.left, document.documentElement.clientWidth - glance.offsetWidth - 16);
+    const below = at.bottom + glance.offsetHeight + 8 < window.innerHeight;
+    glance.style.left = `${Math.max(16, left)}px`;
+    glance.style.top = `${below ? at.bottom + 4 : at.top - glance.offsetHeight - 4}px`;
+  }
+
+  const hideGlance = () => (glance.hidden = true);
+  for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, showGlance);
+  for (const kind of ["mouseout", "focusout", "click"]) document.addEventListener(kind, hideGlance);
+  window.addEventListener("scroll", hideGlance, { passive: true });
+
   function close() {
     panel().replaceChildren();
     opener?.focus({ preventScroll: true });

@@ -2,6 +2,8 @@
 
 Where one is missing they are left out, and the run ends by naming them and how to get them.
 With REQUIRE_SERVICES=1 a missing service is a failure instead.
+Generated cases are the same ones each time, so that a red test is red for everybody; FUZZ=1
+makes new ones. They get no deadline: a busy machine is no fault of the code's.
 """
 
 import os
@@ -13,10 +15,21 @@ from functools import cache
 import psycopg
 import pytest
 import redis
+from django.conf import settings as django_settings
+from hypothesis import HealthCheck, settings
 
 BROWSER_FOLDER = "browser"
 DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
+
+
+settings.register_profile(
+    "repeatable",
+    derandomize=not os.environ.get("FUZZ"),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("repeatable")
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,8 @@ def redis_url() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
+    if django_settings.configured:
+        django_settings.NETWORK_PROBE = "none"  # no test asks whether there is a network
 
 
 @pytest.hookimpl(tryfirst=True)

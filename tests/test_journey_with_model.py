@@ -23,7 +23,7 @@ from tests.support.world import CHAINED, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED
 pytest_plugins = ["tests.support.fixtures"]
 
 SCHEMA = json.loads(Path(__file__).with_name("run.schema.json").read_text())
-AFTER_INTAKE = 2
+AFTER_INTAKE = 3
 WRONG = LIT.replace("1887", "1889")
 
 
@@ -229,7 +229,7 @@ def wait_for(holds: Callable[[], bool]) -> None:
 def test_a_task_that_fails_for_good_is_done_without_the_model_and_that_is_counted(
     world: World, installation: Installation
 ) -> None:
-    world.model.faults = {"assess": [refuses(500)] * 3}
+    world.model.faults = {"assess": [refuses(500)] * 4}
     found = researched(installation, SIMPLE)
     assert found["status"] == "completed"
     assert found["usage"]["fallbacks"] == {"assess": {"the model's server answered 500": 1}}

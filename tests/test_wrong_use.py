@@ -153,8 +153,8 @@ def test_with_the_search_down_the_run_fails_and_nothing_is_made_up(
     world.search.down = True
     ended = installation.manage("research", SIMPLE, "--yes")
     found = failed(installation, ended, "no search or page could be reached")
-    assert "The search server answered 503" in ended.stderr
-    assert any("The search server answered 503" in each["message"] for each in found["errors"])
+    assert "SearXNG: It answered 503" in ended.stderr
+    assert any("SearXNG: It answered 503" in each["message"] for each in found["errors"])
     assert found["evidence"] == []
     assert "draft" not in world.model.tasks
 
@@ -165,7 +165,7 @@ def test_with_nothing_behind_the_search_s_address_the_run_fails(
     installation.settings = {**installation.settings, "SEARXNG_URL": f"http://{closed_place()}"}
     ended = installation.manage("research", SIMPLE, "--yes")
     found = failed(installation, ended, "no search or page could be reached")
-    assert "The search server did not answer" in found["errors"][0]["message"]
+    assert "SearXNG: It did not answer" in found["errors"][0]["message"]
 
 
 def test_with_the_pages_down_nothing_is_found_and_the_sources_say_why(
@@ -182,7 +182,7 @@ def test_with_the_pages_down_nothing_is_found_and_the_sources_say_why(
     assert found["termination_reason"] == "nothing_found"
     assert (found["evidence"], found["citations"], found["report_markdown"]) == ([], [], "")
     reasons = {source["reason"] for source in found["sources"] if source["status"] == "failed"}
-    assert reasons == {"the server answered 503"}
+    assert reasons == {"the server answered 503 for robots.txt"}
     assert "draft" not in world.model.tasks
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from bench.world.grammar import Statement
@@ -99,6 +101,22 @@ class World:
     facts: dict[str, Fact]
     pages: tuple[Page, ...]
     questions: tuple[Question, ...]
+
+    @cached_property
+    def by_place(self) -> dict[tuple[int, str], Page]:
+        return {page.place: page for page in self.pages}
+
+    @cached_property
+    def by_code(self) -> dict[str, list[Fact]]:
+        found: dict[str, list[Fact]] = {}
+        for fact in self.facts.values():
+            found.setdefault(fact.code, []).append(fact)
+        return found
+
+    def facts_named_in(self, text: str) -> list[Fact]:
+        """The facts whose code stands in a text as a word."""
+        words = dict.fromkeys(re.findall(r"\w+", text))
+        return [fact for word in words for fact in self.by_code.get(word, ())]
 
     def stating(self, fact: str) -> list[Page]:
         """The pages on which a fact stands and can be read."""

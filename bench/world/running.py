@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from bench.world.facts import Page, World
@@ -32,6 +33,13 @@ class RunningWorld:
 
     def url(self, page: Page) -> str:
         return f"http://{self.hosts[page.site - 1]}{page.path}"
+
+    def page_at(self, url: str) -> Page | None:
+        """The page of the world at an address; None where there is none."""
+        parts = urlsplit(url)
+        if parts.netloc not in self.hosts:
+            return None
+        return self.world.by_place.get((self.hosts.index(parts.netloc) + 1, parts.path))
 
     def environment(self, model: str = HONEST) -> dict[str, str]:
         """What points an installation of the product at this world."""

@@ -23,13 +23,18 @@ Carried = Literal["right", "in vain", "wrong"]
 Quotes = Sequence[tuple[str, str]]
 """Address of the page and quote."""
 
+ROBOTS = "/robots.txt"
+LEAD = "**Short answer.**"
 _CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")
 _DENIED = re.compile(r"\bnot\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What the servers were asked. `busy_seconds` is the time with any request in flight."""
+    """What the servers were asked. `busy_seconds` is the time with any request in flight.
+
+    What a site says to robots is no page: asking for it takes time and counts as no fetch.
+    """
 
     calls: dict[str, int]
     prompt_tokens: int
@@ -59,6 +64,7 @@ class Score:
     evidence_recall: float | None
     report_recall: float | None
     citation_precision: float | None
+    claim_precision: float | None
     cited_sentences: int
     cited_in_vain: int
     recall_by_round: tuple[float, ...]
@@ -74,7 +80,7 @@ class Score:
 def score(world: World, question: Question, run: Resource, log: Mapping[str, Any]) -> Score:
     """Everything that one run shows."""
     quoted = [(e, s) for e in run["evidence"] for s in e["sources"]]
-    body = _body(run["report_markdown"])
+    body = report_body(run["report_markdown"])
     cited = [_carried(world, *citation) for citation in _citations(run, body)]
     returned = [c for e in log["entries"] for c in e.get("false_claims", ())]
     precision, recall = _contradictions(world, question, run)
@@ -87,6 +93,7 @@ def score(world: World, question: Question, run: Resource, log: Mapping[str, Any
         evidence_recall=_recall(world, question, (s["quote"] for _, s in quoted)),
         report_recall=_recall(world, question, [body]),
         citation_precision=_share(cited.count("right"), len(cited)),
+        claim_precision=_claim_precision(world, run),
         cited_sentences=len(cited),
         cited_in_vain=cited.count("in vain"),
         recall_by_round=by_round,
@@ -104,7 +111,7 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
-def _body(markdown: str) -> str:
+def report_body(markdown: str) -> str:
     """The report without the question above it and the lists of sources below it."""
     return markdown.partition("\n## Sources\n")[0].partition("\n")[2]
 
@@ -120,12 +127,13 @@ def _recall(world: World, question: Question, texts: Iterable[str]) -> float | N
 
 def recall_by_round(world: World, question: Question, run: Resource) -> tuple[float, ...]:
     """The share of needed facts that stand in quotes of pages fetched up to each round's end."""
-    ends = _round_ends(run)
+    return tuple(_recall(world, question, quotes) or 0.0 for quotes in quotes_by_round(run))
+
+
+def quotes_by_round(run: Resource) -> list[list[str]]:
+    """The quotes of pages fetched up to each round's end."""
     quotes = [(_time(s["fetched_at"]), s["quote"]) for e in run["evidence"] for s in e["sources"]]
-    return tuple(
-        _recall(world, question, (quote for at, quote in quotes if at <= end)) or 0.0
-        for end in ends
-    )
+    return [[quote for at, quote in quotes if at <= end] for end in _round_ends(run)]
 
 
 def _round_ends(run: Resource) -> list[datetime]:
@@ -182,12 +190,13 @@ def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
 
 def _last_sentence(text: str) -> str:
     """What stands before a marker: the paragraph's part since the marker before."""
-    return text.rpartition("\n")[2].strip() or text.strip()
+    last = text.rpartition("\n")[2].strip() or text.strip()
+    return last.removeprefix(LEAD).strip()
 
 
 def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
     """Whether the sentence states planted facts, and nothing that its quotes don't state."""
-    stated = [fact for fact in world.facts.values() if _states(sentence, fact)]
+    stated = [fact for fact in world.facts_named_in(sentence) if _states(sentence, fact)]
     numbers = set(re.findall(r"\d{7}", sentence)) - {fact.code for fact in stated}
     passage = re.search("“(.+)”", sentence)
     words = passage.group(1) if passage else sentence
@@ -196,6 +205,15 @@ def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
     if not stated or numbers or _DENIED.search(sentence):
         return "wrong"
     return "right" if all(_holds(world, fact, quotes) for fact in stated) else "wrong"
+
+
+def _claim_precision(world: World, run: Resource) -> float | None:
+    """The share of the evidence's claims that say nothing that their quotes don't say."""
+    carried = [
+        _carried(world, record["claim"], [(s["url"], s["quote"]) for s in record["sources"]])
+        for record in run["evidence"]
+    ]
+    return _share(len(carried) - carried.count("wrong"), len(carried))
 
 
 def _states(sentence: str, fact: Fact) -> bool:
@@ -216,7 +234,7 @@ def _holds(world: World, fact: Fact, quotes: Quotes) -> bool:
 def _page(world: World, url: str) -> Page | None:
     parts = urlsplit(url)
     place = (int((parts.hostname or "0").rpartition(".")[2]), parts.path)
-    return next((page for page in world.pages if page.place == place), None)
+    return world.by_place.get(place)
 
 
 def _contradictions(
@@ -242,7 +260,7 @@ def _contradictions(
 
 def _codes(world: World, record: Mapping[str, Any]) -> frozenset[str]:
     text = " ".join(source["quote"] for source in record["sources"])
-    return frozenset(fact.code for fact in world.facts.values() if fact.code in text)
+    return frozenset(fact.code for fact in world.facts_named_in(text))
 
 
 # --- cost -----------------------------------------------------------------------------------
@@ -252,13 +270,13 @@ def cost(entries: Sequence[Mapping[str, Any]]) -> Cost:
     """Calls, tokens and requests of a stretch of the servers' log."""
     of = {name: [e for e in entries if e["server"] == name] for name in ("model", "search", "web")}
     queries = Counter(" ".join(e["query"].lower().split()) for e in of["search"])
-    urls = Counter(e["url"] for e in of["web"])
+    urls = Counter(e["url"] for e in of["web"] if not e["url"].endswith(ROBOTS))
     return Cost(
         calls=dict(Counter(e["task"] for e in of["model"])),
         prompt_tokens=sum(e["prompt_tokens"] for e in of["model"]),
         completion_tokens=sum(e["completion_tokens"] for e in of["model"]),
         searches=len(of["search"]),
-        fetches=len(of["web"]),
+        fetches=urls.total(),
         repeated_searches=queries.total() - len(queries),
         repeated_fetches=urls.total() - len(urls),
         busy_seconds=busy_seconds([(e["start"], e["end"]) for e in entries]),

@@ -32,6 +32,7 @@ def citation(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str, Any]:
             "place": words.place(first.url),
             "published": words.published(first.published) if first.published else "",
             "fetched": first.fetched_at,
+            "kept": first.fetched_at < rows.run.created_at,
             "claims": [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)],
             "live": live_link(first),
             "blocks": blocks,

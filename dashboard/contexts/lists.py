@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.urls import reverse
@@ -22,8 +24,10 @@ def run_line(run: Run) -> dict[str, Any]:
     }
 
 
-def paging(page: Page[Run]) -> dict[str, Any]:
+def paging(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """`wanted` stays in the addresses of the other pages."""
     return {
+        "query": urlencode({name: value for name, value in (wanted or {}).items() if value}),
         "number": page.number,
         "pages": page.paginator.num_pages,
         "total": page.paginator.count,

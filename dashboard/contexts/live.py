@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.contexts import quality
+from django.urls import reverse
+
+from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
 from dashboard.contexts.report import report
 from dashboard.queries import RunRows
@@ -53,7 +55,14 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "rounds-none": {"ended": ended},
         "quality": quality.make_up(rows),
         "meters": {"meters": quality.meters(rows.progress)},
-        "foot": {"foot": parts.foot(rows.run), "created": rows.run.created_at},
+        "foot": {
+            "foot": parts.foot(rows.run),
+            "created": rows.run.created_at,
+            "spending": spending.by_task(rows.run.usage),
+            "estimated": rows.run.usage.get("tokens_estimated", False),
+            "evaluation": spending.evaluation(rows.run.evaluation),
+            "activity": reverse("activity", args=[rows.run.public_id]),
+        },
     }
 
 

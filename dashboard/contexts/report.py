@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from dashboard import markdown, words
-from research.models import Report, Run
+from dashboard.contexts.run import dated, support
+from dashboard.exports import FORMATS
+from dashboard.markdown import Link
+from dashboard.queries import cited_rows
+from research.models import EvidenceSource, Report, Run
+
+QUOTE_LENGTH = 240
 
 
 def report(run: Run, version: Report | None) -> dict[str, Any]:
@@ -20,17 +27,30 @@ def report(run: Run, version: Report | None) -> dict[str, Any]:
         "html": rendered.html,
         "headings": rendered.headings,
         "checked": checked(version.checks),
+        "exports": [
+            (form.name, reverse("export", args=[run.public_id, extension]))
+            for extension, form in FORMATS.items()
+        ],
     }
 
 
-def citation_links(run: Run, shown: Report) -> Callable[[int], str | None]:
-    """Marker → address of its page, None for a marker that the report does not have."""
-    markers = {entry["marker"] for entry in shown.citations}
+def citation_links(run: Run, shown: Report) -> Callable[[int], Link | None]:
+    """Marker → its page, None for a marker that the report does not have."""
+    links = {
+        marker: Link(reverse("citation", args=[run.public_id, marker]), *glance(rows))
+        for marker, rows in cited_rows(run, shown).items()
+    }
+    return links.get
 
-    def link(number: int) -> str | None:
-        return reverse("citation", args=[run.public_id, number]) if number in markers else None
 
-    return link
+def glance(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
+    """Quote, site, date and support in a line, and whether it rests on one source alone."""
+    if not rows:
+        return "", False
+    first = rows[0]
+    keys = {row.independence_key for each in rows for row in each.evidence.quotes.all()}
+    told = f"{first.domain}, {dated(first)} · {support(first.evidence.quotes.all())}"
+    return f"“{Truncator(first.quote).chars(QUOTE_LENGTH)}” {told}", len(keys) == 1
 
 
 def checked(checks: dict[str, int]) -> str:

@@ -10,7 +10,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dashboard import queries
 from dashboard import samples as sample_questions
 from dashboard.contexts.lists import paging, run_line
-from dashboard.forms import AskForm, SampleForm, new_key
+from dashboard.forms import AskForm, FindForm, KnobsForm, SampleForm, new_key
+from research.engine.config import ResearchConfig
+from research.models import Run
 from research.services import runs
 from research.services.errors import ServiceError
 
@@ -19,28 +21,52 @@ from research.services.errors import ServiceError
 def ask(request: HttpRequest) -> HttpResponse:
     form = AskForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        try:
-            run = runs.ask(
-                request.user,
-                form.cleaned_data["question"],
-                agreed=not form.cleaned_data["ask_first"],
-                idempotency_key=form.cleaned_data["key"],
-            )
-        except ServiceError as error:
-            form.add_error("question", str(error))
-        else:
+        run = start(request, form, form.config())
+        if run is not None:
             return redirect("run", run.public_id)
     status = 422 if form.is_bound else 200
     return render(request, "dashboard/ask.html", ask_context(request, form), status=status)
 
 
-def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
-    from research import assembly  # heavy: only a page that tells of it should wait for it
+@require_http_methods(["GET", "HEAD", "POST"])
+def ask_with_settings(request: HttpRequest) -> HttpResponse:
+    """The box with every knob beneath it; what was typed in the plain form comes along."""
+    if request.method != "POST" or "settings" in request.POST:
+        typed = request.POST.dict() if request.method == "POST" else {}
+        form, knobs = AskForm(initial=typed), KnobsForm(initial=typed)
+        return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs})
+    form, knobs = AskForm(request.POST), KnobsForm(request.POST)
+    if form.is_valid() & knobs.is_valid():
+        run = start(request, form, knobs.config)
+        if run is not None:
+            return redirect("run", run.public_id)
+    context = {"form": form, "knobs": knobs}
+    return render(request, "dashboard/ask_settings.html", context, status=422)
 
+
+def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | None:
+    """The run, or None where the service refused, with its reason in the form."""
+    try:
+        return runs.ask(
+            request.user,
+            form.cleaned_data["question"],
+            agreed=not form.cleaned_data["ask_first"],
+            config=config,
+            idempotency_key=form.cleaned_data["key"],
+        )
+    except ServiceError as error:
+        form.add_error("question", str(error))
+        return None
+
+
+def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
+    from research import assembly, installation  # heavy: only pages that tell of it wait for it
+
+    now = installation.current()
     return {
         "page": "ask",
         "form": form,
-        "at_work": [f"Analyst: {assembly.analyst()}", f"Search: {assembly.search()}"],
+        "at_work": [f"Analyst: {assembly.analyst(now)}", f"Search: {assembly.search(now)}"],
         "samples": [
             {"slug": sample.slug, "question": sample.question, "key": new_key()}
             for sample in sample_questions.samples()
@@ -72,6 +98,14 @@ def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_GET
 def list_runs(request: HttpRequest) -> HttpResponse:
-    page = queries.page_of_runs(request.user, request.GET.get("page"))
-    context = {"page": "runs", "runs": [run_line(run) for run in page], "paging": paging(page)}
+    form = FindForm(request.GET)
+    wanted = form.cleaned_data if form.is_valid() else {}
+    page = queries.page_of_runs(request.user, request.GET.get("page"), **wanted)
+    context = {
+        "page": "runs",
+        "find": form,
+        "narrowed": any(wanted.values()),
+        "runs": [run_line(run) for run in page],
+        "paging": paging(page, wanted),
+    }
     return render(request, "dashboard/runs.html", context)

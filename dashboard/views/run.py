@@ -12,6 +12,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
 from dashboard import fragments, queries
+from dashboard.contexts.activity import activity, spent
+from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
 from dashboard.forms import ClarificationForm, CommentForm, PlanForm
@@ -49,6 +51,21 @@ def desk(request: HttpRequest, public_id: str) -> HttpResponse:
     if request.GET.get("have") == context["desk_key"]:
         return HttpResponse(status=204)
     return render(request, "dashboard/desk.html", context)
+
+
+@never_cache
+@require_GET
+def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Every search, fetch and model call, and where the time went."""
+    run = queries.find_run(request.user, public_id)
+    page = queries.calls(run, request.GET.get("page"))
+    context = {
+        "run": head(run),
+        "calls": [activity(entry) for entry in page],
+        "spent": spent(queries.time_spent(run)),
+        "paging": paging(page),
+    }
+    return render(request, "dashboard/activity.html", context)
 
 
 def desk_of(run: Run, **forms: object) -> dict[str, Any]:

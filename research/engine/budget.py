@@ -2,20 +2,28 @@
 
 A cap on calls, tokens, money, searches or fetches is never exceeded, however many units
 are in flight; the report's share is held back from the start, and only the tasks that
-write the report may draw on it.
+write the report may draw on it. A call that was refused ends the run at the next boundary.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import astuple, dataclass, field, replace
 
 from research.engine.config import ResearchConfig
-from research.engine.records import StopReason, Usage
+from research.engine.records import ModelUse, StopReason, Usage
 from research.engine.tools import ModelAnswer, ModelRequest
 
 REPORT_TASKS = frozenset({"draft", "repair"})
 REPORT_CALLS = 2
+REPORT_ANSWER_TOKENS = 6000
+REPORT_SECONDS, REPORT_SHARE_OF_SECONDS = 60.0, 0.15
 CHARACTERS_PER_TOKEN = 3
+
+Rates = Mapping[str, tuple[float, float]]
+"""Role of a model → US dollars per token of its prompt and of its answer."""
 
 
 class BudgetSpent(Exception):
@@ -28,12 +36,37 @@ class BudgetSpent(Exception):
 
 @dataclass(frozen=True)
 class Hold:
-    """What one call in flight may cost at worst."""
+    """What one call in flight may cost at worst; money in US dollars."""
 
     calls: int = 0
     tokens: int = 0
+    dollars: float = 0.0
     searches: int = 0
     fetches: int = 0
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What is used up at a boundary, or what lies between two."""
+
+    seconds: float = 0.0
+    calls: float = 0
+    tokens: float = 0
+    dollars: float = 0.0
+    searches: float = 0
+    fetches: float = 0
+
+    def since(self, earlier: Spent) -> Spent:
+        pairs = zip(astuple(self), astuple(earlier), strict=True)
+        return Spent(*(now - then for now, then in pairs))
+
+    def times(self, share: float) -> Spent:
+        return Spent(*(share * part for part in astuple(self)))
+
+    @staticmethod
+    def most(of: Iterable[Spent]) -> Spent:
+        """The largest of each."""
+        return Spent(*map(max, zip(*map(astuple, of), strict=True)))
 
 
 @dataclass
@@ -42,11 +75,14 @@ class MutableUsage:
 
     llm_calls_by_task: dict[str, int] = field(default_factory=dict)
     retries: int = 0
+    answers: dict[str, int] = field(default_factory=dict)
     fallbacks: dict[str, dict[str, int]] = field(default_factory=dict)
     prompt_tokens: int = 0
     completion_tokens: int = 0
     tokens_estimated: bool = False
     cost_usd: float | None = 0.0
+    spent_by: dict[str, dict[str, ModelUse]] = field(default_factory=dict)
+    prompts_cut: int = 0
     searches: int = 0
     fetches: int = 0
     repeated_fetches: int = 0
@@ -58,6 +94,8 @@ class Meter:
 
     `fetched` are the pages that were fetched, `usage.fetches` those of them that a round has
     taken: a page that comes late counts for the cap at once, for decisions in its place.
+    `stage` is where the run stands, for the sums.
+    `rates` are empty where a price is unknown; `refused` are the budgets that refused a call.
     """
 
     def __init__(self, config: ResearchConfig) -> None:
@@ -65,6 +103,9 @@ class Meter:
         self.usage = MutableUsage()
         self.seconds = 0.0
         self.fetched = 0
+        self.stage = "intake"
+        self.rates: Rates = {}
+        self.refused: set[StopReason] = set()
         self._held: list[Hold] = []
 
     @property
@@ -75,16 +116,21 @@ class Meter:
     def tokens(self) -> int:
         return self.usage.prompt_tokens + self.usage.completion_tokens
 
+    # --- reserving ---------------------------------------------------------------------
+
     def reserve_model(self, request: ModelRequest) -> Hold:
         """Raises `BudgetSpent` where the worst case does not fit."""
-        hold = Hold(calls=1, tokens=estimate_tokens(request) + request.max_output_tokens)
-        kept = 0 if request.task in REPORT_TASKS else REPORT_CALLS
-        if self.llm_calls + self._sum("calls") + hold.calls + kept > self.config.max_llm_calls:
+        config, prompt = self.config, estimate_tokens(request)
+        answer = request.max_output_tokens
+        hold = Hold(1, prompt + answer, self._dollars(request.role, prompt, answer))
+        kept = Hold() if request.task in REPORT_TASKS else self._report_share()
+        if self.llm_calls + self._sum("calls") + 1 + kept.calls > config.max_llm_calls:
             raise BudgetSpent("budget_calls")
-        kept_tokens = 0 if request.task in REPORT_TASKS else self.config.report_tokens
-        tokens = self.tokens + self._sum("tokens") + hold.tokens + kept_tokens
-        if tokens > self.config.max_tokens:
+        if self.tokens + self._sum("tokens") + hold.tokens + kept.tokens > config.max_tokens:
             raise BudgetSpent("budget_tokens")
+        dollars = self.dollars + self._sum("dollars") + hold.dollars + kept.dollars
+        if config.max_cost_usd is not None and dollars > config.max_cost_usd:
+            raise BudgetSpent("budget_cost")
         return self._hold(hold)
 
     def reserve_search(self) -> Hold:
@@ -100,19 +146,48 @@ class Meter:
     def release(self, hold: Hold) -> None:
         self._held.remove(hold)
 
+    @property
+    def dollars(self) -> float:
+        """Without end once one price was unknown: no cap on money holds then."""
+        return math.inf if self.usage.cost_usd is None else self.usage.cost_usd
+
+    def seconds_for(self, task: str = "", has_model: bool = True) -> float:
+        """Active seconds by which a task has to be done: all of them for the report's."""
+        most = self.config.max_seconds
+        if task in REPORT_TASKS or not has_model:
+            return most
+        return most - min(REPORT_SECONDS, REPORT_SHARE_OF_SECONDS * most)
+
+    def _report_share(self) -> Hold:
+        """What only the report's tasks may use."""
+        tokens = self.config.report_tokens
+        answers = min(tokens, REPORT_ANSWER_TOKENS)
+        dollars = self._dollars("research", tokens - answers, answers)
+        return Hold(REPORT_CALLS, tokens, dollars)
+
+    def _dollars(self, role: str, prompt: int, answer: int) -> float:
+        for_prompt, for_answer = self.rates.get(role, (0.0, 0.0))
+        return prompt * for_prompt + answer * for_answer
+
+    # --- settling ----------------------------------------------------------------------
+
     def paid_model(self, task: str, answer: ModelAnswer) -> None:
-        self._count(task)
+        self._count(task, answer)
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.tokens_estimated |= answer.tokens_estimated
-        if answer.cost_usd is None or self.usage.cost_usd is None:
-            self.usage.cost_usd = None
-        else:
-            self.usage.cost_usd += answer.cost_usd
+        self.usage.cost_usd = _sum_usd(self.usage.cost_usd, answer.cost_usd)
 
-    def failed_model(self, task: str) -> None:
-        """A failed attempt is a call all the same."""
-        self._count(task)
+    def failed_model(self, task: str, spent: ModelAnswer | None = None) -> None:
+        """A failed attempt is a call all the same, and may have cost as much as a good one."""
+        if spent is None:
+            self._count(task, None)
+        else:
+            self.paid_model(task, spent)
+
+    def answered(self, task: str) -> None:
+        """The model gave a usable answer to a task."""
+        self.usage.answers[task] = self.usage.answers.get(task, 0) + 1
 
     def fell_back(self, task: str, cause: str) -> None:
         causes = self.usage.fallbacks.setdefault(task, {})
@@ -123,29 +198,43 @@ class Meter:
         """How many model tasks were done by code, for whatever cause."""
         return sum(sum(causes.values()) for causes in self.usage.fallbacks.values())
 
+    # --- what is left ------------------------------------------------------------------
+
+    def so_far(self, seconds: float) -> Spent:
+        """All that is settled; `seconds` are a journaled reading of the clock."""
+        usage = self.usage
+        return Spent(
+            seconds, self.llm_calls, self.tokens, self.dollars, usage.searches, usage.fetches
+        )
+
     def spent(self, seconds: float, has_model: bool) -> StopReason | None:
-        """The first budget with nothing left for another round, in the stop rule's order."""
-        config, usage = self.config, self.usage
+        """The first budget that refused a call or has nothing left, in the stop rule's order."""
+        least = Spent(0, 1, 1, 1e-9, 1, 1)
+        over = self.short_of(least, seconds, has_model)
+        return next((r for r in StopReason if r in self.refused or r is over), None)
+
+    def short_of(self, more: Spent, seconds: float, has_model: bool) -> StopReason | None:
+        """The first budget that does not hold `more` beside the report's share."""
+        config, kept, used = self.config, self._report_share(), self.so_far(seconds)
         limits = (
-            (StopReason.BUDGET_TIME, seconds >= config.max_seconds),
-            (
-                StopReason.BUDGET_CALLS,
-                has_model and self.llm_calls + REPORT_CALLS >= config.max_llm_calls,
-            ),
-            (
-                StopReason.BUDGET_TOKENS,
-                has_model and self.tokens + config.report_tokens >= config.max_tokens,
-            ),
+            (StopReason.BUDGET_TIME, used.seconds, more.seconds, self.seconds_for("", has_model)),
+            (StopReason.BUDGET_CALLS, used.calls + kept.calls, more.calls, config.max_llm_calls),
+            (StopReason.BUDGET_TOKENS, used.tokens + kept.tokens, more.tokens, config.max_tokens),
             (
                 StopReason.BUDGET_COST,
-                config.max_cost_usd is not None
-                and usage.cost_usd is not None
-                and usage.cost_usd >= config.max_cost_usd,
+                used.dollars + kept.dollars,
+                more.dollars,
+                config.max_cost_usd,
             ),
-            (StopReason.BUDGET_SEARCHES, usage.searches >= config.max_searches),
-            (StopReason.BUDGET_FETCHES, usage.fetches >= config.max_fetches),
+            (StopReason.BUDGET_SEARCHES, used.searches, more.searches, config.max_searches),
+            (StopReason.BUDGET_FETCHES, used.fetches, more.fetches, config.max_fetches),
         )
-        return next((reason for reason, reached in limits if reached), None)
+        of_model = {StopReason.BUDGET_CALLS, StopReason.BUDGET_TOKENS, StopReason.BUDGET_COST}
+        for reason, taken, wanted, limit in limits:
+            counts = has_model or reason not in of_model
+            if counts and limit is not None and (taken + wanted > limit or taken >= limit):
+                return reason
+        return None
 
     def snapshot(self) -> Usage:
         usage = self.usage
@@ -153,11 +242,14 @@ class Meter:
             llm_calls=self.llm_calls,
             llm_calls_by_task=dict(usage.llm_calls_by_task),
             retries=usage.retries,
+            answers=dict(usage.answers),
             fallbacks={task: dict(causes) for task, causes in usage.fallbacks.items()},
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             tokens_estimated=usage.tokens_estimated,
             cost_usd=usage.cost_usd,
+            spent_by={kind: dict(names) for kind, names in usage.spent_by.items()},
+            prompts_cut=usage.prompts_cut,
             searches=usage.searches,
             fetches=usage.fetches,
             repeated_fetches=usage.repeated_fetches,
@@ -165,9 +257,23 @@ class Meter:
             seconds=round(self.seconds, 3),
         )
 
-    def _count(self, task: str) -> None:
+    def _count(self, task: str, paid: ModelAnswer | None) -> None:
         counts = self.usage.llm_calls_by_task
         counts[task] = counts.get(task, 0) + 1
+        self._add("task", task, paid)
+        self._add("stage", self.stage, paid)
+        if paid is not None:
+            self._add("model", paid.model, paid)
+
+    def _add(self, kind: str, name: str, paid: ModelAnswer | None) -> None:
+        names = self.usage.spent_by.setdefault(kind, {})
+        before = names.get(name, ModelUse())
+        names[name] = ModelUse(
+            before.calls + 1,
+            before.prompt_tokens + (paid.prompt_tokens if paid else 0),
+            before.completion_tokens + (paid.completion_tokens if paid else 0),
+            _sum_usd(before.cost_usd, paid.cost_usd if paid else 0.0),
+        )
 
     def _hold(self, hold: Hold) -> Hold:
         own = replace(hold)
@@ -178,6 +284,12 @@ class Meter:
         return sum(getattr(hold, what) for hold in self._held)
 
 
+def _sum_usd(one: float | None, other: float | None) -> float | None:
+    """A sum with an unknown part is unknown."""
+    return None if one is None or other is None else one + other
+
+
 def estimate_tokens(request: ModelRequest) -> int:
-    """An upper guess: three characters a token is low for every common tokenizer's text."""
-    return (len(request.system) + len(request.prompt)) // CHARACTERS_PER_TOKEN + 64
+    """An upper guess: three bytes a token is low for every common tokenizer's text."""
+    parts = (request.system, request.prompt, json.dumps(request.schema))
+    return sum(len(part.encode()) for part in parts) // CHARACTERS_PER_TOKEN + 64

@@ -5,12 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
 
+from research.engine.extractive.coverage import Scale, in_words, plain_title
+from research.engine.ledger import Lead
 from research.engine.relevance import hit_relevance
+from research.engine.similarity import jaccard
+from research.engine.text import term_set
 from research.engine.tools import SearchHit
 
 LEAST = 0.2
 SAME_HOST = 0.9
+NAMES_IT = 0.6
+HARDLY = 0.1
+
+
+class Offer(Protocol):
+    """A page that a search named, and what it promises (0-1, 0 for nothing)."""
+
+    @property
+    def hit(self) -> SearchHit: ...
+
+    @property
+    def worth(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -20,16 +38,42 @@ class Candidate:
     hit: SearchHit
     aims: tuple[str, ...]
 
-    @property
+    @cached_property
     def worth(self) -> float:
-        """0-1: mostly what its title and snippet show, the rest what the search thinks of it."""
+        """What its title and snippet show, less the further down the search put it."""
         shown = max(hit_relevance(aim, self.hit.title, self.hit.snippet) for aim in self.aims)
-        ranked = 1 / (1 + 0.15 * (self.hit.rank - 1))
-        return 0.65 * shown + 0.35 * ranked if shown >= LEAST or self.hit.rank == 1 else 0.0
+        return max(shown, LEAST) if self.hit.rank == 1 else shown * _standing(self.hit)
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A search hit for a lead: worth what of the question it covers together with the lead.
+
+    A page that the lead calls by its title counts whole, one that names the lead `NAMES_IT`,
+    any other `HARDLY`.
+    """
+
+    hit: SearchHit
+    lead: Lead
+    scale: Scale
+
+    @cached_property
+    def worth(self) -> float:
+        shown = f"{self.hit.title} {self.hit.snippet}"
+        named = in_words(self.lead.text) in in_words(shown)
+        title = term_set(plain_title(self.hit.title))
+        link = max(jaccard(term_set(self.lead.text), title), NAMES_IT if named else HARDLY)
+        together = self.scale.share(self.lead.held | term_set(shown))
+        return link * max(together, HARDLY) * _standing(self.hit)
+
+
+def _standing(hit: SearchHit) -> float:
+    """What the search thinks of a hit: 1 for the first, down to 0.65."""
+    return 0.65 + 0.35 / (1 + 0.15 * (hit.rank - 1))
 
 
 def choose_pages(
-    wanted: Sequence[Sequence[Candidate]], most: int, per_unit: int, tried: set[str]
+    wanted: Sequence[Sequence[Offer]], most: int, per_unit: int, tried: set[str]
 ) -> list[list[str]]:
     """Addresses for each unit, at most `most` in all and `per_unit` each, best first.
 
@@ -52,9 +96,7 @@ def choose_pages(
     return chosen
 
 
-def _best(
-    candidates: Sequence[Candidate], taken: set[str], hosts: Counter[str]
-) -> Candidate | None:
+def _best(candidates: Sequence[Offer], taken: set[str], hosts: Counter[str]) -> Offer | None:
     free = [c for c in candidates if c.hit.url not in taken and c.worth > 0]
     if not free:
         return None

@@ -7,20 +7,66 @@ that other research agents use for the same thing.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from datetime import date
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PositiveInt,
+    ValidationError,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 
 from research.engine.records import Complexity
+from research.engine.tools import SearchKind
+
+_HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*")
+
+
+def _listed(value: Any) -> Any:
+    """One site, or none, is a list as well."""
+    return () if value in (None, "") else (value,) if isinstance(value, str) else value
+
+
+def _site(written: str) -> str:
+    """A host's name: what stands around it in an address is left out."""
+    host = re.sub(r"^\w+://", "", written.strip().lower()).split("/")[0].removeprefix("www.")
+    if not _HOST.fullmatch(host):
+        raise ValueError("takes names of sites, such as example.org, with commas between")
+    return host
+
+
+def _day(written: str | None) -> str | None:
+    if not written:
+        return None
+    try:
+        return date.fromisoformat(written.strip()).isoformat()
+    except ValueError:
+        raise ValueError("takes a day, such as 2026-01-31") from None
+
 
 Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
+Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
+Day = Annotated[str | None, AfterValidator(_day)]
 
 
 class ConfigError(ValueError):
-    """Knobs that cannot be used; the message names each and says what it takes."""
+    """Knobs that cannot be used; the message names each and says what it takes.
+
+    `problems`: the same by field, '' for what concerns several.
+    """
+
+    def __init__(self, message: str, problems: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.problems = dict(problems or {})
 
 
 def knob(
@@ -41,6 +87,11 @@ class ResearchConfig(BaseModel):
 
     deep_research_mode: Literal["adaptive", "fixed"] = knob(
         "adaptive", "Stop by quality (adaptive) or search a tree of a fixed size (fixed)."
+    )
+    research_depth: Literal["quick", "standard", "thorough"] = knob(
+        "standard",
+        "Limits as for a simple question (quick), as the question asks for (standard), "
+        "or as for the next kind up (thorough).",
     )
     adaptive_quality_threshold: float = knob(
         7.0, "Research ends once its score reaches this.", unit="of 10", ge=1, le=10
@@ -66,6 +117,9 @@ class ResearchConfig(BaseModel):
     )
     enable_early_termination: bool = knob(
         True, "Let a run end early when it is stuck, finds nothing new or stops improving."
+    )
+    ask_when_unsure: bool = knob(
+        False, "Before an early end, ask whether to dig deeper or whether it is sufficient."
     )
     min_novelty_threshold: float = knob(
         0.15,
@@ -111,13 +165,31 @@ class ResearchConfig(BaseModel):
     max_search_results_for_agent: int = knob(
         8, "Results kept of one search.", unit="results", ge=1, le=50
     )
+    search_kind: SearchKind = knob(
+        "web", "Search the web at large (web), papers (academic) or videos (video)."
+    )
+    search_language: str | None = knob(
+        None, "Language of the pages to search for; the question's where not set."
+    )
+    search_since: Day = knob(None, "Leave out pages from before this day.")
+    search_until: Day = knob(None, "Leave out pages from after this day.")
+    only_sites: Sites = knob((), "Keep to these sites and their subdomains.")
+    never_sites: Sites = knob((), "Leave out these sites and their subdomains.")
+    page_max_age_hours: float = knob(
+        24,
+        "A page that an earlier run fetched within this time is not fetched again; 0: always.",
+        unit="hours",
+        ge=0,
+    )
     max_evidence_claims_per_research_unit: int = knob(
         5, "Claims kept of one page.", unit="claims", ge=1, le=50
     )
     max_source_urls_per_claim: int = knob(
         5, "Sources kept of one claim.", unit="sources", ge=1, le=50
     )
-    unit_seconds: float = knob(60, "A topic that takes longer is closed.", unit="seconds", gt=0)
+    unit_seconds: float = knob(
+        60, "A topic waits no longer for its search or its pages.", unit="seconds", gt=0
+    )
 
     min_evidence_records: int | None = knob(
         None, "Evidence that the gate asks for; by complexity (2, 5, 8) where not set.", ge=0
@@ -160,7 +232,19 @@ class ResearchConfig(BaseModel):
     deep_research_breadth: int = knob(4, "Queries of the first level in fixed mode.", ge=1, le=20)
     deep_research_depth: int = knob(2, "Levels of the tree in fixed mode.", ge=1, le=6)
     max_model_attempts: int = knob(
-        3, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
+        4, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
+    )
+    model_profile: Literal["standard", "small"] = knob(
+        "standard", "Ask a small model small things, one at a time (small), or one thing a task."
+    )
+    model_reasoning_tokens: int = knob(
+        0,
+        "Added to each answer's limit for a model that thinks before it answers.",
+        unit="tokens",
+        ge=0,
+    )
+    enable_online_evals: bool = knob(
+        False, "Have a model mark the finished report (60 %) and how it came about (40 %)."
     )
 
     @model_validator(mode="after")
@@ -169,6 +253,10 @@ class ResearchConfig(BaseModel):
             raise ValueError(
                 f"ADAPTIVE_MIN_DEPTH ({self.adaptive_min_depth}) is above "
                 f"ADAPTIVE_MAX_DEPTH ({self.adaptive_max_depth})"
+            )
+        if self.search_since and self.search_until and self.search_since > self.search_until:
+            raise ValueError(
+                f"SEARCH_SINCE ({self.search_since}) is after SEARCH_UNTIL ({self.search_until})"
             )
         if not any(self.weights.values()):
             raise ValueError("one of the four dimension weights must be above 0")
@@ -197,7 +285,7 @@ class ResearchConfig(BaseModel):
         try:
             return cls.model_validate({**(base.model_dump() if base else {}), **given})
         except ValidationError as error:
-            raise ConfigError(_explain(error)) from None
+            raise _explain(error) from None
 
 
 def names() -> dict[str, str]:
@@ -240,16 +328,17 @@ _SAYS = {
 }
 
 
-def _explain(error: ValidationError) -> str:
-    sentences = []
+def _explain(error: ValidationError) -> ConfigError:
+    problems: dict[str, str] = {}
     for problem in error.errors():
-        name = str(problem["loc"][0]).upper() if problem["loc"] else ""
+        name = str(problem["loc"][0]) if problem["loc"] else ""
         says = _SAYS.get(problem["type"], "")
         text = says.format(**problem.get("ctx", {})) if says else problem["msg"]
         text = text.removeprefix("Value error, ")
         given = f", not {problem['input']!r}" if isinstance(problem["input"], str) else ""
-        sentences.append(f"{name} {text}{given}" if name else text)
-    return "; ".join(sentences) + "."
+        problems[name] = f"{text}{given}"
+    told = (f"{name.upper()} {text}".strip() for name, text in problems.items())
+    return ConfigError("; ".join(told) + ".", problems)
 
 
 @dataclass(frozen=True)
@@ -267,7 +356,12 @@ class Limits:
 
 def limits(config: ResearchConfig, complexity: Complexity) -> Limits:
     """The column of the table in `docs/architecture.md` for this complexity."""
-    column = list(Complexity).index(complexity)
+    kinds = list(Complexity)
+    column = {
+        "quick": 0,
+        "standard": kinds.index(complexity),
+        "thorough": min(kinds.index(complexity) + 1, len(kinds) - 1),
+    }[config.research_depth]
 
     def pick(triple: Triple) -> int:
         return triple[column]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from research.engine import features, quotes
-from research.engine.evidence import SERIOUS
+from research.engine import claims, features
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
 
-SUPPORTED_SHARE = 0.4
 CONNECTIONS = 10
 
 
@@ -84,14 +82,20 @@ def _fault(statement: Statement, ledger: Ledger) -> str:
     said = [" ".join(source.quote for source in record.sources) for record in records]
     quoted = " ".join(said)
     context = _context(records, ledger)
-    differing = [f for f in quotes.differences(statement.text, quoted, context) if f in SERIOUS]
-    if differing:
-        return f"{', '.join(differing).replace('_', ' ')} between it and its quotes"
-    if quotes.share_supported(statement.text, quoted, context) < SUPPORTED_SHARE:
+    if claims.share_supported(statement.text, quoted, context) < claims.SUPPORTED_SHARE:
         return "its quotes don't say it"
-    if all(quotes.stronger(statement.text, each) for each in said):
+    if differing := claims.differences(statement.text, quoted, context):
+        return f"{', '.join(differing)} between it and its quotes"
+    if all(claims.stronger(statement.text, each) for each in _carrying(statement, said, context)):
         return "it is stated more firmly than its quotes"
     return ""
+
+
+def _carrying(statement: Statement, said: Sequence[str], context: str) -> Sequence[str]:
+    """The quotes that say what the statement says; all of them where none does so alone."""
+    least = claims.SUPPORTED_SHARE
+    alone = [q for q in said if claims.share_supported(statement.text, q, context) >= least]
+    return alone or said
 
 
 def _context(records: Iterable[Evidence], ledger: Ledger) -> str:

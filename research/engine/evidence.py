@@ -6,19 +6,26 @@ Rules D5 and F1 of the requirement ledger. Independence is a key per source; con
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from research.engine import features
+from research.engine.copies import Copies
 from research.engine.records import Evidence, Quoted, Uncertainty
+from research.engine.sameness import (
+    SAME_CLAIM,
+    Signature,
+    Slot,
+    agree,
+    conflict,
+    fill_differently,
+    slot,
+)
 from research.engine.similarity import jaccard
-from research.engine.text import term_set
 
-SAME_CLAIM = 0.6
-OPPOSED_ALIKE = 0.75
 UNCERTAIN = 0.8
-SERIOUS: frozenset[Uncertainty] = frozenset({"number_differs", "name_differs", "negation_differs"})
 
 
 @dataclass(frozen=True)
@@ -38,33 +45,31 @@ class Finding:
 
 
 @dataclass
-class _Signature:
-    """What of a claim is compared; numbers within names ("FIPS 204") belong to the names."""
-
-    words: frozenset[str]
-    numbers: frozenset[str]
-    names: frozenset[str]
-    negated: bool
-    direction: int
-
-
-@dataclass
 class Book:
-    """All evidence of a run in canonical order; finds twins and contradictions by words."""
+    """All evidence of a run in canonical order; finds twins and contradictions by words.
+
+    `asked` are the terms of each sub-question; `copies` knows which pages are one source.
+    """
 
     max_sources: int = 5
     records: dict[str, Evidence] = field(default_factory=dict)
-    _signatures: dict[str, _Signature] = field(default_factory=dict)
+    asked: dict[str, frozenset[str]] = field(default_factory=dict)
+    copies: Copies = field(default_factory=Copies)
+    _signatures: dict[str, Signature] = field(default_factory=dict)
     _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-    _keys: dict[str, str] = field(default_factory=dict)
+    _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _slots: dict[tuple[str | None, Slot], list[str]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
 
     def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
         """Merge a finding; returns its record and whether it was new."""
         finding = self._unmirrored(finding)
-        signature = _sign(finding.claim)
+        signature = Signature.of(finding.claim)
         twin, rivals = self._compare(signature, finding.source)
         if twin is not None:
             return self._corroborate(self.records[twin], finding), False
+        rivals += self._rivals_in_slot(signature, finding, rivals)
         record = Evidence(
             id=f"E{len(self.records) + 1}",
             claim=finding.claim,
@@ -73,7 +78,7 @@ class Book:
             sources=(finding.source, *finding.also),
             relevance=finding.relevance,
             uncertainty=finding.uncertainty,
-            contradicts=tuple(rivals),
+            contradicts=tuple(sorted(rivals, key=lambda i: int(i[1:]))),
             fields=features.fields(finding.claim),
         )
         self._enter(record, signature)
@@ -83,35 +88,60 @@ class Book:
         return self._settle(record), True
 
     def _unmirrored(self, finding: Finding) -> Finding:
-        """The finding under the key of the first page with the very same text."""
+        """The finding under the key of the first page that its page copies."""
         source = finding.source
-        key = self._keys.setdefault(source.text_sha256, source.independence_key)
+        key = self.copies.key(source.text_sha256, source.independence_key)
         if key == source.independence_key:
             return finding
         also = tuple(replace(each, independence_key=key) for each in finding.also)
         return replace(finding, source=replace(source, independence_key=key), also=also)
 
-    def _enter(self, record: Evidence, signature: _Signature) -> None:
+    def _enter(self, record: Evidence, signature: Signature) -> None:
         self.records[record.id] = record
         self._signatures[record.id] = signature
+        self._by_aspect[record.aspect_id].append(record.id)
         for word in signature.words:
             self._holders[word].append(record.id)
+        if filled := self._slot(signature, record.aspect_id):
+            self._slots[record.aspect_id, filled].append(record.id)
 
-    def _compare(self, new: _Signature, source: Quoted) -> tuple[str | None, list[str]]:
-        shared = Counter(other for word in new.words for other in self._holders.get(word, ()))
-        twin, rivals = None, []
-        for other_id, count in sorted(shared.items(), key=lambda i: (-i[1], int(i[0][1:]))):
+    def _compare(self, new: Signature, source: Quoted) -> tuple[str | None, list[str]]:
+        """The agreeing record with most words in common, and those that are in conflict."""
+        agreeing: dict[str, int] = {}
+        rivals = []
+        for other_id in self._alike(new.words):
             old = self._signatures[other_id]
-            if count < SAME_CLAIM * max(len(new.words), len(old.words)) * 0.9:
-                continue
-            alike = jaccard(new.words, old.words)
-            if alike < SAME_CLAIM:
-                continue
-            if _agree(new, old):
-                twin = twin or other_id
-            elif _conflict(new, old, alike) and self._independent(other_id, source):
+            if agree(new, old):
+                agreeing[other_id] = len(new.words & old.words)
+            elif conflict(new, old) and self._independent(other_id, source):
                 rivals.append(other_id)
-        return twin, sorted(rivals, key=lambda i: int(i[1:]))
+        return max(agreeing, key=agreeing.__getitem__, default=None), rivals
+
+    def _alike(self, words: frozenset[str]) -> list[str]:
+        """The records that are alike in words, in the order of ids.
+
+        They share at least `SAME_CLAIM` of the n words, so each holds one of any n + 1 less
+        that share: the rarest ones lead to all of them.
+        """
+        rarest = sorted(words, key=lambda word: len(self._holders.get(word, ())))
+        enough = len(words) + 1 - int(SAME_CLAIM * len(words))
+        near = {other for word in rarest[:enough] for other in self._holders.get(word, ())}
+        alike = (o for o in near if jaccard(words, self._signatures[o].words) >= SAME_CLAIM)
+        return sorted(alike, key=lambda record_id: int(record_id[1:]))
+
+    def _rivals_in_slot(self, new: Signature, finding: Finding, known: Sequence[str]) -> list[str]:
+        """Records, however worded, that answer the same with another amount."""
+        filled = self._slot(new, finding.aspect_id)
+        return [
+            other
+            for other in (self._slots.get((finding.aspect_id, filled), ()) if filled else ())
+            if other not in known
+            and fill_differently(new, self._signatures[other])
+            and self._independent(other, finding.source)
+        ]
+
+    def _slot(self, claim: Signature, aspect_id: str | None) -> Slot | None:
+        return slot(claim, self.asked.get(aspect_id or "", frozenset()))
 
     def _independent(self, record_id: str, source: Quoted) -> bool:
         return source.independence_key not in self.records[record_id].keys
@@ -123,7 +153,14 @@ class Book:
         if place not in known and len(pages | {finding.source.url}) <= self.max_sources:
             record = replace(record, sources=(*record.sources, finding.source, *finding.also))
         record = replace(record, relevance=max(record.relevance, finding.relevance))
-        return self._settle(record)
+        return self._settle(self._answering_also(record, finding.aspect_id))
+
+    def _answering_also(self, record: Evidence, aspect_id: str | None) -> Evidence:
+        """The record, which answers a further sub-question."""
+        if aspect_id is None or aspect_id in record.answers:
+            return record
+        insort(self._by_aspect[aspect_id], record.id, key=lambda record_id: int(record_id[1:]))
+        return replace(record, also_answers=(*record.also_answers, aspect_id))
 
     def _settle(self, record: Evidence) -> Evidence:
         flags: list[Uncertainty] = [f for f in record.uncertainty if f != "single_source"]
@@ -138,37 +175,10 @@ class Book:
         return settled
 
     def of(self, aspect_id: str) -> list[Evidence]:
-        return [record for record in self.records.values() if record.aspect_id == aspect_id]
+        return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]
 
 
 def confidence(keys: int, flags: Iterable[Uncertainty]) -> float:
     """1 - 0.5ⁿ over n independent sources, lowered where the claim is uncertain."""
     uncertain = any(flag != "single_source" for flag in flags)
     return round((1 - 0.5**keys) * (UNCERTAIN if uncertain else 1.0), 4)
-
-
-def _sign(claim: str) -> _Signature:
-    named = " ".join(features.fields(claim).names)
-    numbers = frozenset(features.numbers(claim)) - frozenset(features.numbers(named))
-    negated, direction = features.negated(claim), features.direction(claim)
-    return _Signature(term_set(claim) - numbers, numbers, term_set(named), negated, direction)
-
-
-def _agree(new: _Signature, old: _Signature) -> bool:
-    """Alike in words, and no number, name, negation or direction sets them apart."""
-    if new.numbers != old.numbers or _opposed(new, old):
-        return False
-    return not (new.names - old.words and old.names - new.words)
-
-
-def _opposed(new: _Signature, old: _Signature) -> bool:
-    return new.negated != old.negated or new.direction * old.direction < 0
-
-
-def _conflict(new: _Signature, old: _Signature, alike: float) -> bool:
-    """Alike in words and of the same things, but numbers exclude each other or one negates."""
-    if new.names != old.names:
-        return False
-    if _opposed(new, old):
-        return alike >= OPPOSED_ALIKE and new.numbers == old.numbers
-    return bool(new.numbers and old.numbers and not new.numbers & old.numbers)

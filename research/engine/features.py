@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 
 from research.engine.records import Fields
-from research.engine.text import STOP_WORDS, normalise, unique
+from research.engine.text import STOP_WORDS, normalise, tokens, unique
 
-_MONTH = (
+REACH = 5
+MONTH = (
     "(?:January|February|March|April|May|June|July|August|September|October|November|December"
     "|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept|Sep|Oct|Nov|Dec)"
 )
 _DATE = re.compile(
-    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.?\s+{_MONTH}\.?(?:,?\s+\d{{4}})?\b"
-    rf"|\b{_MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b|\b{_MONTH}\s+\d{{4}}\b"
+    rf"\b\d{{4}}-\d{{2}}-\d{{2}}\b|\b\d{{1,2}}\.?\s+{MONTH}\.?(?:,?\s+\d{{4}})?\b"
+    rf"|\b{MONTH}\.?\s+\d{{1,2}}(?:st|nd|rd|th)?(?:,?\s+\d{{4}})?\b|\b{MONTH}\s+\d{{4}}\b"
     r"|\b(?:1[0-9]|20)\d{2}s?\b"
 )
-_NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?!\w*\d)")
-_NUMBER_WORDS = {
+NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?!\w*\d)")
+NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
         [
@@ -54,17 +55,35 @@ _NAME = re.compile(
     r"|\b[a-z]+[A-Z]\w+|\b\w+(?:_\w+)+\b",
     re.UNICODE,
 )
+_LETTER = re.compile(r"[^\W\d_]")
 _NEGATION = re.compile(
-    r"\b(?:not|no|never|none|neither|nor|cannot|without|nobody|nothing|\w+n['’]t|fails? to"
-    r"|failed to|lacks?|unable to|impossible|denie[sd])\b",
+    r"\b(?:not(?! (?:only|just|merely|until)\b)"
+    r"|no(?! (?:less|fewer|more|later|earlier|sooner) than\b)|never|none|neither|nor|cannot|without"
+    r"|nobody|nothing|nowhere|hardly|\w+n['’]t|fails? to|failed to|lacks?|unable to|impossible"
+    r"|denie[sd]|untrue|false)\b",
     re.IGNORECASE,
 )
-_HEDGE = re.compile(
-    r"\b(?:(?-i:may)|might|could|can|possibly|perhaps|probably|likely|suggests?|appears?|seems?|estimated"
-    r"|about|roughly|around|approximately|believed|expected|reportedly|allegedly|preliminary"
-    r"|some|often|sometimes|usually|typically)\b",
+_UNCERTAIN = re.compile(
+    r"\b(?:(?-i:may)|might|could|possibly|perhaps|probably|likely|suggests?|appears?|seems?|believed"
+    r"|expected|planned|reportedly|allegedly|supposedly|preliminary)\b",
     re.IGNORECASE,
 )
+_LIMITED = re.compile(
+    r"\b(?:can|able to|(?:about|around|over|under)(?= [\d$€£])|roughly|approximately|estimated"
+    r"|nearly|almost|up to|at least|at most|more than|less than|fewer than|some|most(?= of| \w+s\b)"
+    r"|often|sometimes|usually|typically"
+    r"|mainly|mostly|partly|in part|generally"
+    r"|(?<!\bis )(?<!\bare )(?<!\bwas )(?<!\bis a )(?<!\bbecame )(?<!\bas )part of"
+    r"|(?:parts|half|thirds?|quarters?|one|majority|minority|portion|share|section|wing) of)\b",
+    re.IGNORECASE,
+)
+_ABSOLUTE = re.compile(
+    r"\b(?:(?P<all>all|every|entire(?:ly)?|whole|completely|fully)"
+    r"|(?P<only>(?<!not )only|sole(?:ly)?|exclusive(?:ly)?)|(?P<always>always|never)"
+    r"|(?P<first>first|earliest|oldest|1st)|(?P<most>most (?=[a-z])))\b",
+    re.IGNORECASE,
+)
+_SUPERLATIVE = re.compile(r"\b([a-z]{3,})est\b")
 _DEFINITION = re.compile(
     r"\b(?:is|are|was|were|means|refers to|is called|are called|stands for)\s+(?:an?|the|any)?\b"
 )
@@ -82,8 +101,8 @@ _DOWN = re.compile(
 
 def numbers(text: str) -> tuple[str, ...]:
     """Numbers in a comparable form: `1,000.0` and `1000` are the same."""
-    found = [_plain_number(match.group()) for match in _NUMBER.finditer(text)]
-    found += [_NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in _NUMBER_WORDS]
+    found = [_plain_number(match.group()) for match in NUMBER.finditer(text)]
+    found += [NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in NUMBER_WORDS]
     return tuple(unique(found))
 
 
@@ -104,17 +123,14 @@ def dates(text: str) -> tuple[str, ...]:
 def names(text: str) -> tuple[str, ...]:
     """Proper names, acronyms, identifiers and quoted titles, as written.
 
-    A single capitalised word that opens a sentence counts only where it stands elsewhere
-    in the text too, or is no dictionary-like word (has a digit, a dot or more capitals).
+    A single capitalised word that opens a sentence counts only where it stands within one
+    too, or is no dictionary-like word (has a digit, a dot or more capitals).
     """
     found = []
     for match in _NAME.finditer(text):
         name = _trim(match.group())
-        if (
-            name
-            and not name.isdigit()
-            and not (_opens(text, match.start()) and _ordinary(name, text))
-        ):
+        start = match.start() + match.group().find(name)
+        if _LETTER.search(name) and not (_opens(text, start) and _ordinary(name, text)):
             found.append(name)
     return tuple(unique(found))
 
@@ -140,15 +156,42 @@ def _opens(text: str, start: int) -> bool:
 def _ordinary(name: str, text: str) -> bool:
     if " " in name or not name[1:].islower():
         return False
-    return len(re.findall(rf"\b{re.escape(name)}\b", text)) < 2
+    if text.count(name) < 2:
+        return True
+    return all(
+        _opens(text, match.start()) for match in re.finditer(rf"\b{re.escape(name)}\b", text)
+    )
 
 
 def negated(text: str) -> bool:
     return bool(_NEGATION.search(text))
 
 
+def denied(text: str) -> list[str]:
+    """The words that each negation of a text reaches: the next `REACH` that tell something, or
+    all where none follows.
+    """
+    found = []
+    for match in _NEGATION.finditer(text):
+        following = [w for w in tokens(text[match.end() :]) if w.lower() not in STOP_WORDS]
+        found.append(" ".join(following[:REACH]) or text)
+    return found
+
+
+def uncertain(text: str) -> bool:
+    """Whether it says that something may be so, rather than that it is."""
+    return bool(_UNCERTAIN.search(text))
+
+
 def hedged(text: str) -> bool:
-    return bool(_HEDGE.search(text))
+    """Uncertain, or true of a part, at times or roughly only."""
+    return bool(_UNCERTAIN.search(text) or _LIMITED.search(text))
+
+
+def absolutes(text: str) -> frozenset[str]:
+    """The words that leave no exception: all, only, always, first, and superlatives."""
+    named = {m.lastgroup or "" for m in _ABSOLUTE.finditer(text)}
+    return frozenset(named | {f"{stem}est" for stem in _SUPERLATIVE.findall(text.lower())})
 
 
 def direction(text: str) -> int:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from research.engine import quotes
-from research.engine.evidence import SERIOUS, Finding
+from research.engine import claims, features, quotes
+from research.engine.evidence import Finding
+from research.engine.extractive.answering import answers
 from research.engine.ledger import Lead
-from research.engine.records import Quoted
+from research.engine.records import Aspect, Quoted, Uncertainty
 from research.engine.sheets import Numbered
 from research.engine.tools import Page
-
-SUPPORTED_SHARE = 0.4
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,10 @@ class Reading:
 
 
 def check_finding(
-    reading: Reading, said: str, lines: Sequence[Numbered], aspect_id: str, question: str
+    reading: Reading, said: str, lines: Sequence[Numbered], aspect: Aspect, question: str
 ) -> None:
-    """Take the quote from the page; a claim that says something else gives way to it.
+    """Take the quote from the page; a claim that says something else gives way to it, where the
+    quote's own words answer the sub-question, and is refused where they don't.
 
     `lines` are the sentences that the claim points at; those of the first one's page count.
     """
@@ -46,17 +46,26 @@ def check_finding(
         return
     page = lines[0].page
     source = quoted(page, *place, lines[0].sentence.section)
-    context = f"{page.title} {source.section}"
-    differing = [
-        flag for flag in quotes.differences(claim, source.quote, context) if flag in SERIOUS
-    ]
-    share = quotes.share_supported(claim, source.quote, f"{context} {question}")
-    if differing or share < SUPPORTED_SHARE:
-        reason = ", ".join(flag.replace("_", " ") for flag in differing) or "not on the page"
+    if reason := _fault(claim, source, f"{page.title} {source.section} {question}"):
         reading.refusals.append(Refusal(claim, page.url, reason))
         claim = quotes.plain(source.quote)
-    hedged = ("hedged",) if quotes.stronger(claim, source.quote) else ()
-    reading.findings.append(Finding(claim, aspect_id, source, 1.0, hedged))  # type: ignore[arg-type]
+        if not answers(claim, f"{page.title} {source.section}", aspect.text):
+            return
+    reading.findings.append(Finding(claim, aspect.id, source, 1.0, doubts(claim)))
+
+
+def _fault(claim: str, source: Quoted, context: str) -> str:
+    """Why a claim may not stand over its quote; "" where it may."""
+    if claims.share_supported(claim, source.quote, context) < claims.SUPPORTED_SHARE:
+        return "not on the page"
+    if differing := claims.differences(claim, source.quote, context):
+        return ", ".join(differing)
+    return "stated more firmly than on the page" if claims.stronger(claim, source.quote) else ""
+
+
+def doubts(claim: str) -> tuple[Uncertainty, ...]:
+    """The flag of a claim that says only that something may be so."""
+    return ("hedged",) if features.uncertain(claim) else ()
 
 
 def quoted(page: Page, start: int, end: int, section: str) -> Quoted:

@@ -11,26 +11,19 @@ from datetime import datetime
 
 from research.engine.config import Limits, ResearchConfig
 from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
-from research.engine.records import Aspect, Criterion, GateDecision, GateName, GateResult, Stage
+from research.engine.records import (
+    Aspect,
+    Criterion,
+    Evidence,
+    GateDecision,
+    GateName,
+    GateResult,
+)
 from research.engine.relevance import relevance
 
 TRIED = 2
-
-PASSED_BY: dict[Stage, tuple[GateName, Stage]] = {
-    Stage.OVERVIEW: ("overview", Stage.DEEP_RESEARCH),
-    Stage.DEEP_RESEARCH: ("deep_research", Stage.VERIFICATION),
-    Stage.VERIFICATION: ("report_ready", Stage.REPORT),
-}
-
-
-def next_stage(stage: Stage, results: dict[GateName, GateResult]) -> Stage:
-    """The furthest stage whose gates, in order, all passed (or had nothing to be had)."""
-    while stage in PASSED_BY:
-        gate, following = PASSED_BY[stage]
-        if gate not in results or results[gate].decision == "retry":
-            return stage
-        stage = following
-    return stage
+CORROBORATED = 2
+VERIFIED_AT_ONCE = 3
 
 
 def evaluate(
@@ -40,9 +33,14 @@ def evaluate(
     round_number: int,
     ready: bool,
     at: datetime,
+    chained: bool = False,
 ) -> dict[GateName, GateResult]:
-    """All gates of one round but the draft's, in order."""
-    exhausted = _exhausted(ledger, limits)
+    """All gates of one round but the draft's, in order.
+
+    `chained` says that the question is covered by pages of which one names the other: each
+    rests on its own, so that further sources for the whole are not to be had.
+    """
+    exhausted = chained or _exhausted(ledger, limits)
     evidence = _evidence(ledger, limits)
     criteria: dict[GateName, tuple[tuple[Criterion, ...], float | None]] = {
         "overview": (_overview(ledger, config), config.gate_overview_pass_score),
@@ -104,15 +102,21 @@ def _deep_research(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
     aspects = list(ledger.aspects.values())
     enough = [a for a in aspects if len(ledger.keys_of(a.id)) >= limits.sources_per_aspect]
     keys = [record for record in ledger.evidence if record.key]
-    checked = [
-        r for r in keys if len(r.keys) > 1 or r.contradicts or "single_source" in r.uncertainty
-    ]
+    checked = sum(_cross_checked(ledger, record, limits) for record in keys)
+    checked = min(len(keys), checked + VERIFIED_AT_ONCE)
     shares = {
         "share of sub-questions with enough independent sources": (len(enough), len(aspects)),
-        "share of key claims corroborated or flagged": (len(checked), len(keys)),
+        "share of key claims cross-checked or left to verification": (checked, len(keys)),
         "share of sub-questions answered": (ledger.answered(), len(aspects)),
     }
     return tuple(Criterion(name, _share(*parts), 1) for name, parts in shares.items())
+
+
+def _cross_checked(ledger: Ledger, record: Evidence, limits: Limits) -> bool:
+    """Corroborated as far as the question asks for it, disputed, or looked for a round longer."""
+    wanted = min(CORROBORATED, limits.sources_per_aspect)
+    tried = ledger.round.number > record.round
+    return len(record.keys) >= wanted or bool(record.contradicts) or tried
 
 
 def _evidence(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:

@@ -8,7 +8,8 @@ from typing import Any
 from research.engine.estimate import estimate
 from research.engine.records import Plan, PlannedAspect, Status
 from research.engine.run import Run
-from research.engine.tasks.intake import Understood, understand
+from research.engine.tasks.intake import understand
+from research.engine.tasks.understood import Understood
 from research.engine.text import normalise
 
 ANSWERS = frozenset({"answer", "skip"})
@@ -17,7 +18,7 @@ VERDICTS = frozenset({"approve", "revise"})
 
 async def take_in(run: Run) -> Understood:
     """The question understood; asks the person first where it is unclear."""
-    run.change(status=Status.INTAKE, analyst=run.journal.analyst)
+    run.change(status=Status.INTAKE)
     run.doing("Reading the question")
     understood = await understand(run, "intake/1")
     if understood.questions and not run.question.agreed:
@@ -64,7 +65,9 @@ def _plan(run: Run, understood: Understood) -> Plan:
         evidence_strategy=understood.evidence_strategy,
         output_format=understood.output_format,
     )
-    return replace(plan, estimate=estimate(plan, run.config, run.has_model))
+    return replace(
+        plan, estimate=estimate(plan, run.config, run.has_model, run.journal.meter.rates)
+    )
 
 
 def _edited(plan: Plan, aspects: list[Any] | None) -> Plan:

@@ -20,6 +20,7 @@ from research.engine.records import (
     Source,
 )
 from research.engine.similarity import Corpus
+from research.engine.text import term_set
 from research.engine.tools import Page
 
 ANSWERING = frozenset({AspectState.ANSWERED, AspectState.ONE_SOURCE, AspectState.DISPUTED})
@@ -28,27 +29,36 @@ SUPPORTS = 0.3
 
 @dataclass(frozen=True)
 class Lead:
-    """Something a page named that may answer the question; `strength` orders leads, 0-1."""
+    """Something a page named that may answer the question; `strength` orders leads, 0-1.
+
+    `held` are the question's terms that stand with it where it was named.
+    """
 
     text: str
     query: str
     url: str
     strength: float
+    held: frozenset[str] = frozenset()
 
 
 @dataclass
 class Ledger:
-    """Records change only here, and every change is emitted."""
+    """Records change only here, and every change is emitted.
+
+    `leads` are those that a model named, `followed` the texts of those that were searched.
+    """
 
     question: str
     plan: Plan
     emit: Callable[[Record], None]
     book: Book
     aspects: dict[str, Aspect] = field(default_factory=dict)
+    dropped: dict[str, Aspect] = field(default_factory=dict)
     gaps: dict[str, Gap] = field(default_factory=dict)
     sources: dict[str, Source] = field(default_factory=dict)
     pages: dict[str, Page] = field(default_factory=dict)
     leads: dict[str, Lead] = field(default_factory=dict)
+    followed: list[str] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     gates: list[GateResult] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
@@ -66,7 +76,9 @@ class Ledger:
     # --- sub-questions -----------------------------------------------------------------
 
     def raise_aspect(self, text: str, query: str, raised_by: str, round_number: int) -> Aspect:
-        aspect = Aspect(f"A{len(self.aspects) + 1}", text, query, raised_by, round_number)
+        count = len(self.aspects) + len(self.dropped)
+        aspect = Aspect(f"A{count + 1}", text, query, raised_by, round_number)
+        self.book.asked[aspect.id] = term_set(text)
         self._put_aspect(aspect)
         return aspect
 
@@ -74,6 +86,21 @@ class Ledger:
         if self.aspects.get(aspect.id) != aspect:
             self.aspects[aspect.id] = aspect
             self.emit(aspect)
+
+    def drop_aspect(self, aspect_id: str, by: str) -> None:
+        """Leave a sub-question out of everything that follows; its gaps are closed by whom."""
+        aspect = replace(self.aspects.pop(aspect_id), dropped=True)
+        self.dropped[aspect_id] = aspect
+        self.emit(aspect)
+        for gap in self.open_gaps():
+            if gap.aspect_id == aspect_id:
+                self.close_gap(gap.id, self.round.number, (by,))
+
+    def take_up(self, aspect_id: str) -> None:
+        """Ask a sub-question again that was dropped."""
+        self._put_aspect(replace(self.dropped.pop(aspect_id), dropped=False))
+        aspect, number = self.aspects[aspect_id], self.round.number
+        self.open_gap(Gap(self.next_gap_id(), aspect.text, aspect_id, True, number, aspect.query))
 
     def refresh_aspects(self) -> None:
         """Each sub-question's state from its evidence alone."""
@@ -86,13 +113,15 @@ class Ledger:
         self._put_aspect(replace(self.aspects[aspect_id], **changes))  # type: ignore[arg-type]
 
     def supporting(self, aspect_id: str) -> list[Evidence]:
-        """The evidence that answers a sub-question, best first."""
-        found = [r for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS]
-        return sorted(found, key=lambda r: (-r.relevance, -len(r.keys), int(r.id[1:])))
+        """The evidence that answers a sub-question, best first, then in the order of ids."""
+        return sorted(self._answering(aspect_id), key=lambda r: (-r.relevance, -len(r.keys)))
 
     def keys_of(self, aspect_id: str) -> frozenset[str]:
         """Independent sources behind a sub-question."""
-        return frozenset(key for record in self.supporting(aspect_id) for key in record.keys)
+        return frozenset().union(*(record.keys for record in self._answering(aspect_id)))
+
+    def _answering(self, aspect_id: str) -> list[Evidence]:
+        return [r for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS]
 
     def open_aspects(self) -> list[Aspect]:
         return [a for a in self.aspects.values() if a.state not in ANSWERING]
@@ -102,17 +131,24 @@ class Ledger:
 
     def independent_sources(self) -> frozenset[str]:
         """Over all records that answer some sub-question."""
-        return frozenset(key for r in self.evidence if r.relevance >= SUPPORTS for key in r.keys)
+        return frozenset().union(*(r.keys for r in self.evidence if r.relevance >= SUPPORTS))
 
-    # --- evidence, sources, gaps -------------------------------------------------------
+    # --- pages, evidence, sources, gaps ------------------------------------------------
+
+    def put_page(self, page: Page) -> None:
+        """Keep a page that was read, and see whether it copies one that was read before."""
+        self.pages[page.url] = page
+        self.book.copies.add(page.sha256, page.text, page.independence_key)
 
     def emit_evidence(self, before: dict[str, Evidence]) -> None:
-        """Mark each answered sub-question's best claim and emit what changed since `before`."""
-        best = {s[0].id for a in self.aspects if (s := self.supporting(a))}
+        """Mark each sub-question's best claim, as last refreshed, and emit what changed."""
+        best = {aspect.evidence_ids[0] for aspect in self.aspects.values() if aspect.evidence_ids}
         for record in self.evidence:
-            self.book.records[record.id] = replace(record, key=record.id in best)
-        for record in self.evidence:
-            if before.get(record.id) != record:
+            if record.key != (record.id in best):
+                record = replace(record, key=not record.key)
+                self.book.records[record.id] = record
+            old = before.get(record.id)
+            if record is not old and record != old:
                 self.emit(record)
 
     def put_source(self, source: Source) -> None:
@@ -126,6 +162,9 @@ class Ledger:
     def open_gap(self, gap: Gap) -> None:
         self.gaps[gap.id] = gap
         self.emit(gap)
+
+    def next_gap_id(self) -> str:
+        return f"G{len(self.gaps) + 1}"
 
     def close_gap(self, gap_id: str, round_number: int, closed_by: Iterable[str]) -> None:
         closed = replace(self.gaps[gap_id], closed_round=round_number, closed_by=tuple(closed_by))

@@ -8,12 +8,16 @@ from __future__ import annotations
 from research.engine.config import ResearchConfig
 from research.engine.intake import agree, take_in
 from research.engine.journal import Journal
-from research.engine.report import write_report
+from research.engine.prices import know_prices
+from research.engine.reopening import reopens
+from research.engine.report import compose, publish
 from research.engine.round import research_round
 from research.engine.run import Question, Run
-from research.engine.stopping import Stop
+from research.engine.stopping import Continue, Decision, Stop
 from research.engine.tree import research_tree
-from research.engine.verdict import close_round, conclude
+from research.engine.verdict import close_round, close_verification, conclude
+from research.engine.verification import verification_round, weak_claims
+from research.engine.wrapup import mark
 
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
 
@@ -24,25 +28,42 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     """Run to the end, emitting every record to the journal's receiver.
 
     Raises `Parked` where a person has to answer first, `JournalEnds` in a replay that
-    goes further than what was recorded.
+    goes further than what was recorded, `ConfigError` for a cap on money that can't be kept.
     """
     run = Run(question, config, journal)
     for place in journal.paid_twice:
         run.trouble(place, PAID_TWICE)
     try:
+        run.change(analyst=journal.analyst)
+        await know_prices(run)
         plan = await agree(run, await take_in(run))
         run.start(plan)
+        mark(run, await journal.elapsed("round/0"))
         stop = await (research_tree(run) if run.is_fixed else adapt(run))
-        if await conclude(run, stop):
-            await write_report(run)
+        await finish(run, stop)
     finally:
         await journal.close()
 
 
 async def adapt(run: Run) -> Stop:
-    """Rounds until the stop rule ends them."""
-    while True:
+    """Rounds until the stop rule ends them, then one for claims that rest on one source."""
+    decision: Decision = Continue()
+    while not isinstance(decision, Stop):
         await research_round(run)
         decision = await close_round(run)
-        if isinstance(decision, Stop):
-            return decision
+    if claims := weak_claims(run, decision):
+        await verification_round(run, claims)
+        await close_verification(run, decision, claims)
+    return decision
+
+
+async def finish(run: Run, stop: Stop) -> None:
+    """The report, or why there is none; a draft that fails its gate reopens research once."""
+    if not await conclude(run, stop):
+        return
+    written = await compose(run)
+    if reopens(run, written):
+        if not await conclude(run, await adapt(run)):
+            return
+        written = await compose(run)
+    await publish(run, written)

@@ -60,7 +60,8 @@ def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> 
         f"**{'Closest passages' if thin else 'Short answer'}.** {opening}{short}",
         *(_section(ledger, section, marks) for section in draft.sections),
         _disagreements(ledger, marks),
-        _not_found(ledger),
+        _not_found(ledger, draft),
+        _dropped(ledger),
     ]
     parts.insert(2, f"*{_facts(ledger, marks, ended, cut, by_code)}*")
     parts.append(_sources(ledger, marks))
@@ -91,6 +92,8 @@ def _standing(ledger: Ledger, aspect: Aspect, section: Section) -> str:
     """Well established, or preliminary, in words and by a mark, by what the section cites."""
     if aspect.state is AspectState.DISPUTED:
         return "⚠ Sources disagree"
+    if aspect.state not in ANSWERING:
+        return "○ Not settled: what was found does not answer it in full"
     cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
@@ -148,13 +151,20 @@ def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
     )
 
 
-def _not_found(ledger: Ledger) -> str:
-    missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING]
+def _not_found(ledger: Ledger, draft: Draft) -> str:
+    """What nothing was found on; a sub-question with a section of its own stands there alone."""
+    shown = {section.aspect_id for section in draft.sections}
+    missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING and a.id not in shown]
     if not missing:
         return ""
     lines = [f"- {aspect.text}" for aspect in missing]
     tried = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
     return "## Not found\n\n" + "\n".join(lines) + f"\n\nSearches tried: {tried}."
+
+
+def _dropped(ledger: Ledger) -> str:
+    lines = [f"- {aspect.text}" for aspect in ledger.dropped.values()]
+    return "## Left out at your request\n\n" + "\n".join(lines) if lines else ""
 
 
 def _sources(ledger: Ledger, marks: _Markers) -> str:

@@ -7,7 +7,9 @@ the rest are open:
     cap = 1 + 9 · (s + 0.75·o + 0.5·d) / n
 
 and, while the evidence gate fails, at most half a point below the threshold. More evidence
-never lowers it while the sub-questions and the contradictions stay the same.
+never lowers it while the sub-questions and the contradictions stay the same. What a round
+earned leaves that last part out: it does not depend on the threshold, so that a higher one
+never makes a round look as if it had improved less.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ class Score:
     """All on the scale 1-10; `cap_reason` is empty where the cap took nothing."""
 
     score: float
+    earned: float
     model_score: float
     cap: float
     cap_reason: str
@@ -76,8 +79,10 @@ def score(
     """The round's score; `model_score` is the mean before the cap."""
     mean = weighted_mean(dimensions, weights)
     highest, why = cap(ledger, sources_per_aspect)
-    if not evidence_gate_passed and highest >= threshold:
-        highest = max(1.0, threshold - BELOW_THRESHOLD)
+    earned = round(min(mean, highest), 2)
+    below = max(1.0, threshold - BELOW_THRESHOLD)
+    if not evidence_gate_passed and highest > below:
+        highest = below
         why = "; ".join(filter(None, (why, "too little evidence for the gate")))
     capped = min(mean, highest)
-    return Score(round(capped, 2), mean, highest, why if capped < mean else "")
+    return Score(round(capped, 2), earned, mean, highest, why if capped < mean else "")

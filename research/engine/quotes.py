@@ -1,8 +1,6 @@
-"""Quotes: found in the stored page by code, and compared with the claim made of them.
+"""Quotes: found in the stored page by code; one that does not stand there is refused.
 
-F1 and C11 of the requirement ledger: a quote that does not stand in the page is refused;
-a claim that says something else than its quote is not repeated, the quote's own words
-take its place.
+Rule F1 of the requirement ledger. What is claimed of a quote is checked in `claims.py`.
 """
 
 from __future__ import annotations
@@ -14,8 +12,7 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from research.engine import features
-from research.engine.records import Uncertainty
-from research.engine.text import Sentence, normalise, term_set
+from research.engine.text import Sentence, normalise
 
 MAX_QUOTE = 400
 _FOLDED = str.maketrans(
@@ -97,45 +94,6 @@ def span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | None:
             end -= 1
         end = start + len(text[start:end].rstrip())
     return (start, end) if end > start else None
-
-
-def differences(claim: str, quote: str, context: str) -> tuple[Uncertainty, ...]:
-    """What the claim says that its quote doesn't: numbers, names, negation or direction.
-
-    `context` (title and section of the page, and the question) may lend names, since a
-    claim names what its quote calls "it"; numbers must stand in the quote itself.
-    """
-    found: list[Uncertainty] = []
-    numbers = set(features.numbers(claim)) - set(features.numbers(quote))
-    if numbers or features.scales(claim) - features.scales(quote):
-        found.append("number_differs")
-    if _foreign_names(claim, f"{quote} {context}"):
-        found.append("name_differs")
-    against = features.direction(claim) * features.direction(quote) < 0
-    if features.negated(claim) != features.negated(quote) or against:
-        found.append("negation_differs")
-    return tuple(found)
-
-
-def _foreign_names(claim: str, allowed: str) -> list[str]:
-    plain = normalise(allowed).casefold()
-    words = term_set(allowed)
-    return [
-        name
-        for name in features.names(claim)
-        if name.casefold() not in plain and not term_set(name) <= words
-    ]
-
-
-def stronger(claim: str, quote: str) -> bool:
-    """Whether the claim drops a hedge that its quote holds ("may" → "does")."""
-    return features.hedged(quote) and not features.hedged(claim)
-
-
-def share_supported(claim: str, quote: str, context: str) -> float:
-    """The share (0-1) of the claim's words that stand in its quote or in the context."""
-    words = term_set(claim)
-    return len(words & (term_set(quote) | term_set(context))) / len(words) if words else 0.0
 
 
 def plain(quote: str) -> str:

@@ -1,41 +1,59 @@
 """How relevant a page is to a sub-question: one formula, 0-1, no model.
 
-C20 of the requirement ledger. From 0.6 a page counts as relevant for the overview gate.
+From 0.6 a page counts as relevant for the overview gate. `python -m bench.retrieval` measures
+how well that line parts pages that answer from others.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 
 from research.engine import features
 from research.engine.similarity import jaccard
-from research.engine.text import sentences, term_set, terms, tokens
+from research.engine.text import sentence_terms, term_set, terms, tokens
 
 _NAME_WEIGHT = 2.0
 _WINDOW = 3
 WORDED_ALIKE = 0.3
+RELEVANT = 0.6
+# A page answers in other words than it is asked in: of the pages that are known to answer,
+# nine in ten hold this share of the terms, and more than one of them, or a name; of other
+# pages two in a hundred. See `python -m bench.retrieval`.
+ANSWERING_SHARE = 0.25
+MORE_THAN_ONE = 1.5
+OF_A_FEW = 0.75
 
 
+@lru_cache(maxsize=4096)
 def relevance(wanted: str, title: str, text: str) -> float:
     """Weighted share of the wanted terms that the page holds, and that it holds together.
 
-    Terms of proper names weigh double. Half of the score is the share of terms anywhere in
-    the page (title included), half the best share within three neighbouring sentences.
+    Terms of proper names weigh double. What is held is half the weight of the terms anywhere
+    in the page (title included) and half the best within three neighbouring sentences. As
+    much as pages hold that answer is a relevance of `RELEVANT`; below and above that it
+    grows evenly.
     """
     weights = term_weights(wanted)
     total = sum(weights.values())
     if not total:
         return 0.0
-    found = sentences(text)
-    bags = [term_set(sentence.text) for sentence in found]
-    title_terms = term_set(title)
-    everywhere = title_terms.union(*bags) if bags else title_terms
-    share = _weigh(everywhere, weights) / total
+    asked = weights.keys()
+    in_title = asked & term_set(title)
+    held = [asked & bag for bag in sentence_terms(text)]
+    everywhere = _weigh(in_title.union(*held), weights)
     near = max(
-        (_weigh(title_terms.union(*bags[i : i + _WINDOW]), weights) for i in range(len(bags))),
-        default=0.0,
+        (_weigh(in_title.union(*held[i : i + _WINDOW]), weights) for i, h in enumerate(held) if h),
+        default=_weigh(in_title, weights) if held else 0.0,
     )
-    return round(0.5 * share + 0.5 * near / total, 4)
+    return round(_placed(0.5 * everywhere + 0.5 * near, total), 4)
+
+
+def _placed(held: float, total: float) -> float:
+    enough = min(max(ANSWERING_SHARE * total, MORE_THAN_ONE), OF_A_FEW * total)
+    if held <= enough:
+        return RELEVANT * held / enough
+    return RELEVANT + (1 - RELEVANT) * (held - enough) / (total - enough)
 
 
 def hit_relevance(wanted: str, title: str, snippet: str) -> float:
@@ -58,6 +76,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(token.lower() for token in tokens(text))
 
 
+@lru_cache(maxsize=256)
 def term_weights(wanted: str) -> dict[str, float]:
     named = Counter(t for name in features.names(wanted) for t in term_set(name))
     return {t: _NAME_WEIGHT if named[t] else 1.0 for t in dict.fromkeys(terms(wanted))}

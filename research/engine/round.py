@@ -7,70 +7,88 @@ query and rank, never in the order of arrival.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
-from urllib.parse import urlsplit
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil
 
-from research.engine.budget import BudgetSpent
-from research.engine.choosing import Candidate, choose_pages
+from research.engine.choosing import Candidate, Followed, choose_pages
+from research.engine.extractive.coverage import Scale
 from research.engine.findings import Reading
-from research.engine.records import RefusedQuote, Round, Skipped, Source, Status, Unit
-from research.engine.relevance import relevance
+from research.engine.merging import Merger, aims
+from research.engine.records import Round, Skipped, Source, Status, Unit
 from research.engine.run import Run
 from research.engine.tasks.read import read
-from research.engine.tools import (
-    FetchFailure,
-    Page,
-    SearchFailure,
-    SearchHit,
-    SearchRequest,
-)
-from research.engine.topics import Topic, choose
+from research.engine.topics import Choice, Topic, choose, lead_topics
+from research.engine.units import Reader, Work, fetch_and_read, host, search, take_late
 
+FIRST_WAVE = 0.6
+"""The share of a round's pages for what it set out for; the rest is for what that named."""
 
-@dataclass
-class Work:
-    """A unit at work: its topic, what its search named, what was fetched and read."""
-
-    unit: Unit
-    topic: Topic
-    hits: tuple[SearchHit, ...] = ()
-    urls: list[str] = field(default_factory=list)
-    pages: list[Page] = field(default_factory=list)
-    reading: Reading = field(default_factory=Reading)
-    follow_ups: list[str] = field(default_factory=list)
-
-    @property
-    def place(self) -> str:
-        return f"round/{self.unit.round}/unit/{self.unit.number}"
-
-
-Reader = Callable[[Run, Work], Awaitable[Reading]]
 Chooser = Callable[[Run, Sequence[Work]], None]
 
 
 async def research_round(run: Run) -> None:
-    """Search, fetch and read the candidates' topics, and merge what they say."""
-    room = run.config.max_research_units - len(run.ledger.topics)
-    limit = min(run.limits.topics_per_round, room)
-    threshold = run.config.duplicate_topic_similarity_threshold
-    choice = choose(run.candidates, run.ledger, limit, threshold)
+    """Search, fetch and read the candidates' topics, and merge what they say.
+
+    Without a model reading costs no call: a second wave of units takes the rest of the
+    round's pages and follows the names that the first one read.
+    """
+    choice = _untried(run, run.candidates, max(1, _room(run)))
     work = begin(run, choice.topics, choice.skipped)
-    await work_through(run, work, _choose_together, _read)
+    if not run.follows_names:
+        await work_through(run, work, choose_together, read_for_unit)
+        return
+    merger, most = Merger(run), run.limits.pages_per_round
+    await _wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
+    merger.add(work)
+    most -= sum(len(item.urls) for item in work)
+    room = _room(run)
+    if most > 0 and room > 0 and not run.last:
+        further = dispatch(run, _untried(run, lead_topics(run.ledger), room).topics)
+        await _wave(run, further, partial(choose_best, most=most), read_for_unit)
+        merger.add(further)
+    merger.close()
+    run.tell_usage()
+
+
+def _room(run: Run) -> int:
+    """Topics that the limits leave for a wave."""
+    config = run.config
+    return min(
+        config.max_research_units - len(run.ledger.topics),
+        config.max_searches - run.journal.meter.usage.searches,
+        1 if run.last else run.limits.topics_per_round,
+    )
+
+
+def _untried(run: Run, candidates: Sequence[Topic], room: int) -> Choice:
+    threshold = run.config.duplicate_topic_similarity_threshold
+    return choose(candidates, run.ledger, room, threshold)
 
 
 async def work_through(
     run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader
 ) -> None:
     """Search for all units, choose their pages, fetch and read, and merge in order."""
+    merger = Merger(run)
+    await _wave(run, work, choose_for, read_unit)
+    merger.add(work)
+    merger.close()
+    run.tell_usage()
+
+
+async def _wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader) -> None:
     slots = asyncio.Semaphore(run.config.max_concurrent_research_units)
-    await each(_search(run, item, slots) for item in work)
+    await each(search(run, item, slots) for item in work)
+    for item in work:
+        if not item.searched and item.unit.status == "dropped":
+            del run.ledger.queries[item.topic.queries[0]]
+        run.ledger.queries |= item.searched
+    await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
-    await each(_fetch_and_read(run, item, slots, read_unit) for item in work)
-    _merge(run, work)
-    run.tell_usage()
+    await each(fetch_and_read(run, item, slots, read_unit) for item in work)
 
 
 async def each(steps: Iterable[Coroutine[None, None, None]]) -> None:
@@ -84,59 +102,84 @@ async def each(steps: Iterable[Coroutine[None, None, None]]) -> None:
 
 
 def begin(run: Run, topics: Sequence[Topic], skipped: tuple[Skipped, ...] = ()) -> list[Work]:
-    """Open the next round with these topics, each with the one query it goes by."""
-    ledger, number = run.ledger, len(run.ledger.rounds) + 1
+    """Open the next round with these topics."""
+    number = len(run.ledger.rounds) + 1
     run.change(status=Status.RESEARCHING, round=number)
+    run.ledger.begin_round(Round(number, run.state.stage, (), skipped))
+    for skip in skipped:
+        run.log("refused the topic %r: %.2f like %r", skip.topic, skip.similarity, skip.twin)
+    return dispatch(run, topics)
+
+
+def dispatch(run: Run, topics: Sequence[Topic]) -> list[Work]:
+    """Units of the open round for these topics; each way to search belongs to one of them."""
+    ledger, earlier = run.ledger, run.ledger.round.topics
     texts = tuple(topic.text for topic in topics)
-    ledger.begin_round(Round(number, run.state.stage, texts, skipped))
+    ledger.update_round(topics=(*earlier, *texts))
     ledger.topics.extend(texts)
-    work = [
-        Work(Unit(number, place, topic.text, topic.aspect_id, topic.queries), topic)
-        for place, topic in enumerate(topics, 1)
-    ]
-    for item in work:
-        ledger.queries[item.topic.queries[0]] = 0
-        run.journal.emit(item.unit)
+    ledger.followed.extend(topic.lead.text for topic in topics if topic.lead)
+    work: list[Work] = []
+    taken = {topic.queries[0] for topic in topics}
+    for place, topic in enumerate(topics, len(earlier) + 1):
+        first, *others = topic.queries
+        ways = (first, *(query for query in others if query not in taken))
+        taken.update(ways)
+        ledger.queries[first] = 0
+        unit = Unit(ledger.round.number, place, topic.text, topic.aspect_id, (first,))
+        work.append(Work(unit, replace(topic, queries=ways)))
+        run.journal.emit(unit)
     return work
 
 
-async def _search(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
-    query = item.topic.queries[0]
-    async with slots:
-        run.doing(f"Searching: {query}")
-        request = SearchRequest(
-            query, run.config.max_search_results_for_agent, run.ledger.plan.language
-        )
-        try:
-            answer = await run.journal.search(f"{item.place}/search/1", request)
-        except SearchFailure as failure:
-            _fail(run, item, failure.reason)
-            return
-        except BudgetSpent:
-            item.unit = replace(item.unit, status="dropped", failure="the budget is spent")
-            return
-    item.hits = answer.hits
-    run.ledger.queries[query] = len(answer.hits)
-    for note in answer.notes:
-        run.trouble("search", note)
-
-
-def _fail(run: Run, item: Work, reason: str) -> None:
-    item.unit = replace(item.unit, status="failed", failure=reason)
-    run.trouble(f"round {item.unit.round}, {item.topic.text}", reason)
-
-
-def _choose_together(run: Run, work: Sequence[Work]) -> None:
+def choose_together(run: Run, work: Sequence[Work]) -> None:
     """The round's pages, chosen over all units together."""
     wanted = [
-        [Candidate(hit, _aims(run, item)) for hit in item.hits if hit.url not in run.ledger.pages]
+        [Candidate(hit, aims(run, item)) for hit in item.hits if hit.url not in run.ledger.pages]
         for item in work
     ]
-    room = max(1, run.limits.tool_calls - 1)
-    chosen = choose_pages(wanted, run.limits.pages_per_round, room, run.tried)
+    searches = max((len(item.searched) for item in work), default=1)
+    room = max(1, run.limits.tool_calls - max(1, searches))
+    here = sum(len(item.urls) for item in work)
+    most = min(run.limits.pages_per_round - here, _fetches_left(run))
+    chosen = choose_pages(wanted, most, room, run.tried)
     for item, urls in zip(work, chosen, strict=True):
-        item.urls = urls
+        item.urls += urls
         run.tried.update(urls)
+
+
+def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
+    """The best of all that any search of the run named and nobody read, whoever asked.
+
+    A page goes to the unit that found it, or to another that has calls left.
+    """
+    for item in work:
+        run.offers += [(hit, item.topic.lead, aims(run, item)) for hit in item.hits]
+    scale = Scale.of(run.ledger)
+    offers = [
+        Followed(hit, lead, scale) if lead else Candidate(hit, wanted)
+        for hit, lead, wanted in run.offers
+        if hit.url not in run.tried
+    ]
+    here = sum(len(item.urls) for item in work)
+    most = min(most - here, sum(_calls_left(run, item) for item in work), _fetches_left(run))
+    [urls] = choose_pages([offers], most, most, run.tried)
+    run.tried.update(urls)
+    for url in urls:
+        able = [item for item in work if _calls_left(run, item) > 0]
+        named = (item for item in able if any(hit.url == url for hit in item.hits))
+        next(named, able[0]).urls.append(url)
+
+
+def _calls_left(run: Run, item: Work) -> int:
+    if item.unit.status:
+        return 0
+    calls = max(1, run.limits.tool_calls - len(item.searched))
+    return max(0, calls - len(item.urls))
+
+
+def _fetches_left(run: Run) -> int:
+    """Pages that came late are paid for, whether they are taken or not."""
+    return run.config.max_fetches - run.journal.meter.usage.fetches - len(run.late)
 
 
 def _list_sources(run: Run, work: Sequence[Work]) -> None:
@@ -144,162 +187,13 @@ def _list_sources(run: Run, work: Sequence[Work]) -> None:
     for item in work:
         for hit in item.hits:
             if hit.url not in run.ledger.sources:
-                source = Source(hit.url, hit.title, _host(hit.url), item.unit.round)
+                source = Source(hit.url, hit.title, host(hit.url), item.unit.round)
                 run.ledger.put_source(replace(source, published=hit.published))
 
 
-def _aims(run: Run, item: Work) -> tuple[str, ...]:
-    """The texts that a page may be relevant to: topic, query, and its sub-question."""
-    aspect = run.ledger.aspects.get(item.topic.aspect_id or "")
-    return (aspect.text if aspect else item.topic.text, item.topic.queries[0])
-
-
-def _host(url: str) -> str:
-    return (urlsplit(url).hostname or "").removeprefix("www.")
-
-
-async def _fetch_and_read(
-    run: Run, item: Work, slots: asyncio.Semaphore, read_unit: Reader
-) -> None:
-    if item.unit.status:
-        return
-    async with slots:
-        started = await run.journal.elapsed(f"{item.place}/start")
-        await _fetch(run, item)
-        run.doing(f"Reading for: {item.topic.text}")
-        item.reading = await read_unit(run, item)
-        ended = await run.journal.elapsed(f"{item.place}/end")
-        item.unit = replace(item.unit, status="done", seconds=round(ended - started, 3))
-
-
-async def _read(run: Run, item: Work) -> Reading:
+async def read_for_unit(run: Run, item: Work) -> Reading:
     """Read for the unit's own sub-question first, then the others."""
     aspects = sorted(
         run.ledger.aspects.values(), key=lambda aspect: aspect.id != item.topic.aspect_id
     )
     return await read(run, f"{item.place}/read", item.topic.text, item.pages, aspects)
-
-
-async def _fetch(run: Run, item: Work) -> None:
-    """Fetch the unit's pages; one that is not there by the deadline counts as late."""
-    item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
-    tasks = {
-        url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}")
-        for url in item.urls
-        if url not in run.ledger.pages
-    }
-
-    async def wait() -> list[str]:
-        return await _late(tasks, run.journal.interrupted, run.config.unit_seconds)
-
-    late = set(await run.journal.decide(f"{item.place}/late", wait))
-    for url in late:
-        tasks[url].cancel()
-    for url, task in tasks.items():
-        if url in late:
-            run.tried.discard(url)
-            _mark(run, url, "not_read", "not there in time; may come in the next round")
-            continue
-        run.doing(f"Reading {_host(url)}")
-        try:
-            page = await task
-        except FetchFailure as failure:
-            _mark(run, url, failure.status, failure.reason)
-        except BudgetSpent:
-            _mark(run, url, "not_read", "the budget for pages is spent")
-        else:
-            item.pages.append(page)
-
-
-async def _late(
-    tasks: dict[str, asyncio.Task[Page]], interrupted: asyncio.Event, seconds: float
-) -> list[str]:
-    if tasks:
-        stop = asyncio.create_task(interrupted.wait(), name="interrupted")
-        all_done = asyncio.create_task(asyncio.wait(tasks.values()), name="pages")
-        waiting: set[asyncio.Task[Any]] = {stop, all_done}
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        for task in waiting:
-            task.cancel()
-    late = [url for url, task in tasks.items() if not task.done()]
-    for url in late:
-        tasks[url].cancel()
-    return late
-
-
-def _mark(run: Run, url: str, status: str, reason: str) -> None:
-    source = replace(run.ledger.sources[url], status=status, reason=reason)  # type: ignore[arg-type]
-    run.ledger.put_source(source)
-
-
-# --- merge --------------------------------------------------------------------------------
-
-
-def _merge(run: Run, work: Sequence[Work]) -> None:
-    """Pages, findings, leads and refusals into the ledger, in canonical order."""
-    ledger, before = run.ledger, dict(run.ledger.book.records)
-    new_claims: list[str] = []
-    keys_before = {a: ledger.keys_of(a) for a in ledger.aspects}
-    for item in work:
-        for page in item.pages:
-            _add_page(run, page, item)
-        for finding in item.reading.findings:
-            record, new = ledger.book.add(finding, item.unit.round)
-            if new:
-                new_claims.append(record.claim)
-        _refuse(run, item)
-        for lead in item.reading.leads:
-            known = ledger.leads.get(lead.text)
-            if known is None or known.strength < lead.strength:
-                ledger.leads[lead.text] = lead
-        run.journal.emit(item.unit)
-    _count_searches(run, work, keys_before)
-    novelty = ledger.corpus.novelty(new_claims)
-    ledger.corpus.add(new_claims)
-    ledger.refresh_aspects()
-    ledger.emit_evidence(before)
-    ledger.update_round(
-        novelty=round(novelty, 4),
-        pages_read=sum(len(item.pages) for item in work),
-        new_evidence=len(new_claims),
-    )
-
-
-def _add_page(run: Run, page: Page, item: Work) -> None:
-    run.ledger.pages[page.url] = page
-    worth = max(relevance(aim, page.title, page.text) for aim in _aims(run, item))
-    listed = run.ledger.sources[page.url]
-    run.ledger.put_source(
-        replace(
-            listed,
-            title=page.title or listed.title,
-            domain=page.domain,
-            kind=page.kind,
-            published=page.published or listed.published,
-            relevance=worth,
-            status="read",
-            reason=None,
-        )
-    )
-
-
-def _refuse(run: Run, item: Work) -> None:
-    for ordinal, refusal in enumerate(item.reading.refusals, 1):
-        run.journal.meter.usage.refused_quotes += 1
-        run.journal.emit(
-            RefusedQuote(
-                item.unit.round, item.unit.number, ordinal,
-                refusal.claim, refusal.url, refusal.reason,
-            )
-        )  # fmt: skip
-
-
-def _count_searches(run: Run, work: Sequence[Work], before: dict[str, frozenset[str]]) -> None:
-    """How often in a row a sub-question was searched without a new independent source."""
-    searched = {item.topic.aspect_id: None for item in work if item.unit.status == "done"}
-    for aspect_id in filter(None, searched):
-        aspect = run.ledger.aspects[aspect_id]
-        news = run.ledger.keys_of(aspect_id) - before.get(aspect_id, frozenset())
-        run.ledger.set_aspect(
-            aspect_id, searches_without_news=0 if news else aspect.searches_without_news + 1
-        )

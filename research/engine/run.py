@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass, field, replace
 
+from research.engine.assessment import Assessment
+from research.engine.budget import Spent
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.evidence import Book
 from research.engine.journal import Journal
-from research.engine.ledger import Ledger
-from research.engine.records import Action, Plan, Problem, RunState, Status
+from research.engine.ledger import Lead, Ledger
+from research.engine.records import Action, Complexity, Plan, Problem, RunState, Status, StopReason
+from research.engine.tools import SearchHit
 from research.engine.topics import Topic, first_topics
 
+log = logging.getLogger(__name__)
+
+BEFORE = frozenset({
+    Status.QUEUED, Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL,
+})  # fmt: skip
+CUT = "Prompts were cut to the model's window: the least relevant of what was read is left out."
 _SPENT = {
+    "budget_time": "the run's time was up",
+    "budget_cost": "the money that the budget allows is used up",
     "budget_calls": "the model calls that the budget allows are used up",
     "budget_tokens": "the tokens that the budget allows are used up",
 }
@@ -33,7 +45,12 @@ class Question:
 class Run:
     """The question, the frozen config, the way to the outside, and what is known so far.
 
-    `candidates` are topics for the next round, `tried` the addresses that were chosen.
+    `candidates` are topics for the next round, `tried` the addresses that were chosen, `offers`
+    what searches named, for which lead, and the texts that it may be relevant to; `late`
+    those whose pages did not come in time, with their sub-question. `marks` are what was spent
+    at each boundary. `wished` is the round that a person wants to see, `last` the budget that
+    ends the run after the present round. `earned` are the rounds' scores, and `assessment` is
+    the last one that was made.
     """
 
     question: Question
@@ -42,8 +59,18 @@ class Run:
     state: RunState = field(default_factory=lambda: RunState(Status.INTAKE))
     candidates: list[Topic] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
+    offers: list[tuple[SearchHit, Lead | None, tuple[str, ...]]] = field(default_factory=list)
+    late: dict[str, str | None] = field(default_factory=dict)
+    marks: list[Spent] = field(default_factory=list)
+    wished: int = 0
+    last: StopReason | None = None
+    earned: list[float] = field(default_factory=list)
+    assessment: Assessment | None = None
+    is_verified: bool = False
+    is_reopened: bool = False
     _ledger: Ledger | None = None
     _limits: Limits | None = None
+    _window: tuple[int | None] | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -67,17 +94,44 @@ class Run:
 
     @property
     def has_model(self) -> bool:
-        return self.journal.analyst != "extractive"
+        return self.journal.has_model
+
+    @property
+    def follows_names(self) -> bool:
+        """Without a model, a question that isn't open-ended is followed from name to name."""
+        return not self.has_model and self.ledger.complexity is not Complexity.COMPLEX
 
     @property
     def is_fixed(self) -> bool:
         return self.config.deep_research_mode == "fixed"
+
+    @property
+    def report_place(self) -> str:
+        """Where the report's calls are journaled; a second draft has a place of its own."""
+        return "report/2" if self.is_reopened else "report"
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is asked small things, one at a time."""
+        return self.has_model and self.config.model_profile == "small"
+
+    async def context_tokens(self) -> int | None:
+        """The model's window, as it was when the run first asked for it."""
+        if self._window is None:
+            self._window = (await self.journal.context_tokens(),)
+        return self._window[0]
+
+    def cut_prompt(self) -> None:
+        """A prompt holds less than there was, for want of room."""
+        self.journal.meter.usage.prompts_cut += 1
+        self.trouble("model", CUT)
 
     def change(self, **changes: object) -> None:
         """Change the run's head and tell."""
         state = replace(self.state, **changes)  # type: ignore[arg-type]
         if state != self.state:
             self.state = state
+            self.journal.meter.stage = "intake" if state.status in BEFORE else state.stage.value
             self.journal.emit(state)
 
     def doing(self, text: str) -> None:
@@ -93,6 +147,11 @@ class Run:
         self.journal.meter.fell_back(task, cause)
         said = _SPENT.get(cause, cause).rstrip(".")
         self.trouble(f"model, {task}", f"Done by code instead: {said}.")
+
+    def log(self, message: str, *parts: object) -> None:
+        """To the log at INFO, with the question; a repetition of what is recorded says nothing."""
+        if not self.journal.catching_up:
+            log.info(f"“%.60s”: {message}", self.question.text, *parts)
 
     def tell_usage(self) -> None:
         self.journal.emit(self.journal.meter.snapshot())

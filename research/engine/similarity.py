@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from research.engine.records import Skipped
 from research.engine.text import term_set
@@ -15,8 +16,9 @@ from research.engine.text import term_set
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Shared ÷ all; 0 where both are empty."""
-    union = len(one | other)
-    return len(one & other) / union if union else 0.0
+    shared = len(one & other)
+    union = len(one) + len(other) - shared
+    return shared / union if union else 0.0
 
 
 def twin(topic: str, earlier: Iterable[str], threshold: float) -> Skipped | None:
@@ -26,15 +28,20 @@ def twin(topic: str, earlier: Iterable[str], threshold: float) -> Skipped | None
     meaning: topics that each hold a word of their own are twins only where their own words
     are less than a fifth of what they share.
     """
-    words, best = term_set(topic), None
+    words, best = _words(topic), None
     for candidate in earlier:
-        other = term_set(candidate)
+        other = _words(candidate)
         similarity = jaccard(words, other)
         if similarity < threshold or _each_has_its_own(words, other):
             continue
         if best is None or similarity > best.similarity:
             best = Skipped(topic, candidate, round(similarity, 3))
     return best
+
+
+@lru_cache(maxsize=10_000)
+def _words(topic: str) -> frozenset[str]:
+    return term_set(topic)
 
 
 def _each_has_its_own(one: frozenset[str], other: frozenset[str]) -> bool:

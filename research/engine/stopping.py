@@ -30,7 +30,9 @@ class Situation:
 
     `scores` and `novelties` hold one value a round, oldest first. `gates_open` says that the
     evidence gate or Gates 1-2 still ask for more that is to be had. `had_news` says that the
-    round closed a gap or raised a sub-question. `topics_left` counts untried topics.
+    round closed a gap or raised a sub-question. `topics_left` counts untried topics. `wished`
+    is the round that a person wants to see, whatever the rules of quality say. `bridge` says
+    that pages name what the question needs and nobody looked up yet.
     """
 
     rounds: int
@@ -44,6 +46,8 @@ class Situation:
     had_news: bool
     topics_left: int
     units: int
+    wished: int = 0
+    bridge: bool = False
     complexity: Complexity = Complexity.ORDINARY
     command: StopReason | None = None
     spent: StopReason | None = None
@@ -52,7 +56,7 @@ class Situation:
 def decide(now: Situation, config: ResearchConfig) -> Decision:
     """Go on, or stop for the first reason that holds."""
     reason = _hard(now, config)
-    if reason is None and now.rounds >= config.adaptive_min_depth:
+    if reason is None and now.rounds >= max(config.adaptive_min_depth, now.wished):
         reason = _quality(now, config)
         if reason is None and config.enable_early_termination:
             reason = _early(now, config)
@@ -63,20 +67,23 @@ def decide(now: Situation, config: ResearchConfig) -> Decision:
 
 def _hard(now: Situation, config: ResearchConfig) -> StopReason | None:
     """Reasons that override the minimum depth. Where nothing answers after two rounds (or the
-    last one, or with no way left to ask), that is the reason, not the number of rounds."""
+    last one, or with no way left to ask), that is the reason, not the number of rounds; while
+    a bridge is in sight, only the last one tells."""
     if now.command or now.spent:
         return now.command or now.spent
-    tried = now.rounds >= min(2, now.soft_end) or now.topics_left == 0
+    end = max(now.soft_end, now.wished)
+    enough = end if now.bridge else min(2, end)
+    tried = now.rounds >= max(now.wished, enough) or now.topics_left == 0
     reasons = (
         (StopReason.MAX_UNITS, now.units >= config.max_research_units),
-        (StopReason.MAX_ROUNDS, now.rounds >= now.soft_end and now.supporting > 0),
+        (StopReason.MAX_ROUNDS, now.rounds >= end and now.supporting > 0),
         (StopReason.NOTHING_FOUND, tried and now.supporting == 0),
     )
     return next((reason for reason, holds in reasons if holds), None)
 
 
 def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
-    if now.gates_open:
+    if now.gates_open or now.bridge:
         return None
     good = bool(now.scores) and now.scores[-1] >= config.adaptive_quality_threshold
     if good and not now.critical_gaps:
@@ -86,7 +93,7 @@ def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
 
 def _early(now: Situation, config: ResearchConfig) -> StopReason | None:
     """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
-    if now.had_news or now.rounds < 2:
+    if now.had_news or now.bridge or now.rounds < 2:
         return None
     novelty = now.novelties[-1]
     if now.novelties[-2:] == (0.0, 0.0):

@@ -7,9 +7,11 @@ subject; stop words and stemming are English, other languages are compared as wr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +26,7 @@ _IDENTIFIER = re.compile(r"[a-z]\w*(?:_\w|\.\w|\()")
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -36,9 +39,23 @@ def stem(word: str) -> str:
     return stemmed
 
 
+def without_accents(text: str) -> str:
+    """Latin letters without their marks; other scripts as written."""
+    return _MARKED.sub(lambda letter: unicodedata.normalize("NFD", letter[0])[0], text)
+
+
 @lru_cache(maxsize=50_000)
-def _terms_of_token(token: str) -> tuple[str, ...]:
-    written = token.lower().replace("’", "'")
+def _terms_of(token: str) -> tuple[str, ...]:
+    return (
+        ()
+        if token.lower() in STOP_WORDS
+        else tuple(term for term in _parts_of(token) if term not in STOP_WORDS)
+    )
+
+
+def _parts_of(token: str) -> tuple[str, ...]:
+    """Stems of a token; one of several parts comes whole too."""
+    written = without_accents(token.lower()).replace("’", "'")
     lower = _CONTRACTION.sub("", written)
     if lower != written and (lower in STOP_WORDS or lower in _CLIPPED):
         return ()
@@ -50,12 +67,12 @@ def _terms_of_token(token: str) -> tuple[str, ...]:
 
 def tokens(text: str) -> list[str]:
     """Words as written, identifiers (`a_b`, `os.path`) whole, CJK runs as bigrams."""
-    found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        run = _CJK.search(token)
-        found.extend(_bigrams(token) if run else (token,))
-    return found
+    found: list[str] = _TOKEN.findall(text)
+    if text.isascii() or not _CJK.search(text):
+        return found
+    return [
+        part for token in found for part in (_bigrams(token) if _CJK.search(token) else (token,))
+    ]
 
 
 def _bigrams(run: str) -> list[str]:
@@ -64,15 +81,11 @@ def _bigrams(run: str) -> list[str]:
 
 def terms(text: str) -> list[str]:
     """Stems in order, stop words dropped; an identifier gives itself and its parts."""
-    found: list[str] = []
-    for token in tokens(text):
-        if token.lower() not in STOP_WORDS:
-            found.extend(t for t in _terms_of_token(token) if t not in STOP_WORDS)
-    return found
+    return [term for token in tokens(text) for term in _terms_of(token)]
 
 
 def term_set(text: str) -> frozenset[str]:
-    return frozenset(terms(text))
+    return frozenset(chain.from_iterable(map(_terms_of, set(tokens(text)))))
 
 
 def normalise(text: str) -> str:
@@ -147,6 +160,12 @@ def sentences(text: str) -> tuple[Sentence, ...]:
                     )
                 )
     return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def sentence_terms(text: str) -> tuple[frozenset[str], ...]:
+    """The terms of each of a page's sentences."""
+    return tuple(term_set(sentence.text) for sentence in sentences(text))
 
 
 def _blocks(text: str) -> Iterator[_Block]:
@@ -234,8 +253,9 @@ def _is_abbreviation(text: str, start: int, dot: int, end: int) -> bool:
     last = text[start:dot].rsplit(None, 1)[-1].lstrip("(\"'“‘[").lower() if dot > start else ""
     if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i"):
         return True
-    following = text[end : end + 60].lstrip()
-    return following[:1].islower() and last != "" and not _IDENTIFIER.match(following)
+    following = _skip_space(text, end, len(text))
+    lower = text[following : following + 1].islower() and last != ""
+    return lower and not _IDENTIFIER.match(text, following)
 
 
 def words_in(text: str) -> int:

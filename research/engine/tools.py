@@ -1,19 +1,20 @@
 """What the engine may ask of the outside world, and nothing else.
 
 The engine never opens a socket, reads a clock or touches a database. It calls the four
-interfaces below, always through a `Journal` (see `research/engine/journal.py`).
+interfaces below, always through a `Journal` (see `research/engine/journal/`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
+SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
-ModelRole = Literal["research", "evaluator"]
+ModelRole = Literal["research", "evaluator", "judge"]
 
 
 class ToolFailure(Exception):
@@ -30,13 +31,22 @@ class ToolFailure(Exception):
 
 
 class ModelFailure(ToolFailure):
-    """The model's server gave no usable answer; it may say when to ask again."""
+    """The model's server gave no usable answer; it may say when to ask again.
+
+    `spent` is what the attempt took all the same, None where it took nothing.
+    """
 
     def __init__(
-        self, reason: str, *, permanent: bool = False, retry_after_seconds: float | None = None
+        self,
+        reason: str,
+        *,
+        permanent: bool = False,
+        retry_after_seconds: float | None = None,
+        spent: ModelAnswer | None = None,
     ) -> None:
         super().__init__(reason, permanent=permanent)
         self.retry_after_seconds = retry_after_seconds
+        self.spent = spent
 
 
 class SearchFailure(ToolFailure):
@@ -65,7 +75,10 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """`cost_usd` is None where the price is unknown; tokens may be estimates."""
+    """`cost_usd` is None where the price is unknown; tokens may be estimates.
+
+    `cut_off` says that the answer ended at its length limit; `notes` are for the run's reader.
+    """
 
     text: str
     model: str
@@ -73,13 +86,26 @@ class ModelAnswer:
     completion_tokens: int
     tokens_estimated: bool = False
     cost_usd: float | None = None
+    cut_off: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class SearchRequest:
+    """What to search for, and within which bounds.
+
+    `since` and `until` are days in ISO 8601, both included. A site stands for its
+    subdomains too; an empty `only_sites` is any site.
+    """
+
     query: str
     limit: int = 8
     language: str = "en"
+    kind: SearchKind = "web"
+    since: str | None = None
+    until: str | None = None
+    only_sites: tuple[str, ...] = ()
+    never_sites: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -111,7 +137,7 @@ class Page:
     a list of terms), list items as lines `- item` or `1. item`, code indented by four
     spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
     digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
-    are ISO 8601, as precise as known.
+    are ISO 8601, as precise as known. `fetched_at` may lie before the run: see `PageCache`.
     """
 
     url: str
@@ -135,6 +161,37 @@ class Model(Protocol):
     name: str
 
     async def complete(self, request: ModelRequest) -> ModelAnswer: ...
+
+
+@runtime_checkable
+class StreamingModel(Model, Protocol):
+    """A model that can be followed while it writes: `hear` gets the text so far."""
+
+    async def stream(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelAnswer: ...
+
+
+@runtime_checkable
+class MeasuredModel(Model, Protocol):
+    """A model whose window is known: tokens of prompt and answer together, or None."""
+
+    async def context_tokens(self) -> int | None: ...
+
+
+class Price(Protocol):
+    """US dollars per token of a prompt and of an answer."""
+
+    @property
+    def input(self) -> float: ...
+
+    @property
+    def output(self) -> float: ...
+
+
+@runtime_checkable
+class PricedModel(Protocol):
+    """A model that may know what it costs; None where the price is unknown."""
+
+    def price(self, role: ModelRole) -> Price | None: ...
 
 
 class Search(Protocol):

@@ -9,29 +9,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from research.engine.assessment import Assessment
+from research.engine.extractive.leads import find_leads
 from research.engine.extractive.planning import query_of
-from research.engine.ledger import Ledger
-from research.engine.records import Gap, Skipped
+from research.engine.ledger import Lead, Ledger
+from research.engine.records import Complexity, Gap, Skipped
 from research.engine.similarity import twin
 from research.engine.text import normalise, unique
 
 TOP_GAPS = 3
 TOP_DIRECTIONS = 2
-CLAIM_WORDS = 10
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What one unit researches. `queries` are ways to search for it, preferred first."""
+    """What one unit researches. `queries` are ways to search for it, preferred first.
+
+    The next way is for a search that named nothing new, unless all are to be asked. `lead` is
+    the lead that it follows.
+    """
 
     text: str
     queries: tuple[str, ...]
     aspect_id: str | None = None
+    all_queries: bool = False
+    lead: Lead | None = None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The topics of a round, each with one query, and those refused as near-duplicates."""
+    """The topics of a round with ways untried so far, and those refused as near-duplicates."""
 
     topics: tuple[Topic, ...]
     skipped: tuple[Skipped, ...]
@@ -43,7 +49,7 @@ def first_topics(ledger: Ledger) -> list[Topic]:
 
 
 def next_topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:
-    """Candidates for the next round, best first: critical gaps, other gaps, directions."""
+    """Candidates for the next round, best first: critical gaps, other gaps, directions, leads."""
     gaps = sorted(
         (gap for gap in ledger.open_gaps() if gap.query),
         key=lambda gap: (not gap.critical, -gap.opened_round, int(gap.id[1:])),
@@ -52,37 +58,44 @@ def next_topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:
     focus = wanted[0].aspect_id if wanted else None
     directions = [normalise(d) for d in assessment.directions[:TOP_DIRECTIONS]]
     wanted[TOP_GAPS:TOP_GAPS] = [Topic(text, (text,), focus) for text in directions]
-    return wanted
+    follows = not assessment.by_model and ledger.complexity is not Complexity.COMPLEX
+    return wanted + (lead_topics(ledger) if follows else [])
 
 
 def _ways(ledger: Ledger, gap: Gap) -> tuple[str, ...]:
-    """The gap's own query, then the sub-question's words, its best claim's, and leads."""
+    """The gap's own query, then the sub-question's words, and leads."""
     ways = [gap.query]
     if gap.aspect_id in ledger.aspects:
         aspect = ledger.aspects[gap.aspect_id]
         ways.append(query_of(aspect.text))
-        ways += [_shortened(record.claim) for record in ledger.supporting(aspect.id)[:1]]
     ways += [lead.query for lead in list(ledger.leads.values())[-3:]]
     return tuple(unique(ways))
 
 
-def _shortened(claim: str) -> str:
-    return " ".join(query_of(claim).split()[:CLAIM_WORDS])
+def lead_topics(ledger: Ledger) -> list[Topic]:
+    """What the pages read so far lead to, best first, for the question's first sub-question."""
+    main = next(iter(ledger.aspects))
+    return [
+        Topic(lead.text, tuple(unique([lead.query, lead.text])), main, lead=lead)
+        for lead in find_leads(ledger)
+    ]
 
 
 def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float) -> Choice:
     """Refuse near-duplicates of what was searched, then keep the first `limit`.
 
-    A topic is refused only where each way to search for it is a twin of an earlier query.
+    A topic is refused only where each way to search for it is a twin of an earlier query. A
+    lead is none: its name is a difference in meaning, and one that was looked up is no lead.
     """
     chosen: list[Topic] = []
     skipped: list[Skipped] = []
     for topic in candidates:
-        earlier = [*ledger.queries, *(query for other in chosen for query in other.queries)]
-        twins = [twin(query, earlier, threshold) for query in topic.queries]
+        earlier = [*ledger.queries, *(other.queries[0] for other in chosen)]
+        compared = earlier if topic.lead is None else []
+        twins = [twin(query, compared, threshold) for query in topic.queries]
         fresh = [query for query, double in zip(topic.queries, twins, strict=True) if not double]
         if fresh and len(chosen) < limit:
-            chosen.append(replace(topic, queries=(fresh[0],)))
+            chosen.append(replace(topic, queries=tuple(fresh)))
         elif not fresh and twins[0]:
             skipped.append(replace(twins[0], topic=topic.text))
     return Choice(tuple(chosen), tuple(skipped))

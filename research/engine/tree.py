@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from research.engine.findings import Reading
 from research.engine.records import StopReason
-from research.engine.round import Work, begin, work_through
+from research.engine.round import begin, work_through
 from research.engine.run import Run
 from research.engine.stopping import Stop
 from research.engine.tasks.tree import Query, extract, generate_queries
 from research.engine.topics import Topic
+from research.engine.units import Work
 from research.engine.verdict import close_level
 
 PAGES_OF_A_QUERY = 4
@@ -59,7 +60,7 @@ def _choose_each(run: Run, work: Sequence[Work]) -> None:
     most = run.config.max_pages_per_round
     per_unit = PAGES_OF_A_QUERY if most is None else max(1, most // max(1, len(work)))
     for item in work:
-        item.urls = [hit.url for hit in item.hits][:per_unit]
+        item.urls += [hit.url for hit in item.hits][:per_unit]
 
 
 async def _extract(run: Run, item: Work) -> Reading:

@@ -2,46 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
-from research.engine import gates, quality, wording
+from research.engine import gates, quality, stages, wording
 from research.engine.assessment import Assessment, Missing
+from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge
 from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.records import (
     Aspect,
     AspectState,
+    Evidence,
     Gap,
     GateName,
     GateResult,
+    Stage,
     Status,
     StopReason,
 )
 from research.engine.run import Run
 from research.engine.similarity import jaccard
+from research.engine.steering import ask_person, in_order, obey, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
 from research.engine.text import term_set
 from research.engine.topics import choose, next_topics
+from research.engine.verification import weak_claims
+from research.engine.wrapup import foresee, mark
 
-COMMANDS = frozenset({"stop", "cancel"})
+UNSURE = frozenset(
+    {
+        StopReason.MAX_ROUNDS,
+        StopReason.STUCK,
+        StopReason.NO_NOVELTY,
+        StopReason.DIMINISHING_QUALITY,
+    }
+)
 MOST_ASPECTS = 12
 SAME_GAP = 0.6
 
 
 async def close_round(run: Run) -> Decision:
     """Judge the round and decide; the next round's topics are ready when it goes on."""
-    number = run.ledger.round.number
     run.doing("Judging what was found")
-    assessment = await assess(run, f"round/{number}/assess")
+    assessment = await assess(run, f"round/{run.ledger.round.number}/assess")
+    return await settle(run, assessment)
+
+
+async def settle(run: Run, assessment: Assessment) -> Decision:
+    """Gaps, gates, score and the stop rule, on the ledger and what was made of it."""
     _reopen(run, assessment)
     news = _carry_gaps(run, assessment)
-    results = await _evaluate(run, assessment)
+    wishes = await take_commands(run)
+    coverage = covered(run.ledger) if run.follows_names else None
+    results = await _evaluate(run, assessment, chained=coverage is not None and coverage.is_chain)
     _score(run, assessment, results)
-    run.candidates = next_topics(run.ledger, assessment)
-    decision = decide(await _situation(run, results, news), run.config)
-    _close(run, decision)
+    run.candidates = in_order(run, next_topics(run.ledger, assessment))
+    situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)
+    decision = decide(situation, run.config)
+    if isinstance(decision, Continue):
+        decision = foresee(run)
+    else:
+        decision = await _sure(run, decision, situation)
+    _close(run, decision, results, apart=coverage.apart if situation.bridge and coverage else ())
     return decision
+
+
+async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -> None:
+    """Write down what the round brought for each claim; no model judges it."""
+    assert run.assessment is not None, "verification follows a judged round"
+    ledger, confirmed = run.ledger, 0
+    for claim in claims:
+        keys = ledger.keys_of(claim.aspect_id or "")
+        if keys > claim.keys:
+            confirmed += 1
+        elif claim.aspect_id:
+            ledger.set_aspect(claim.aspect_id, searches_without_news=gates.TRIED)
+    results = await _evaluate(run, run.assessment)
+    _score(run, run.assessment, results)
+    mark(run, await run.journal.elapsed(f"round/{ledger.round.number}"))
+    _close(run, stop, results, wording.verified(len(claims), confirmed))
 
 
 async def close_level(run: Run, last: bool) -> StopReason | None:
@@ -50,11 +91,12 @@ async def close_level(run: Run, last: bool) -> StopReason | None:
     The reason to end: a command, a spent budget, or that the tree is complete.
     """
     assessment = judge(run.ledger, run.limits)
+    wishes = await take_commands(run)
     results = await _evaluate(run, assessment)
     _score(run, assessment, results)
-    now = await _situation(run, results, news=False)
+    now = await _situation(run, results, news=False, command=wishes.reason)
     reason = now.command or now.spent or (StopReason.TREE_COMPLETE if last else None)
-    _close(run, Stop(reason) if reason else Continue())
+    _close(run, Stop(reason) if reason else Continue(), results)
     return reason
 
 
@@ -65,10 +107,14 @@ def _reopen(run: Run, assessment: Assessment) -> None:
             run.ledger.set_aspect(aspect.id, state=AspectState.OPEN)
 
 
-async def _evaluate(run: Run, assessment: Assessment) -> dict[GateName, GateResult]:
+async def _evaluate(
+    run: Run, assessment: Assessment, chained: bool = False
+) -> dict[GateName, GateResult]:
     number = run.ledger.round.number
     at = datetime.fromisoformat(await run.journal.now(f"round/{number}/gates"))
-    results = gates.evaluate(run.ledger, run.limits, run.config, number, assessment.ready, at)
+    results = gates.evaluate(
+        run.ledger, run.limits, run.config, number, assessment.ready, at, chained
+    )
     for result in results.values():
         run.ledger.gates.append(result)
         run.journal.emit(result)
@@ -85,6 +131,8 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
         config.adaptive_quality_threshold,
         results["evidence"].decision != "retry",
     )
+    run.assessment = assessment
+    run.earned.append(scored.earned)
     run.ledger.update_round(
         dimensions=assessment.dimensions,
         score=scored.score,
@@ -133,6 +181,11 @@ def _open_gap(run: Run, missing: Missing, by_model: bool) -> bool:
     if any(_same(gap, missing, by_model) for gap in ledger.open_gaps()):
         return False
     aspect_id = missing.aspect_id
+    if any(
+        jaccard(term_set(a.text), term_set(missing.text)) >= SAME_GAP
+        for a in ledger.dropped.values()
+    ):
+        return False
     if aspect_id is None:
         if len(ledger.aspects) >= MOST_ASPECTS:
             return False
@@ -140,7 +193,7 @@ def _open_gap(run: Run, missing: Missing, by_model: bool) -> bool:
         aspect_id = raised.id
     ledger.open_gap(
         Gap(
-            f"G{len(ledger.gaps) + 1}",
+            ledger.next_gap_id(),
             missing.text,
             aspect_id,
             missing.critical,
@@ -165,10 +218,16 @@ def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
 # --- the decision ---------------------------------------------------------------------------
 
 
-async def _situation(run: Run, results: dict[GateName, GateResult], news: bool) -> Situation:
+async def _situation(
+    run: Run,
+    results: dict[GateName, GateResult],
+    news: bool,
+    command: StopReason | None,
+    coverage: Coverage | None = None,
+) -> Situation:
     ledger, number = run.ledger, run.ledger.round.number
     seconds = await run.journal.elapsed(f"round/{number}")
-    commands = await run.journal.commands(f"round/{number}", COMMANDS)
+    mark(run, seconds)
     fresh = choose(
         run.candidates, ledger, len(run.candidates), run.config.duplicate_topic_similarity_threshold
     )
@@ -176,7 +235,7 @@ async def _situation(run: Run, results: dict[GateName, GateResult], news: bool) 
     return Situation(
         rounds=number,
         soft_end=run.limits.rounds,
-        scores=tuple(r.score or 0.0 for r in ledger.rounds),
+        scores=tuple(run.earned),
         novelties=tuple(r.novelty or 0.0 for r in ledger.rounds),
         supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
         open_gaps=len(ledger.open_gaps()),
@@ -185,25 +244,44 @@ async def _situation(run: Run, results: dict[GateName, GateResult], news: bool) 
         had_news=news,
         topics_left=len(fresh.topics),
         units=len(ledger.topics),
+        wished=run.wished,
+        bridge=bool(coverage and not coverage.is_enough)
+        and any(topic.lead for topic in fresh.topics),
         complexity=ledger.complexity,
-        command=_reason(commands),
-        spent=run.journal.meter.spent(seconds, run.has_model),
+        command=command,
+        spent=run.last or run.journal.meter.spent(seconds, run.has_model),
     )
 
 
-def _reason(commands: list[dict[str, object]]) -> StopReason | None:
-    kinds = {command["kind"] for command in commands}
-    if "cancel" in kinds:
-        return StopReason.CANCELLED
-    return StopReason.USER_STOPPED if "stop" in kinds else None
+async def _sure(run: Run, stop: Stop, now: Situation) -> Decision:
+    """Where more is missing than the run can find by itself, a person may say whether to go on."""
+    asking = run.config.ask_when_unsure and not run.question.agreed
+    if not asking or stop.reason not in UNSURE or not (now.gates_open or now.open_gaps):
+        return stop
+    number = run.ledger.round.number
+    question = wording.unsure(stop.reason, run.ledger, run.config)
+    command = await ask_person(run, f"enough/round/{number}", question)
+    wishes = obey(run, command)
+    if not wishes.news:
+        return Stop(StopReason.CANCELLED) if wishes.reason is StopReason.CANCELLED else stop
+    run.candidates = in_order(run, run.candidates)
+    return Continue()
 
 
-def _close(run: Run, decision: Decision) -> None:
+def _close(
+    run: Run,
+    decision: Decision,
+    results: dict[GateName, GateResult],
+    note: str = "",
+    apart: Sequence[str] = (),
+) -> None:
     ledger = run.ledger
-    results = {r.gate: r for r in ledger.gates if r.round == ledger.round.number}
-    run.change(stage=gates.next_stage(run.state.stage, results))
+    waits = isinstance(decision, Continue) or bool(weak_claims(run, decision))
+    most = Stage.VERIFICATION if waits else Stage.REPORT
+    run.change(stage=stages.after_gates(run.state.stage, results, at_most=most))
     if isinstance(decision, Stop):
-        sentence = wording.stopped(decision.reason, ledger, run.config)
+        sentence = f"{note} {wording.stopped(decision.reason, ledger, run.config)}".strip()
+        run.log("%s after round %d: %s", decision.reason, ledger.round.number, _figures(run))
     else:
         fresh = choose(
             run.candidates,
@@ -211,11 +289,19 @@ def _close(run: Run, decision: Decision) -> None:
             run.limits.topics_per_round,
             run.config.duplicate_topic_similarity_threshold,
         )
-        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics])
+        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics], apart)
     gaps = tuple(gap.text for gap in ledger.open_gaps())
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)
     run.change(verdict=sentence)
     run.tell_usage()
+
+
+def _figures(run: Run) -> str:
+    last, config = run.ledger.round, run.config
+    return (
+        f"score {last.score} of {config.adaptive_quality_threshold:g}, "
+        f"novelty {last.novelty} of {config.min_novelty_threshold:g}"
+    )
 
 
 # --- the end --------------------------------------------------------------------------------
@@ -230,9 +316,10 @@ async def conclude(run: Run, stop: Stop) -> bool:
     if stop.reason is StopReason.CANCELLED:
         run.change(status=Status.CANCELLED, termination_reason=stop.reason, termination_text=text)
         return False
-    if _everything_failed(run):
+    if _everything_failed(run) and stop.reason is not StopReason.BUDGET_TIME:
         run.change(status=Status.FAILED, verdict=wording.FAILED, quality_score=None)
         return False
+    run.change(stage=stages.after(run.state.stage, "early_end"))
     run.change(
         status=Status.WRITING, termination_reason=stop.reason, termination_text=text, verdict=text
     )

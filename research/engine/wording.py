@@ -11,12 +11,17 @@ from research.engine.records import AspectState, StopReason
 FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
 
 
-def going_on(ledger: Ledger, topics: Sequence[str]) -> str:
-    """Why another round follows, and what it looks for."""
+def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -> str:
+    """Why another round follows, and what it looks for.
+
+    `apart` are words of the question that no page, or pair of linked ones, holds with the rest.
+    """
     missing = [aspect.text for aspect in ledger.open_aspects()]
     start = f"Going on: {_answered(ledger)}."
     if missing:
         start += f" Missing: {_list(missing)}."
+    elif apart:
+        start += f" No two pages that name each other hold {_list(list(apart))} with the rest."
     return f"{start} Round {ledger.round.number + 1} looks for {_list(list(topics))}."
 
 
@@ -60,6 +65,23 @@ def stopped(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
             tried=_tried(ledger),
         )
     return sentence + _open(ledger, reason)
+
+
+def unsure(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
+    """What stands, and the question whether that is enough (rule C15)."""
+    ended = stopped(reason, ledger, config).removeprefix("Stopped: ").removeprefix("Stopped ")
+    return f"{ended[:1].upper()}{ended[1:]} Dig deeper, or is this sufficient?"
+
+
+def verified(claims: int, confirmed: int) -> str:
+    """What the search for other sources came to."""
+    looked = f"Looked for other sources on {count(claims, 'claim')}"
+    missing = claims - confirmed
+    parts = [
+        f"{confirmed} confirmed" if confirmed else "",
+        f"{missing} not to be had" if missing else "",
+    ]
+    return f"{looked}: {', '.join(filter(None, parts))}."
 
 
 def _answered(ledger: Ledger) -> str:

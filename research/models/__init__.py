@@ -12,7 +12,8 @@ from research.models.findings import (
     RefusedQuote,
     Source,
 )
-from research.models.journal import JournalEntry, PageText, RunPage
+from research.models.installation import InstallationSetting
+from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
 from research.models.people import Command, Verdict
 from research.models.reports import Report
 from research.models.rounds import GateResult, Problem, Round, Unit
@@ -20,11 +21,13 @@ from research.models.runs import Run, Thread
 
 __all__ = [
     "Aspect",
+    "CachedPage",
     "Command",
     "Evidence",
     "EvidenceSource",
     "Gap",
     "GateResult",
+    "InstallationSetting",
     "JournalEntry",
     "PageText",
     "Problem",

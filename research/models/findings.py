@@ -26,9 +26,10 @@ class Aspect(EngineRow):
     state = models.CharField(max_length=12, choices=choices(AspectState))
     evidence_labels = models.JSONField(default=list, blank=True)
     searches_without_news = models.PositiveIntegerField(default=0)
+    dropped = models.BooleanField(default=False, help_text="Left out by a person.")
 
     class Meta:
-        ordering = ("run", "position", "label")
+        ordering = ("run_id", "position", "label")
         verbose_name = "sub-question"
         verbose_name_plural = "sub-questions"
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="aspect_key"),)
@@ -69,7 +70,7 @@ class Evidence(EngineRow):
     objects = EvidenceQuerySet.as_manager()
 
     class Meta:
-        ordering = ("run", "position", "label")
+        ordering = ("run_id", "position", "label")
         verbose_name = "evidence"
         verbose_name_plural = "evidence"
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="evidence_key"),)
@@ -98,7 +99,7 @@ class EvidenceSource(EngineRow):
     published = models.CharField(max_length=64, null=True, blank=True)
 
     class Meta:
-        ordering = ("evidence", "position")
+        ordering = ("evidence_id", "position")
         verbose_name = "quote"
         verbose_name_plural = "quotes"
         constraints = (models.UniqueConstraint(fields=("evidence", "position"), name="quote_key"),)
@@ -125,7 +126,7 @@ class Source(EngineRow):
     reason = models.TextField(null=True, blank=True)
 
     class Meta:
-        ordering = ("run", "round", "pk")
+        ordering = ("run_id", "round", "pk")
         verbose_name = "source"
         verbose_name_plural = "sources"
         constraints = (models.UniqueConstraint(fields=("run", "url_key"), name="source_key"),)
@@ -151,7 +152,7 @@ class Gap(EngineRow):
     closed_by = models.JSONField(default=list, blank=True)
 
     class Meta:
-        ordering = ("run", "position", "label")
+        ordering = ("run_id", "position", "label")
         verbose_name = "gap"
         verbose_name_plural = "gaps"
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="gap_key"),)
@@ -174,7 +175,7 @@ class RefusedQuote(EngineRow):
     reason = models.TextField()
 
     class Meta:
-        ordering = ("run", "round", "unit", "ordinal")
+        ordering = ("run_id", "round", "unit", "ordinal")
         verbose_name = "refused quote"
         verbose_name_plural = "refused quotes"
         constraints = (

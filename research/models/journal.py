@@ -29,7 +29,7 @@ class JournalEntry(EngineRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("run", "pk")
+        ordering = ("run_id", "pk")
         verbose_name = "call"
         verbose_name_plural = "calls"
         constraints = (
@@ -43,8 +43,9 @@ class JournalEntry(EngineRow):
 class PageText(EngineRow):
     """A page's text, stored once for each scope and never changed.
 
-    A scope is 'public' or 'collection:NAME', so that nobody's documents reach a run
-    that has no right to them. `id` follows from both, so no query has to look it up.
+    A scope is 'public', 'private:OWNER' or 'collection:NAME', so that nobody's documents or
+    intranet reach a run that has no right to them. `id` follows from scope and hash, so no
+    query has to look it up.
     """
 
     key_fields = ("id",)
@@ -71,6 +72,29 @@ class PageText(EngineRow):
         return key_digest(scope, sha256)
 
 
+class CachedPage(models.Model):
+    """The newest text of an address, with what else is known of the page, for later runs."""
+
+    scope = models.CharField(max_length=255)
+    url = models.TextField()
+    url_key = models.CharField(max_length=KEY_LENGTH, editable=False)
+    page = models.ForeignKey(PageText, on_delete=models.CASCADE, related_name="cached_for")
+    said = models.JSONField(help_text="The page as the engine knows it, without its text.")
+    extractor_version = models.CharField(max_length=40)
+    fetched_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-fetched_at",)
+        verbose_name = "cached page"
+        verbose_name_plural = "cached pages"
+        constraints = (
+            models.UniqueConstraint(fields=("url_key", "scope"), name="cached_page_key"),
+        )
+
+    def __str__(self) -> str:
+        return self.url
+
+
 class RunPage(EngineRow):
     """A page that a run fetched: which stored text its address gave."""
 
@@ -83,7 +107,7 @@ class RunPage(EngineRow):
     url_key = models.CharField(max_length=KEY_LENGTH, editable=False)
 
     class Meta:
-        ordering = ("run", "pk")
+        ordering = ("run_id", "pk")
         verbose_name = "page of a run"
         verbose_name_plural = "pages of runs"
         constraints = (models.UniqueConstraint(fields=("run", "url_key"), name="run_page_key"),)

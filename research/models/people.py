@@ -26,7 +26,7 @@ class Command(models.Model):
     taken_at_place = models.TextField(null=True, blank=True)
 
     class Meta:
-        ordering = ("run", "pk")
+        ordering = ("run_id", "pk")
         verbose_name = "command"
         verbose_name_plural = "commands"
 
@@ -49,7 +49,7 @@ class Verdict(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("evidence", "pk")
+        ordering = ("evidence_id", "pk")
         verbose_name = "verdict"
         verbose_name_plural = "verdicts"
 

@@ -26,7 +26,7 @@ class Report(EngineRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("run", "number")
+        ordering = ("run_id", "number")
         verbose_name = "report"
         verbose_name_plural = "reports"
         constraints = (models.UniqueConstraint(fields=("run", "number"), name="report_key"),)

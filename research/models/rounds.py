@@ -35,7 +35,7 @@ class Round(EngineRow):
     closed = models.BooleanField(default=False)
 
     class Meta:
-        ordering = ("run", "number")
+        ordering = ("run_id", "number")
         verbose_name = "round"
         verbose_name_plural = "rounds"
         constraints = (models.UniqueConstraint(fields=("run", "number"), name="round_key"),)
@@ -60,7 +60,7 @@ class Unit(EngineRow):
     failure = models.TextField(null=True, blank=True)
 
     class Meta:
-        ordering = ("run", "round", "number")
+        ordering = ("run_id", "round", "number")
         verbose_name = "unit"
         verbose_name_plural = "units"
         constraints = (models.UniqueConstraint(fields=("run", "round", "number"), name="unit_key"),)
@@ -85,7 +85,7 @@ class GateResult(EngineRow):
     at = models.DateTimeField()
 
     class Meta:
-        ordering = ("run", "round", "at", "pk")
+        ordering = ("run_id", "round", "at", "pk")
         verbose_name = "gate result"
         verbose_name_plural = "gate results"
         constraints = (models.UniqueConstraint(fields=("run", "round", "gate"), name="gate_key"),)
@@ -106,7 +106,7 @@ class Problem(EngineRow):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ("run", "pk")
+        ordering = ("run_id", "pk")
         verbose_name = "problem"
         verbose_name_plural = "problems"
         constraints = (models.UniqueConstraint(fields=("run", "key"), name="problem_key"),)

@@ -100,10 +100,14 @@ class Run(models.Model):
     )
     termination_text = models.TextField(null=True, blank=True)
 
+    asks = models.TextField(blank=True, help_text="What a paused run wants to know.")
     plan = models.JSONField(null=True, blank=True)
     action = models.TextField(blank=True)
     action_at = models.DateTimeField(null=True, blank=True)
     usage = models.JSONField(default=dict, blank=True)
+    evaluation = models.JSONField(
+        null=True, blank=True, help_text="A model's marks of the finished run, where wanted."
+    )
 
     sequence = models.PositiveBigIntegerField(default=0)
     lease_owner = models.CharField(max_length=100, blank=True)

@@ -111,6 +111,14 @@ class AddressRules:
         bracketed = f"[{host}]" if ":" in host else host
         return f"{bracketed}:{port}" in self.allow_private_hosts
 
+    def lists(self, url: str) -> bool:
+        """Whether a URL leads to a listed pair; False for one that could not be fetched."""
+        try:
+            target = check_url(url, self)
+        except AddressRefused:
+            return False
+        return self.opens(target.host, target.port)
+
 
 @dataclass(frozen=True)
 class Target:

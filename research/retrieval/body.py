@@ -20,16 +20,24 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
 
     A bomb never unfolds: no step makes more than the cap leaves room for.
     """
+    body = await read_start(response, max_bytes + 1)
+    if len(body) > max_bytes:
+        raise _too_large(max_bytes)
+    return body
+
+
+async def read_start(response: httpx.Response, most_bytes: int) -> bytes:
+    """The first `most_bytes` after decompression; the rest is not asked for."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in (*_PLAIN, *_COMPRESSED):
         raise FetchFailure("refused: the page is packed in an unusual way", status="refused")
     decoder = _Inflate() if encoding in _COMPRESSED else None
     body = bytearray()
     async for chunk in response.aiter_raw():
-        room = max_bytes + 1 - len(body)
+        room = most_bytes - len(body)
         body += decoder.decode(chunk, room) if decoder else chunk[:room]
-        if len(body) > max_bytes:
-            raise _too_large(max_bytes)
+        if len(body) >= most_bytes:
+            return bytes(body)
     if decoder and not decoder.finished:
         raise _garbled()
     return bytes(body)

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from urllib.parse import urldefrag, urljoin
-from weakref import WeakValueDictionary
 
 import httpx
 
@@ -24,11 +22,18 @@ from research.engine.tools import FetchFailure, Page
 from research.retrieval.addresses import DEFAULT_PORTS, AddressRules, Target, check_url
 from research.retrieval.body import read_body
 from research.retrieval.extracted import EmptyPage, Extracted
-from research.retrieval.network import CheckedTransport, Resolve, system_resolve
+from research.retrieval.network import (
+    USER_AGENT,
+    CheckedTransport,
+    Resolve,
+    failures_named,
+    system_resolve,
+)
+from research.retrieval.pacing import Pace, Paces, retry_after_seconds
 from research.retrieval.pool import PoolFailure, TextPool
+from research.retrieval.robots import Robots
 from research.retrieval.sites import domain_of, independence_key
 
-USER_AGENT = "Plumbline/0.1 (+self-hosted research; contact the operator)"
 READABLE_TYPES = (
     *("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"),
 )
@@ -38,6 +43,7 @@ _HEADERS = {
     "Accept-Encoding": "gzip, deflate",
 }
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_MAY_SAY_WHEN = frozenset({429, 503})
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429})
 
 
@@ -47,7 +53,9 @@ class FetchSettings:
 
     `total_seconds` counts from the first connection to the last byte, redirects
     included, without the time spent waiting for a free place. `max_bytes` is the size
-    after decompression.
+    after decompression. Two requests to one host begin `interval_seconds` apart, or what its
+    robots.txt asks for. A wait that a busy server asks for is taken up to
+    `longest_wait_seconds`; a longer one ends the fetch, and others to that host until then.
     """
 
     allow_private_hosts: frozenset[str] = frozenset()
@@ -57,8 +65,12 @@ class FetchSettings:
     connect_seconds: float = 5.0
     extract_seconds: float = 10.0
     max_redirects: int = 5
+    at_once: int = 32
     at_once_per_host: int = 2
-    at_once: int = 16
+    interval_seconds: float = 0.1
+    longest_wait_seconds: float = 5.0
+    obey_robots: bool = True
+    robots_seconds: float = 5.0
 
 
 @dataclass(frozen=True)
@@ -95,24 +107,27 @@ class SafeFetch:
         hosts = frozenset(host.lower() for host in settings.allow_private_hosts)
         self._rules = AddressRules(hosts, settings.ports)
         self._client = _client(settings, self._rules, resolve)
+        self._robots = Robots(self._client, self._rules, settings.robots_seconds)
         self._places = asyncio.Semaphore(settings.at_once)
-        self._places_of: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._paces = Paces(settings.at_once_per_host, settings.interval_seconds)
 
-    async def fetch(self, url: str) -> Page:
-        """The page at `url`; raises `FetchFailure`."""
-        download = await self.download(url)
+    async def fetch(self, url: str, admit: Callable[[str], None] | None = None) -> Page:
+        """The page at `url`; raises `FetchFailure`.
+
+        `admit` raises it for an address that is not wanted, redirects included.
+        """
+        download = await self.download(url, admit)
         extracted = await self._extract(download)
         return _page(url, download, extracted)
 
-    async def download(self, url: str) -> Download:
+    async def download(self, url: str, admit: Callable[[str], None] | None = None) -> Download:
         """The bytes at `url` behind all redirects; raises `FetchFailure`."""
         target = check_url(url, self._rules)
-        remaining = self._settings.total_seconds
+        left = _TimeLeft(self._settings.total_seconds)
         for _ in range(self._settings.max_redirects + 1):
-            async with self._place(target):
-                started = asyncio.get_running_loop().time()
-                answer = await self._hop(target, remaining)
-                remaining -= asyncio.get_running_loop().time() - started
+            if admit is not None:
+                admit(target.url)
+            answer = await self._visit(target, left)
             if isinstance(answer, Download):
                 return answer
             target = answer
@@ -132,22 +147,35 @@ class SafeFetch:
     ) -> None:
         await self.aclose()
 
-    @asynccontextmanager
-    async def _place(self, target: Target) -> AsyncIterator[None]:
-        """A place at the host, then one of all: a slow host holds up only its own.
+    async def _visit(self, target: Target, left: _TimeLeft) -> Download | Target:
+        """One request, or two where a busy server says when to come again."""
+        pace = self._pace_of(target)
+        if self._settings.obey_robots:
+            delay = await self._robots.check(target)
+            pace.interval_seconds = max(self._settings.interval_seconds, delay)
+        for last in (False, True):
+            if pace.held_seconds > self._settings.longest_wait_seconds:
+                raise _failed("the site asked not to be visited for a while", permanent=False)
+            try:
+                async with pace.turn(), self._places, left:
+                    return await self._hop(target, left.seconds)
+            except _Busy as busy:
+                pace.hold(busy.wait_seconds)
+                if last or busy.wait_seconds > self._settings.longest_wait_seconds:
+                    raise
+        raise AssertionError("the second visit returns or raises")
+
+    def _pace_of(self, target: Target) -> Pace:
+        """A slow host holds up only its own.
 
         Behind one listed host there may be several servers, told apart by their ports.
         """
         listed = self._rules.opens(target.host, target.port)
-        name = f"{target.host}:{target.port}" if listed else target.host
-        of_host = asyncio.Semaphore(self._settings.at_once_per_host)
-        of_host = self._places_of.setdefault(name, of_host)
-        async with of_host, self._places:
-            yield
+        return self._paces.of(f"{target.host}:{target.port}" if listed else target.host)
 
     async def _hop(self, target: Target, seconds: float) -> Download | Target:
         """One request: the page, or the checked address that it redirects to."""
-        try:
+        with failures_named():
             async with (
                 asyncio.timeout(seconds),
                 self._client.stream("GET", target.url) as response,
@@ -155,12 +183,6 @@ class SafeFetch:
                 if response.status_code in _REDIRECTS:
                     return self._redirected(target, response)
                 return await self._accept(target, response)
-        except (TimeoutError, httpx.TimeoutException):
-            raise _failed("the site took too long to answer", permanent=False) from None
-        except httpx.ConnectError:
-            raise _failed("no connection to the site could be made", permanent=False) from None
-        except (httpx.HTTPError, httpx.InvalidURL):
-            raise _failed("the site's answer broke off or was garbled", permanent=False) from None
 
     def _redirected(self, source: Target, response: httpx.Response) -> Target:
         location = response.headers.get("location", "")
@@ -174,7 +196,7 @@ class SafeFetch:
 
     async def _accept(self, target: Target, response: httpx.Response) -> Download:
         """The body of an answer that is worth reading."""
-        _check_status(response.status_code)
+        _check_status(response)
         content_type = _check_type(response.headers.get("content-type", ""))
         body = await read_body(response, self._settings.max_bytes)
         return Download(target.url, content_type, body, self._now())
@@ -205,7 +227,33 @@ def _client(settings: FetchSettings, rules: AddressRules, resolve: Resolve) -> h
     )
 
 
-def _check_status(status: int) -> None:
+class _TimeLeft:
+    """What is left of a fetch's time: it runs while a request is under way."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._began = 0.0
+
+    async def __aenter__(self) -> None:
+        self._began = asyncio.get_running_loop().time()
+
+    async def __aexit__(self, *_: object) -> None:
+        self.seconds -= asyncio.get_running_loop().time() - self._began
+
+
+class _Busy(FetchFailure):
+    """A server that says when to come again."""
+
+    def __init__(self, status: int, wait_seconds: float) -> None:
+        super().__init__(f"the server answered {status}", status="failed", permanent=False)
+        self.wait_seconds = wait_seconds
+
+
+def _check_status(response: httpx.Response) -> None:
+    status = response.status_code
+    wait = retry_after_seconds(response) if status in _MAY_SAY_WHEN else None
+    if wait is not None:
+        raise _Busy(status, wait)
     if status >= 400:
         again = status in _WORTH_ANOTHER_TRY or status >= 500
         raise _failed(f"the server answered {status}", permanent=not again)

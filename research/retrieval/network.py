@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from ipaddress import ip_address
 
 import httpcore
 import httpx
 
 from research.engine.tools import FetchFailure
 from research.retrieval.addresses import AddressRules, check_resolved
+
+USER_AGENT = "Plumbline/0.1 (+self-hosted research; contact the operator)"
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """The IP addresses of a host, best first; raises OSError where there are none."""
@@ -26,9 +30,28 @@ SocketOption = (
 
 async def system_resolve(host: str, port: int) -> list[str]:
     """What the operating system says; an IP address resolves to itself."""
+    with suppress(ValueError):
+        return [str(ip_address(host))]
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+@contextmanager
+def failures_named() -> Iterator[None]:
+    """What goes wrong in a request to a site, as a `FetchFailure` that is worth another try."""
+    try:
+        yield
+    except (TimeoutError, httpx.TimeoutException):
+        raise _failed("the site took too long to answer") from None
+    except httpx.ConnectError:
+        raise _failed("no connection to the site could be made") from None
+    except (httpx.HTTPError, httpx.InvalidURL):
+        raise _failed("the site's answer broke off or was garbled") from None
+
+
+def _failed(reason: str) -> FetchFailure:
+    return FetchFailure(reason, status="failed", permanent=False)
 
 
 class CheckedNetwork(httpcore.AsyncNetworkBackend):
@@ -79,9 +102,7 @@ class CheckedNetwork(httpcore.AsyncNetworkBackend):
         except (OSError, UnicodeError):
             addresses = ()
         if not addresses:
-            raise FetchFailure(
-                "the site's name could not be found", status="failed", permanent=False
-            )
+            raise _failed("the site's name could not be found")
         if not self._rules.opens(host, port):
             check_resolved(addresses)
         return addresses

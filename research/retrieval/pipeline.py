@@ -9,16 +9,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import SplitResult, urlsplit
 
-from research.engine.tools import (
-    Search,
-    SearchAnswer,
-    SearchFailure,
-    SearchHit,
-    SearchRequest,
-)
+from research.engine.tools import SearchHit
 
 # Cormack, Clarke and Buettcher (2009): how little the first ranks stand out.
 RANK_CONSTANT = 60
@@ -67,58 +61,6 @@ def canonical_url(url: str) -> str:
         query=_without_tracking(parts.query),
         fragment="",
     ).geturl()
-
-
-@dataclass(frozen=True)
-class NamedSearch:
-    """A provider with the name by which people know it."""
-
-    name: str
-    search: Search
-
-
-class FallbackSearch:
-    """Providers in order of preference; the next one where one fails or finds nothing."""
-
-    def __init__(self, providers: Sequence[NamedSearch]) -> None:
-        self._providers = tuple(providers)
-
-    async def search(self, request: SearchRequest) -> SearchAnswer:
-        """The first answer with hits; its notes say who failed or found nothing before.
-
-        Raises `SearchFailure`, naming each, when no provider gave any answer.
-        """
-        notes: list[str] = []
-        failures: list[SearchFailure] = []
-        for provider in self._providers:
-            try:
-                answer = await provider.search.search(request)
-            except SearchFailure as failure:
-                failures.append(failure)
-                notes.append(f"{provider.name}: {failure.reason}")
-                continue
-            notes.extend(answer.notes)
-            hits = prepare(answer.hits, request.limit)
-            if hits:
-                return SearchAnswer(hits, tuple(notes))
-            if len(self._providers) > 1:
-                notes.append(f"{provider.name} found nothing.")
-        if failures and len(failures) == len(self._providers):
-            raise _all_failed(notes, failures)
-        return SearchAnswer((), tuple(notes))
-
-
-class NoSearch:
-    """The choice to do without search: no hits, and the answer says so."""
-
-    async def search(self, request: SearchRequest) -> SearchAnswer:
-        return SearchAnswer((), ("Search is switched off (SEARCH_PROVIDER=none).",))
-
-
-def _all_failed(notes: Sequence[str], failures: Sequence[SearchFailure]) -> SearchFailure:
-    permanent = all(failure.permanent for failure in failures)
-    listed = "; ".join(note.rstrip(".") for note in notes)
-    return SearchFailure(f"No search provider answered: {listed}.", permanent=permanent)
 
 
 def _fused(group: Sequence[SearchHit]) -> tuple[float, SearchHit]:

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from research import notify
-from research.commands import ALLOWED, ANSWERS, REPEATABLE, Kind
+from research import installation, notify
+from research.commands import ALLOWED, ANSWERS, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
@@ -42,7 +41,10 @@ NOT_NOW = {
     Kind.RESUME: "This run is not paused.",
     Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
+    Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
 }
+FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
+MOST_ROUNDS = 10
 
 
 # --- asking and finding ------------------------------------------------------------------
@@ -103,7 +105,7 @@ def _create(
     sources: Mapping[str, Any] | None,
     idempotency_key: str | None,
 ) -> Run:
-    frozen = config or settings.RESEARCH_DEFAULTS
+    frozen = config or installation.current().defaults
     with transaction.atomic():
         run = Run.objects.create(
             owner=actor,
@@ -171,6 +173,13 @@ def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     return _tell(actor, run, Kind.DROP_TOPIC, topic=_text(topic, "A topic", TEXT_LENGTH))
 
 
+def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
+    """Go on for so many more rounds, whatever the rules of quality say; budgets still hold."""
+    if not 0 < rounds <= MOST_ROUNDS:
+        raise ServiceError(f"From 1 to {MOST_ROUNDS} more rounds can be asked for.")
+    return _tell(actor, run, Kind.DIG_DEEPER, rounds=rounds)
+
+
 def cancel(actor: AbstractUser, run: Run) -> Command:
     """End the run without a report: at once, or as soon as its worker hears of it."""
     return _tell(actor, run, Kind.CANCEL)
@@ -183,6 +192,8 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
         now = _locked(run)
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
+        if kind not in possible(now.status, now.mode):
+            raise ServiceError(FIXED_SIZE)
         waiting = Command.objects.filter(run=now, taken_at_place=None)
         if any(kind in kinds and waiting.filter(kind__in=kinds) for kinds in ANSWERS):
             raise ServiceError("This was answered already; the run goes on in a moment.")

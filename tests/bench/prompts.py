@@ -44,12 +44,20 @@ def read(question: str, subs: Sequence[str], told: Sequence[Sequence[str]]) -> s
     return intake(question) + sub_questions(subs) + topic + pages(told)
 
 
-def assess(question: str, subs: Sequence[str], found: Sequence[Finding]) -> str:
+def already_searched(queries: Iterable[str]) -> str:
+    return section("ALREADY SEARCHED", (f"- {query}" for query in queries))
+
+
+def assess(
+    question: str,
+    subs: Sequence[str],
+    found: Sequence[Finding],
+    searched: Sequence[str] = ("something else",),
+) -> str:
     lines = [f"[E{at}] ({sub}; 2 independent sources) {claim}"
              for at, (sub, claim) in enumerate(found, 1)]  # fmt: skip
     findings = section("FINDINGS", lines or ["None so far."])
-    searched = section("ALREADY SEARCHED", ["- something else"])
-    return intake(question) + sub_questions(subs) + findings + searched
+    return intake(question) + sub_questions(subs) + findings + already_searched(searched)
 
 
 def draft(question: str, subs: Sequence[str], found: Sequence[Finding]) -> str:
@@ -71,6 +79,29 @@ def repair(question: str, found: Sequence[Finding]) -> str:
     )
 
 
-def tree(question: str, told: Sequence[Sequence[str]], learned: Sequence[str]) -> str:
-    learnings = section("LEARNINGS", (f"- {text}" for text in learned))
-    return section("QUESTION", [question]) + learnings + pages(told)
+def tree_queries(question: str, node: str, learned: Sequence[str]) -> str:
+    return (
+        intake(question)
+        + section("NODE", [node])
+        + section("LEARNINGS", (f"- {text}" for text in learned))
+        + section("NUMBER OF QUERIES", ["4"])
+    )
+
+
+def tree_extract(question: str, goal: str, told: Sequence[Sequence[str]]) -> str:
+    return intake(question) + section("GOAL", [goal]) + pages(told)
+
+
+# --- the bare loop's, worded as it words them --------------------------------------------------
+
+
+def bare_plan(question: str) -> str:
+    return section("QUESTION", [question])
+
+
+def bare_read(question: str, searched: Sequence[str], told: Sequence[Sequence[str]]) -> str:
+    return bare_plan(question) + already_searched(searched) + pages(told)
+
+
+def bare_report(question: str, findings: Sequence[str]) -> str:
+    return bare_plan(question) + section("FINDINGS", (f"- {text}" for text in findings))

@@ -4,28 +4,63 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bench.comparison.running import Bench
 from bench.world import oracle
 from bench.world.facts import Question
 from bench.world.generate import build_world
+from bench.world.running import running_world
 from research.engine.tasks.ask import Answer, parse
 from research.engine.tasks.assess import AssessAnswer
 from research.engine.tasks.draft import DraftAnswer, RepairAnswer
 from research.engine.tasks.intake import IntakeAnswer
 from research.engine.tasks.read import ReadAnswer
 from tests.bench import prompts
+from tests.bench.honesty import leaks
 
 PER_KIND = 2
+TASKS = tuple(sorted(oracle.TASKS))
 quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@dataclass(frozen=True)
+class Told:
+    """What a prompt is made of: some of what stands in a world, and what was asked of it."""
+
+    question: str
+    subs: list[str]
+    pages: list[list[str]]
+    found: list[prompts.Finding]
+    searched: list[str]
+
+    @property
+    def claims(self) -> list[str]:
+        return [claim for _, claim in self.found]
+
+
+PROMPTS: dict[str, Callable[[Told], str]] = {
+    "intake": lambda t: prompts.intake(t.question),
+    "read": lambda t: prompts.read(t.question, t.subs, t.pages),
+    "assess": lambda t: prompts.assess(t.question, t.subs, t.found, t.searched),
+    "draft": lambda t: prompts.draft(t.question, t.subs, t.found),
+    "repair": lambda t: prompts.repair(t.question, t.found),
+    "tree_queries": lambda t: prompts.tree_queries(t.question, t.subs[0], t.claims),
+    "tree_extract": lambda t: prompts.tree_extract(t.question, t.subs[0], t.pages),
+    "bare_plan": lambda t: prompts.bare_plan(t.question),
+    "bare_read": lambda t: prompts.bare_read(t.question, t.searched, t.pages),
+    "bare_report": lambda t: prompts.bare_report(t.question, t.claims),
+}
+
+
 @st.composite
-def prompted(draw: st.DrawFn) -> tuple[int, str, str]:
-    """A seed, a task, and a prompt of it that tells some of what stands in the seed's world."""
+def prompted(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> tuple[int, str, str]:
+    """A seed, one of the tasks, and a prompt that tells some of what stands in its world."""
     seed = draw(st.integers(0, 40))
     world = build_world(seed, PER_KIND)
     question = draw(st.sampled_from(world.questions))
@@ -42,8 +77,9 @@ def prompted(draw: st.DrawFn) -> tuple[int, str, str]:
         (f"A{1 + at % 2}", world.facts[fact].statement.claim()) for at, fact in enumerate(facts)
     ]
     subs = [want["question"] for want in _plan(question)]
-    task = draw(st.sampled_from(sorted(oracle.TASKS)))
-    return seed, task, _prompt(task, asked, subs, told, found)
+    searched = draw(st.lists(st.sampled_from([want["query"] for want in _plan(question)])))
+    task = draw(st.sampled_from(tasks))
+    return seed, task, PROMPTS[task](Told(asked, subs, told, found, searched))
 
 
 def _one_line(text: str) -> bool:
@@ -57,39 +93,62 @@ def _plan(question: Question) -> list[dict[str, str]]:
     return planned
 
 
-def _prompt(
-    task: str,
-    question: str,
-    subs: list[str],
-    told: list[list[str]],
-    found: list[prompts.Finding],
-) -> str:
-    claims = [claim for _, claim in found]
-    made = {
-        "intake": lambda: prompts.intake(question),
-        "read": lambda: prompts.read(question, subs, told),
-        "assess": lambda: prompts.assess(question, subs, found),
-        "draft": lambda: prompts.draft(question, subs, found),
-        "repair": lambda: prompts.repair(question, found),
-    }
-    return made.get(task, lambda: prompts.tree(question, told, claims))()
-
-
-@given(prompted())
+@pytest.mark.parametrize("task", TASKS)
+@given(data=st.data(), named=st.booleans())
 @quick
 def test_no_answer_holds_a_fact_a_name_or_an_address_that_its_prompt_lacks(
-    case: tuple[int, str, str],
+    task: str, data: st.DataObject, named: bool
 ) -> None:
-    seed, task, prompt = case
-    world = build_world(seed, PER_KIND)
-    said = json.dumps(oracle.answer(task, prompt), ensure_ascii=False)
-    leaked = [secret for secret in world.secrets() if secret in said and secret not in prompt]
-    assert not leaked
-    numbers = re.findall(r"\d{5,}", said)
-    assert all(number in prompt for number in numbers)
-    addresses = re.findall(r"https?://\S+|\b127\.\d+", said)
-    assert all(address in prompt for address in addresses)
-    assert not [page.path for page in world.pages if page.path in said and page.path not in prompt]
+    """Whether the request names its task or not."""
+    seed, _, prompt = data.draw(prompted((task,)))
+    answer = oracle.answer(task if named else "a task unheard of", prompt)
+    assert not leaks(build_world(seed, PER_KIND), prompt, answer)
+
+
+@pytest.mark.parametrize("mode", ("adaptive", "fixed"))
+async def test_no_answer_of_a_whole_run_does(mode: str) -> None:
+    with running_world(7, per_kind=1) as running:
+        async with Bench.open(running) as bench:
+            for question in running.world.questions:
+                ran = await bench.run(question, {"deep_research_mode": mode})
+                calls = [e for e in ran.store.entries.values() if e.kind == "model"]
+                assert calls
+                for call in calls:
+                    answer = json.loads(call.answer["text"])
+                    assert not leaks(running.world, call.request["prompt"], answer)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_an_oracle_that_knew_the_world_would_be_found_out(task: str) -> None:
+    """The same answer is honest where the prompt told it, and a leak where it didn't."""
+    world = build_world(6, PER_KIND)
+    question = world.of_kind("complex")[0]
+    prompt = PROMPTS[task](_told(question))
+    answer = oracle.answer(task, prompt)
+    assert not leaks(world, prompt, answer)
+    untold = PROMPTS[task](Told("What of it?", ["What of it?"], [], [], []))
+    assert leaks(world, untold, answer) & world.secrets()
+
+
+def test_facts_put_together_anew_are_found_out() -> None:
+    world = build_world(6, PER_KIND)
+    one, other = (world.facts[q.needed[0]].statement for q in world.of_kind("simple"))
+    prompt = prompts.bare_report("What of it?", [one.claim(), other.claim()])
+    mixed = replace(one, value=other.value).claim()
+    assert leaks(world, prompt, {"report": f"{one.claim()} {mixed}"}) == {mixed}
+
+
+def _told(question: Question) -> Told:
+    """All that a question needs, but for the facts of its last hop; so something is open."""
+    world = build_world(6, PER_KIND)
+    pages = [p for p in world.pages if set(p.facts) & set(question.needed)]
+    return Told(
+        question.text,
+        [want["question"] for want in _plan(question)],
+        [prompts.sentences_of(page) for page in pages],
+        [("A1", world.facts[fact].statement.claim()) for hop in question.hops[:-1] for fact in hop],
+        ["something else"],
+    )
 
 
 @given(prompted())
@@ -198,8 +257,5 @@ SCHEMAS: dict[str, type[Answer]] = {
 def test_its_answers_fit_the_products_schemas(task: str) -> None:
     world = build_world(6, 2)
     for question in world.questions:
-        told = [prompts.sentences_of(p) for p in world.pages if set(p.facts) & set(question.needed)]
-        found = [("A1", world.facts[fact].statement.claim()) for fact in question.needed]
-        prompt = _prompt(task, question.text, [question.text], told, found)
-        text = json.dumps(oracle.answer(task, prompt))
+        text = json.dumps(oracle.answer(task, PROMPTS[task](_told(question))))
         assert parse(text, SCHEMAS[task])

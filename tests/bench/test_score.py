@@ -9,7 +9,7 @@ import pytest
 
 from bench.world.facts import Fact, Page, Question, World
 from bench.world.generate import build_world
-from bench.world.score import Score, busy_seconds, score, stopping
+from bench.world.score import Score, busy_seconds, cost, score, stopping
 from bench.world.web import url_of
 from tests.bench.prompts import sentences_of
 
@@ -40,9 +40,10 @@ def run_of(world: World, facts: list[str]) -> dict[str, Any]:
     for at, name in enumerate(facts, 1):
         fact = world.facts[name]
         source = source_of(world, fact)
-        evidence.append({"id": f"E{at}", "contradicts": [], "sources": [source]})
+        claim = fact.statement.claim()
+        evidence.append({"id": f"E{at}", "claim": claim, "contradicts": [], "sources": [source]})
         citations.append({"marker": at, "evidence_ids": [f"E{at}"], "url": source["url"]})
-        body.append(f"{fact.statement.claim()} [{at}]")
+        body.append(f"{claim} [{at}]")
     markdown = "# Question\n\n**Short answer.** " + " ".join(body) + "\n\n## Sources\n\n[1] x\n"
     gates = [{"round": n, "gate": "evidence", "decision": "pass", "at": at}
              for n, at in enumerate(ENDS, 1)]  # fmt: skip
@@ -62,7 +63,8 @@ def scored(world: World, question: Question, run: dict[str, Any], *log: Any) -> 
 
 def test_a_right_run_has_full_marks(world: World, question: Question) -> None:
     result = scored(world, question, run_of(world, list(question.needed)))
-    assert (result.evidence_recall, result.report_recall, result.citation_precision) == (1, 1, 1)
+    assert (result.evidence_recall, result.report_recall) == (1, 1)
+    assert (result.citation_precision, result.claim_precision) == (1, 1)
     assert result.cited_sentences == len(question.needed)
     assert result.recall_by_round == (1, 1, 1) and result.complete_round == 1
 
@@ -102,6 +104,24 @@ def test_a_false_citation_lowers_precision(world: World, question: Question, fau
         run["evidence"][0]["sources"][0]["quote"] = "Swallows nest under the eaves."
     result = scored(world, question, run)
     assert result.citation_precision == pytest.approx(1 - 1 / len(question.needed))
+
+
+def test_a_claim_that_its_quote_does_not_make_lowers_their_precision_alone(
+    world: World, question: Question
+) -> None:
+    run = run_of(world, list(question.needed))
+    record, fact = run["evidence"][0], world.facts[question.needed[0]]
+    record["claim"] = record["claim"].replace(fact.code, "9999999")
+    result = scored(world, question, run)
+    assert result.claim_precision == pytest.approx(1 - 1 / len(question.needed))
+    assert result.citation_precision == 1
+
+
+def test_a_claim_in_the_quotes_own_words_makes_nothing_up(world: World, question: Question) -> None:
+    run = run_of(world, list(question.needed))
+    record, idle = run["evidence"][0], "Swallows nest under the eaves."
+    record["claim"] = record["sources"][0]["quote"] = idle
+    assert scored(world, question, run).claim_precision == 1
 
 
 @pytest.mark.parametrize("shown", ("{}", "**Some page:** “{}”"))
@@ -192,3 +212,9 @@ def test_a_stop_is_judged_against_hindsight(
     stopped: int, hindsight: int | None, recall: float | None, best: float, expected: str
 ) -> None:
     assert stopping(stopped, hindsight, recall, best) == expected
+
+
+def test_what_a_site_says_to_robots_is_no_page() -> None:
+    asked = ("http://h/robots.txt", "http://h/a", "http://h/robots.txt", "http://h/a")
+    found = cost([{"server": "web", "url": url, "start": 0, "end": 1} for url in asked])
+    assert (found.fetches, found.repeated_fetches) == (2, 1)

@@ -12,7 +12,8 @@ from tests.browser.conftest import Open, Watch
 from tests.browser.serving import Server
 from tests.support.world import CHAINED, SIMPLE, World
 
-SIZES = ({"width": 1280, "height": 720}, {"width": 390, "height": 844})
+DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+SIZES = (DESK, PHONE)
 SCRIPT_BYTES = 10_000
 FIRST_PAGE_BYTES = 150_000
 
@@ -38,7 +39,7 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     expect(page.locator("#citation-panel mark").first).to_be_visible()
     check(page)
     run = page.url.split("#")[0]
-    for address in ("/", "/runs/", f"{run}citations/1/"):
+    for address in ("/", "/settings/", "/runs/", f"{run}activity/", f"{run}citations/1/"):
         page.goto(address)
         check(page)
     watch.excused = True
@@ -92,3 +93,29 @@ def test_the_first_page_is_light(server: Server, open_page: Open) -> None:
     assert sum(sizes) <= FIRST_PAGE_BYTES
     own = page.request.get("/static/run.js").body()
     assert len(own) <= SCRIPT_BYTES
+
+
+def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
+    server: Server, open_page: Open
+) -> None:
+    page = open_page(server)
+    page.get_by_role("button", name="Impact of quantum").click()
+    marker = page.locator(".cite a").first
+    for look in (marker.hover, marker.focus):
+        look()
+        expect(page.locator(".glance")).to_contain_text("ledgerlab.example")
+        page.mouse.move(0, 0)
+        marker.evaluate("one => one.blur()")
+        expect(page.locator(".glance")).to_be_hidden()
+
+
+def test_a_phone_shows_sub_questions_or_evidence(server: Server, open_page: Open) -> None:
+    page = open_page(server, viewport=PHONE)
+    page.get_by_role("button", name="Impact of quantum").click()
+    expect(page.locator(".report")).to_be_visible()
+    needs, evidence = page.locator(".needs"), page.locator(".columns > .evidence")
+    expect(needs).to_be_visible()
+    expect(evidence).to_be_hidden()
+    page.get_by_role("group", name="Show").get_by_text("Evidence").click()
+    expect(evidence).to_be_visible()
+    expect(needs).to_be_hidden()

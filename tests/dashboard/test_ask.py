@@ -5,6 +5,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from dashboard.samples import samples
+from research.engine.config import ResearchConfig
 from research.models import Run
 from tests.dashboard.conftest import make_run
 
@@ -91,3 +92,63 @@ def test_the_list_takes_the_same_queries_for_many_runs(
         make_run(admin)
     with django_assert_num_queries(4):
         client.get("/runs/")
+
+
+def test_a_depth_is_frozen_in_the_run(client: Client) -> None:
+    client.post("/", {"question": "Why?", "key": "k1", "research_depth": "thorough"})
+    assert Run.objects.get().config["research_depth"] == "thorough"
+
+
+def test_more_brings_what_was_typed_along(client: Client) -> None:
+    typed = {"question": "How old?", "key": "k1", "research_depth": "quick", "settings": "1"}
+    page = client.post("/settings/", typed).content.decode()
+    assert "How old?" in page and '<option value="quick" selected>' in page
+    assert not Run.objects.exists()
+
+
+def test_every_knob_is_offered_and_a_changed_one_holds_for_the_run(client: Client) -> None:
+    page = client.get("/settings/").content.decode()
+    assert all(name.upper() in page for name in ResearchConfig.model_fields)
+    typed = shown_knobs(client) | {"question": "Why?", "key": "k1"}
+    client.post("/settings/", typed | {"max_searches": "7", "topics_per_round": "1, 2, 3"})
+    expected = ResearchConfig(max_searches=7, topics_per_round=(1, 2, 3))
+    assert Run.objects.get().config == expected.model_dump(mode="json")
+
+
+def test_a_knob_out_of_range_is_told_beside_it_and_nothing_is_lost(client: Client) -> None:
+    typed = shown_knobs(client) | {"question": "Why oaks?", "key": "k1"}
+    answer = client.post("/settings/", typed | {"adaptive_max_depth": "90"})
+    page = answer.content.decode()
+    assert answer.status_code == 422 and not Run.objects.exists()
+    assert "Takes 20 or less" in page and "Why oaks?" in page and 'value="90"' in page
+
+
+def test_knobs_that_contradict_each_other_are_told(client: Client) -> None:
+    typed = shown_knobs(client) | {"question": "Why?", "key": "k1"}
+    typed |= {"adaptive_min_depth": "5", "adaptive_max_depth": "2"}
+    assert b"ADAPTIVE_MIN_DEPTH (5) is above" in client.post("/settings/", typed).content
+
+
+def shown_knobs(client: Client) -> dict[str, str]:
+    """What a browser would send of the form as it is shown."""
+    form = client.get("/settings/").context["knobs"]
+    values = {field.name: field.value() for field in form}
+    return {name: str(value) for name, value in values.items() if value is not False}
+
+
+def test_runs_are_found_by_words_and_state(client: Client, admin: User) -> None:
+    make_run(admin, "completed", question="How old do oaks get?")
+    make_run(admin, "completed", question="Old oak beams", termination_reason="nothing_found")
+    make_run(admin, "awaiting_approval", question="Elms, how old?")
+    shown = client.get("/runs/?text=old+OAK").content
+    assert b"oaks get" in shown and b"oak beams" in shown and b"Elms" not in shown
+    assert b"oak beams" not in client.get("/runs/?text=old+oak&state=done").content
+    assert b"Elms" in client.get("/runs/?state=waiting").content
+    assert b"No run is like that" in client.get("/runs/?text=birch").content
+    assert b"oaks get" in client.get("/runs/?state=no-such-state").content
+
+
+def test_the_next_page_keeps_what_was_looked_for(client: Client, admin: User) -> None:
+    for number in range(30):
+        make_run(admin, "completed", question=f"Question {number}")
+    assert b'href="?text=question&amp;page=2"' in client.get("/runs/?text=question").content

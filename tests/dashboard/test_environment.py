@@ -49,6 +49,13 @@ def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("DATABASE_URL", "mysql://x/y"),
         ("REDIS_URL", "nowhere"),
         ("SEARXNG_URL", "localhost:8080"),
+        ("BRAVE_URL", "api.search.brave.com"),
+        ("SEARCH_RATES", "brave=fast"),
+        ("FETCH_INTERVAL_SECONDS", "-1"),
+        ("FETCH_AT_ONCE", "0"),
+        ("FETCH_ROBOTS", "perhaps"),
+        ("ONLY_SITES", "not a site"),
+        ("SEARCH_SINCE", "yesterday"),
         ("MAX_SEARCHES", "many"),
         ("ADAPTIVE_MIN_DEPTH", "9"),
     ],
@@ -72,6 +79,17 @@ def test_an_alias_sets_its_knob_and_the_own_name_wins(monkeypatch: pytest.Monkey
     assert environment.research_defaults().max_research_units == 11
     monkeypatch.setenv("MAX_RESEARCH_UNITS", "12")
     assert environment.research_defaults().max_research_units == 12
+
+
+def test_providers_know_what_is_set_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (*environment.PROVIDER_URLS, *environment.PROVIDER_KEYS):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("BRAVE_API_KEY", "key")
+    monkeypatch.setenv("SEARCH_RATES", "brave=20, arxiv=0.5")
+    assert environment.providers() == {
+        "brave_api_key": "key",
+        "per_second": {"brave": 20.0, "arxiv": 0.5},
+    }
 
 
 def test_sqlite_takes_its_lock_at_the_start_of_a_transaction(

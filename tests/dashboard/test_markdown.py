@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.markdown import render
+from dashboard.markdown import Link, render
 
 
-def link(number: int) -> str | None:
-    return f"/citations/{number}/" if number < 3 else None
+def link(number: int) -> Link | None:
+    return Link(f"/citations/{number}/", f'"{number}" <b>', number == 2) if number < 3 else None
 
 
 def html(markdown: str) -> str:
@@ -36,6 +36,12 @@ def test_a_marker_becomes_a_link_and_the_first_of_its_number_an_anchor() -> None
     found = html("One. [1] Again. [1] Two. [2]")
     assert found.count('href="/citations/1/"') == 2
     assert found.count('id="cite-1"') == 1 and found.count('id="cite-2"') == 1
+
+
+def test_a_marker_tells_what_is_behind_it_and_whether_it_stands_alone() -> None:
+    found = html("One. [1] Two. [2]")
+    assert 'title="&quot;1&quot; &lt;b&gt;"' in found
+    assert found.count('class="cite single"') == 1
 
 
 @pytest.mark.parametrize("markdown", ["No such. [9]", r"The page's own. \[1\]", "`code[1]`"])

@@ -182,6 +182,14 @@ def lines_of(text: str) -> list[tuple[str, str, str]]:
     return LINE.findall(text)
 
 
+@dataclass(frozen=True)
+class Rate:
+    """US dollars per token."""
+
+    input: float
+    output: float
+
+
 class Oracle:
     """A model that answers well; `twists[task]` change an answer, `raw[task]` replace its text.
 
@@ -198,8 +206,12 @@ class Oracle:
         self.faults: dict[str, list[ModelFailure]] = {}
         self.tokens = (100, 50)
         self.cost_usd: float | None = 0.001
+        self.rate: Rate | None = Rate(5e-6, 1e-5)
         self.at_once = 0
         self._flying = 0
+
+    def price(self, role: str) -> Rate | None:
+        return self.rate
 
     @property
     def tasks(self) -> list[str]:

@@ -1,9 +1,13 @@
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.choosing import Candidate, choose_pages
+from research.engine.choosing import Candidate, Followed, choose_pages
+from research.engine.extractive.coverage import Scale
+from research.engine.ledger import Lead
+from research.engine.text import term_set
 from research.engine.tools import SearchHit
 
 AIM = "Harrow Point lighthouse"
@@ -43,6 +47,33 @@ def test_another_host_goes_before_a_second_page_of_the_same() -> None:
 def test_documents_of_a_folder_are_hosts_of_their_own() -> None:
     wanted = [[hit("file:///d/1", 1), hit("file:///d/2", 2), hit("file:///e/1", 3)]]
     assert choose_pages(wanted, 2, 9, set()) == [["file:///d/1", "file:///d/2"]]
+
+
+def followed(title: str, snippet: str, *, rank: int = 1, held: str = "") -> float:
+    lead = Lead("Edda Marlow", "", "", 1.0, term_set(held))
+    scale = Scale(dict.fromkeys(term_set("lighthouse designer trained"), 1.0))
+    return Followed(SearchHit("https://a/", title, snippet, "scripted", rank), lead, scale).worth
+
+
+def test_a_page_for_a_lead_is_worth_what_it_covers_together_with_the_lead() -> None:
+    whole = followed("Edda Marlow", "She was trained.", held="lighthouse designer")
+    assert whole == pytest.approx(1)
+    assert followed("Edda Marlow (smith)", "She was trained.") == pytest.approx(1 / 3)
+    assert followed("Edda Marlow", "", held="lighthouse designer") == pytest.approx(2 / 3)
+
+
+def test_a_page_for_a_lead_is_worth_something_whatever_it_covers() -> None:
+    assert 0 < followed("A school", "", held="") < followed("A school", "", held="designer")
+
+
+def test_a_page_called_by_a_leads_name_goes_before_one_that_names_it_and_any_other() -> None:
+    told = [
+        followed("Edda Marlow", "trained"),
+        followed("A school", "Edda Marlow was trained there."),
+        followed("A school", "It trained all."),
+    ]
+    assert told == sorted(told, reverse=True) and len(set(told)) == 3
+    assert followed("Edda Marlow", "trained", rank=5) < told[0]
 
 
 HITS = st.lists(

@@ -6,8 +6,11 @@ from hypothesis import strategies as st
 
 from research.engine.evidence import Book, Finding, confidence
 from research.engine.records import Uncertainty
+from research.engine.sameness import SAME_CLAIM
+from research.engine.similarity import jaccard
+from research.engine.text import term_set
 from research.engine.tools import Page
-from tests.engine.scripted import page, quoted
+from tests.engine.scripted import ledger, page, quoted
 
 CLAIM = "The Harrow Point lighthouse was lit in 1887."
 
@@ -152,6 +155,94 @@ def test_the_best_relevance_of_a_claim_counts() -> None:
     assert record.relevance == 0.8
 
 
+# --- rule D5: what sets claims apart ---------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("The old lamp may fail in storms.", "The old lamp fails in storms."),
+        ("The north pier of Leith is 30 m long.", "The south pier of Leith is 30 m long."),
+        ("Acme of Leith acquired Borel of Calder.", "Borel of Calder acquired Acme of Leith."),
+        ("The Leith pier is 30 m long.", "The Leith pier is 30 ft long."),
+    ],
+)
+def test_d5_claims_that_differ_in_certainty_or_sense_do_not_corroborate(
+    one: str, other: str
+) -> None:
+    book = Book()
+    book.add(said(one), 1)
+    record, new = book.add(said(other, "https://b.example/"), 1)
+    assert new and record.contradicts == ()
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("In 2019 the vote for the pier was 24 %.", "In 2019 the vote for the pier was 37 %."),
+        ("The Leith pier of 1887 is 30 m long.", "The Leith pier of 1887 is 40 m long."),
+        ("Leith opened its pier on 1 May 1887.", "Leith opened its pier in June 1889."),
+    ],
+)
+def test_d5_figures_of_the_same_measure_contradict_each_other(one: str, other: str) -> None:
+    book = Book()
+    book.add(said(one), 1)
+    record, _ = book.add(said(other, "https://b.example/"), 1)
+    assert record.contradicts == ("E1",)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ("In 2019 the vote for the pier was 24 %.", "In 2020 the vote for the pier was 37 %."),
+        ("The Leith pier is 30 m long in all.", "The Leith pier is 3 years old in all."),
+    ],
+)
+def test_d5_figures_of_other_years_or_measures_do_not(one: str, other: str) -> None:
+    book = Book()
+    book.add(said(one), 1)
+    record, new = book.add(said(other, "https://b.example/"), 1)
+    assert new and record.contradicts == ()
+
+
+def test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
+    book = Book(asked={"A1": term_set("What is the height of the Harrow Point lighthouse?")})
+    book.add(said("Clerks put the height of the Harrow Point lighthouse at 42 m."), 1)
+    other = "The Harrow Point lighthouse, its old roll says, rises to a proud 47 m in height."
+    record, _ = book.add(said(other, "https://b.example/"), 1)
+    assert record.contradicts == ("E1",)
+    assert book.records["E1"].contradicts == ("E2",)
+    same_site = "Harrow Point lighthouse: height, we are told by many, 51 m."
+    record, _ = book.add(said(same_site, "https://a.example/1"), 1)
+    assert record.contradicts == ("E2",)
+    no_height = "A lamp of 12 m stands in the yard of it."
+    record, _ = book.add(said(no_height, "https://c.example/"), 1)
+    assert record.contradicts == ()
+
+
+def test_d5_a_near_copy_on_another_site_does_not_corroborate() -> None:
+    story = " ".join(f"The {n}th lamp of pier {n * 7} was lit by keeper {n * 3}." for n in range(9))
+    first, copy = page("https://a.example/", f"{CLAIM} {story}"), f"{CLAIM} {story} Copied."
+    made, _ = ledger("When was the Harrow Point lighthouse lit?")
+    for each in (first, page("https://b.example/", copy)):
+        made.put_page(each)
+        record, _ = made.book.add(Finding(CLAIM, "A1", quoted(each, CLAIM), 0.9), 1)
+    assert (len(record.sources), len(record.keys)) == (2, 1)
+    assert made.keys_of("A1") == {"a.example"}
+
+
+def test_d5_a_record_answers_every_sub_question_that_it_was_found_for() -> None:
+    made, _ = ledger("When was it lit?", "What happened in 1887?")
+    for aspect_id, host in (("A1", "a"), ("A2", "b"), ("A2", "c")):
+        source = page(f"https://{host}.example/", CLAIM + " " * len(host + aspect_id))
+        made.book.add(Finding(CLAIM, aspect_id, quoted(source, CLAIM), 0.9), 1)
+    [record] = made.evidence
+    assert (record.aspect_id, record.answers) == ("A1", ("A1", "A2"))
+    made.refresh_aspects()
+    assert [a.evidence_ids for a in made.aspects.values()] == [("E1",), ("E1",)]
+    assert made.answered() == 2
+
+
 # --- confidence -----------------------------------------------------------------------------
 
 
@@ -183,3 +274,22 @@ def test_a_flag_of_the_finding_stays_when_it_is_corroborated() -> None:
     record, _ = book.add(said(CLAIM, "https://b.example/"), 1)
     assert record.uncertainty == ("hedged",)
     assert record.confidence == 0.6
+
+
+WORDS = st.sampled_from(
+    ["harbour", "mole", "quay", "crane", "rope", "tide", "lamp", "bell", "gate", "sluice"]
+)
+CLAIMS = st.lists(st.lists(WORDS, min_size=1, max_size=9, unique=True), max_size=12)
+
+
+@given(CLAIMS)
+def test_a_claim_joins_the_most_alike_of_all_records(claims: list[list[str]]) -> None:
+    book = Book(max_sources=100)
+    for number, words in enumerate(claims):
+        claim = " ".join(words)
+        bags = {i: term_set(record.claim) for i, record in book.records.items()}
+        alike = [i for i, bag in bags.items() if jaccard(bag, term_set(claim)) >= SAME_CLAIM]
+        expected = max(alike, key=lambda i: len(bags[i] & term_set(claim)), default=None)
+        record, new = book.add(said(claim, f"https://s{number}.example/"), 1)
+        assert new == (expected is None)
+        assert new or record.id == expected

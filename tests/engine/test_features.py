@@ -50,6 +50,9 @@ def test_names_are_proper_names_acronyms_and_identifiers() -> None:
 def test_a_word_that_only_opens_a_sentence_is_no_name() -> None:
     assert features.names("Lighthouses are tall. Ships fear them.") == ()
     assert features.names("Calder burned. The owner of Calder fled.") == ("Calder",)
+    assert features.names("Calder burned. Calder fled.") == ()
+    assert features.names("The Calder foundry burned.") == ("Calder",)
+    assert features.names("It costs 4.50 crowns.") == ()
 
 
 @pytest.mark.parametrize(
@@ -59,9 +62,24 @@ def test_negations_are_seen(text: str) -> None:
     assert features.negated(text)
 
 
-@pytest.mark.parametrize("text", ["It works", "A notable knot", "Nothingham"])
+@pytest.mark.parametrize(
+    "text", ["It works", "A notable knot", "Nothingham", "not only fast", "no less than five"]
+)
 def test_words_that_only_look_like_negations_are_none(text: str) -> None:
     assert not features.negated(text)
+
+
+def test_a_negation_reaches_the_words_that_follow_it() -> None:
+    assert features.denied("It is sold with no extra lamp") == ["extra lamp"]
+    assert features.denied("The lamp burns, but no") == ["The lamp burns, but no"]
+    assert features.denied("It burns") == []
+
+
+def test_a_doubt_is_more_than_a_limit() -> None:
+    assert features.uncertain("It may work") and not features.uncertain("It works for some")
+    assert features.hedged("It works for some") and features.hedged("It works at about 5 m")
+    assert not features.hedged("a talk about lamps")
+    assert features.absolutes("The only lamp is the largest") == {"only", "largest"}
 
 
 def test_hedges_are_seen() -> None:

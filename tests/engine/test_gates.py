@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from research.engine import gates
+from research.engine import gates, stages
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.evidence import Finding
 from research.engine.ledger import Ledger
@@ -29,14 +29,17 @@ FACTS = [
 ]
 
 
-def known(sources: int, records: int, *aspects: str) -> Ledger:
-    """A ledger with this many records over this many sites, all for the first sub-question."""
+def known(sources: int, records: int, *aspects: str, found_in: int = 0) -> Ledger:
+    """A ledger with this many records over this many sites, all for the first sub-question.
+
+    They were found in the round before the present one, unless told.
+    """
     made, _ = ledger(*(aspects or ("Which animals live there?",)))
     for number in range(records):
         site = page(f"https://s{number % sources}.example/{number}", FACTS[number] + ".")
         made.pages[site.url] = site
         made.put_source(Source(site.url, "", site.domain, 1, relevance=0.9, status="read"))
-        made.book.add(Finding(site.text, "A1", quoted(site, site.text), 0.9), 1)
+        made.book.add(Finding(site.text, "A1", quoted(site, site.text), 0.9), found_in)
     made.refresh_aspects()
     made.emit_evidence({})
     return made
@@ -125,6 +128,62 @@ def test_deep_research_asks_for_answers_and_independent_sources() -> None:
     assert evaluated(thin)["deep_research"].score == 0.5
 
 
+def cross_checked(made: Ledger, within: Limits = LIMITS) -> float:
+    [criterion] = [
+        c
+        for c in evaluated(made, within=within)["deep_research"].criteria
+        if c.name == "share of key claims cross-checked or left to verification"
+    ]
+    return criterion.value
+
+
+MORE = gates.VERIFIED_AT_ONCE + 2
+
+
+def single_sourced(found_in: int) -> Ledger:
+    """A ledger with more sub-questions, each with one claim of one site, than are verified."""
+    made, _ = ledger(*(f"What do animals number {number} do?" for number in range(MORE)))
+    for number in range(MORE):
+        site = page(f"https://s{number}.example/", FACTS[number] + ".")
+        found = Finding(site.text, f"A{number + 1}", quoted(site, site.text), 0.9)
+        made.book.add(found, found_in)
+    made.refresh_aspects()
+    made.emit_evidence({})
+    return made
+
+
+def test_c2_a_key_claim_of_one_source_asks_for_another_round() -> None:
+    assert cross_checked(single_sourced(found_in=1)) == gates.VERIFIED_AT_ONCE / MORE
+    assert cross_checked(single_sourced(found_in=0)) == 1
+
+
+def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
+    fresh = known(3, 5, found_in=1)
+    assert cross_checked(fresh) == 1
+    assert evaluated(fresh)["deep_research"].decision == "pass"
+
+
+def test_c2_a_corroborated_key_claim_is_cross_checked() -> None:
+    made = single_sourced(found_in=1)
+    for record in made.evidence:
+        other = page("https://other.example/", record.claim)
+        both = (*record.sources, quoted(other, other.text))
+        made.book.records[record.id] = replace(record, sources=both)
+    assert cross_checked(made) == 1
+
+
+def test_c2_a_disputed_key_claim_is_cross_checked() -> None:
+    made = single_sourced(found_in=1)
+    for record in made.evidence:
+        made.book.records[record.id] = replace(record, contradicts=("E9",))
+    assert cross_checked(made) == 1
+
+
+def test_c2_where_one_source_is_enough_a_key_claim_needs_no_second() -> None:
+    simple = limits(ResearchConfig(), Complexity.SIMPLE)
+    assert cross_checked(single_sourced(found_in=1), simple) == 1
+
+
 def test_a_pass_score_is_a_knob() -> None:
     made = known(3, 5, "Which animals live there?", "Who owns the mill?")
     assert decisions(made, gate_deep_pass_score=0.6667)["deep_research"] == "pass"
@@ -202,7 +261,7 @@ def results(**decided: GateDecision) -> dict[GateName, GateResult]:
 def test_a_stage_is_left_only_through_its_gate(
     stage: Stage, decided: dict[str, GateDecision], reached: Stage
 ) -> None:
-    assert gates.next_stage(stage, results(**decided)) is reached
+    assert stages.after_gates(stage, results(**decided)) is reached
 
 
 def test_a_disputed_sub_question_counts_as_answered() -> None:

@@ -254,7 +254,7 @@ def check_limits(ran: Ran, world: World) -> None:
     assert usage.llm_calls <= config.max_llm_calls
     assert usage.prompt_tokens + usage.completion_tokens <= config.max_tokens
     assert max(world.web.fetched.values(), default=0) <= 1
-    assert all(unit.status in {"done", "failed", "dropped"} for unit in ran.of(Unit))
+    assert all(unit.status in {"done", "failed", "late", "dropped"} for unit in ran.of(Unit))
     if world.model:
         assert len(world.model.requests) == usage.llm_calls
         assert all(len(request.prompt) < 100_000 for request in world.model.requests)
@@ -325,7 +325,7 @@ async def test_a_page_that_is_late_does_not_hold_the_round_and_a_replay_agrees()
     late = next(source for source in ran.of(Source) if source.url == SLOW_PAGE)
     assert (late.status, late.reason) == (
         "not_read",
-        "not there in time; may come in the next round",
+        "not there in time; counts in a later round if it comes",
     )
     assert world.store.entries["round/1/unit/1/late", 1].answer == [SLOW_PAGE]
     assert LIT in ran.report.markdown
@@ -605,6 +605,9 @@ async def test_no_model_call_outlives_the_time_budget() -> None:
     assert ran.state.termination_reason is StopReason.BUDGET_TIME
     assert ran.report.markdown
     assert ran.usage.seconds < 1.2
-    assert {cause for causes in ran.usage.fallbacks.values() for cause in causes} == {
-        "the run's time was up before the model answered"
+    causes = {cause for causes in ran.usage.fallbacks.values() for cause in causes}
+    assert causes <= {
+        "the model did not answer within its share of the run's time",
+        "budget_time",
     }
+    assert world.web.searched

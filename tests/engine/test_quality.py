@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from research.engine import quality
@@ -120,3 +120,32 @@ def test_a_record_of_no_use_to_the_sub_question_lifts_nothing() -> None:
     made.refresh_aspects()
     assert quality.cap(made, 1)[0] == 1
     assert made.aspects["A1"] == replace(made.aspects["A1"], state=AspectState.OPEN)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4), st.floats(0, 1)), max_size=6),
+    st.integers(0, 7),
+    st.floats(1, 10),
+)
+@example([2, 0], [(0, 3, 0.9), (1, 0, 0.9)], 7, 5.8)
+def test_more_evidence_never_lowers_the_cap_whether_the_gate_fails_or_passes(
+    counts: list[int], more: list[tuple[int, int, float]], passes_after: int, threshold: float
+) -> None:
+    made = known(*counts)
+    caps = []
+    for turn, (aspect, site, relevance) in enumerate(more):
+        if aspect < len(counts):
+            put(made, aspect, site, relevance)
+            made.refresh_aspects()
+            caps.append(score(made, BEST, passed=turn >= passes_after, threshold=threshold).cap)
+    assert caps == sorted(caps)
+
+
+@given(st.floats(1, 10), st.floats(1, 10), st.booleans())
+def test_what_a_round_earned_does_not_depend_on_the_threshold(
+    one: float, other: float, passed: bool
+) -> None:
+    marks = Dimensions(9, 8, 7, 9)
+    earned = {score(known(2, 1), marks, passed=passed, threshold=t).earned for t in (one, other)}
+    assert len(earned) == 1

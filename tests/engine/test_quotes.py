@@ -24,7 +24,7 @@ def at(quote: str, text: str = TEXT) -> str | None:
 @given(st.integers(0, len(TEXT)), st.integers(1, 80))
 def test_every_part_of_a_page_is_found_in_it(start: int, length: int) -> None:
     part = TEXT[start : start + length].strip()
-    if part:
+    if any(character.isalnum() for character in part):  # a lone mark stands at many places
         assert normalise(at(part) or "") == normalise(part)
 
 
@@ -109,48 +109,7 @@ def test_a_long_sentence_is_cut_at_a_word() -> None:
     assert place[1] - place[0] > quotes.MAX_QUOTE - 10
 
 
-# --- differences ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "claim, quote, flags",
-    [
-        ("It was lit in 1887.", "The tower was lit in 1887.", ()),
-        ("It was lit in 1889.", "The tower was lit in 1887.", ("number_differs",)),
-        ("It has three lamps.", "The tower has 3 lamps.", ()),
-        ("It was lit.", "The tower was lit in 1887.", ()),
-        ("It cost 5 million.", "The tower cost 5 billion.", ("number_differs",)),
-        ("It cost 5 million.", "The tower cost 5 Million.", ()),
-        ("Ruth Ansel lit it.", "Edda Marlow lit it.", ("name_differs",)),
-        ("Marlow lit it.", "Edda Marlow lit it.", ()),
-        ("It was lit.", "It was never lit.", ("negation_differs",)),
-        ("It was not lit.", "It was lit.", ("negation_differs",)),
-        ("Prices rose.", "Prices fell.", ("negation_differs",)),
-    ],
-)
-def test_what_a_claim_adds_to_its_quote_is_flagged(
-    claim: str, quote: str, flags: tuple[str, ...]
-) -> None:
-    assert quotes.differences(claim, quote, "") == flags
-
-
-def test_the_context_lends_names_but_no_numbers() -> None:
-    claim, quote = "Harrow Point was lit in 1887.", "It was lit that year."
-    assert quotes.differences(claim, quote, "Harrow Point in 1887") == ("number_differs",)
-
-
-def test_a_dropped_hedge_makes_a_claim_stronger() -> None:
-    assert quotes.stronger("It breaks keys.", "It may break keys.")
-    assert not quotes.stronger("It might break keys.", "It may break keys.")
-    assert not quotes.stronger("It may break keys.", "It breaks keys.")
-
-
-def test_support_is_the_share_of_the_claim_s_words() -> None:
-    assert quotes.share_supported("blue whales sing", "blue whales swim", "") == pytest.approx(
-        2 / 3
-    )
-    assert quotes.share_supported("blue whales sing", "blue whales swim", "songs to sing") == 1
-    assert quotes.share_supported("", "anything", "") == 0
+# --- plain ---------------------------------------------------------------------------------
 
 
 def test_marks_of_lists_are_no_part_of_what_people_read() -> None:

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.relevance import hit_relevance, relevance, term_weights
+from research.engine.relevance import RELEVANT, hit_relevance, relevance, term_weights
 
 WANTED = "Who designed the Harrow Point lighthouse?"
 TEXT = st.text("abc Harrow Point lighthouse.\n", max_size=80)
@@ -30,10 +30,24 @@ def test_words_that_stand_together_count_more_than_scattered_ones() -> None:
     assert relevance(WANTED, "", apart) < relevance(WANTED, "", together)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "relevant", "not_yet"),
+    [
+        ("nests beside quiet rivers under willows today or tomorrow", "Quiet nests.", "Nests."),
+        ("Why is the dam high?", "The dam is high.", "Beavers build dams."),
+        ("Where is Leith?", "They went to Leith.", "They went to the harbour."),
+    ],
+)
+def test_a_quarter_of_the_terms_is_enough_but_more_than_one(
+    wanted: str, relevant: str, not_yet: str
+) -> None:
+    assert relevance(wanted, "", not_yet) < RELEVANT <= relevance(wanted, "", relevant)
+
+
 def test_the_title_counts_as_if_it_stood_with_every_sentence() -> None:
     text = "Edda Marlow designed it."
     assert relevance(WANTED, "Harrow Point lighthouse", text) == 1
-    assert relevance(WANTED, "", text) < 0.3
+    assert relevance(WANTED, "", text) < RELEVANT
 
 
 def test_terms_of_names_weigh_double() -> None:

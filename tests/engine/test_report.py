@@ -2,7 +2,8 @@ import re
 
 import pytest
 
-from research.engine.records import Checks, GateResult, Source
+from research.engine.records import Aspect, Checks, GateResult, Source
+from research.engine.text import words_in
 from tests.engine.scripted import (
     CHAIN,
     DESIGNED,
@@ -11,6 +12,7 @@ from tests.engine.scripted import (
     SIMPLE,
     Answer,
     Oracle,
+    Part,
     Ran,
     Script,
     Web,
@@ -101,6 +103,81 @@ async def test_a_key_claim_that_was_left_out_comes_back_as_a_quotation() -> None
     assert f"“{key.sources[0].quote}” [1]" in ran.report.markdown
     assert ran.report.short_answer
     check_markers(ran)
+
+
+async def test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words() -> None:
+    long = LIT.replace(
+        "was first", "was, " + "as the old keepers of Harrow Point said, " * 4 + "first"
+    )
+    short = [{"text": LIT, "evidence": ["E1"]}] + [{"text": long, "evidence": ["E1"]}] * 3
+    _, ran = await drafted({"short_answer": short, "sections": [section((LIT, ["E1"]))]})
+    assert words_in(re.sub(r"\[\d+\]", "", ran.report.short_answer)) <= 80
+    assert ran.report.short_answer.startswith(f"{LIT} [1] {long} [1]")
+    assert ran.report.short_answer.endswith("]")
+    check_markers(ran)
+
+
+async def test_d14_a_short_answer_of_one_endless_sentence_gives_way_to_a_short_one() -> None:
+    long = LIT.replace(
+        "was first", "was, " + "as the keepers of Harrow Point said, " * 14 + "first"
+    )
+    short = [{"text": long, "evidence": ["E1"]}]
+    _, ran = await drafted({"short_answer": short, "sections": [section((LIT, ["E1"]))]})
+    assert ran.report.short_answer == f"{LIT} [1]"
+
+
+async def test_d14_a_sub_question_stands_in_one_place_only() -> None:
+    """One that the model calls unanswered has its section or a line under Not found."""
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {
+        **answer,
+        "sub_questions": [{**each, "answered": False} for each in answer["sub_questions"]],
+        "ready": False,
+    }
+    ran = await world.ask(CHAIN.question)
+    headings = re.findall(r"^## (.*)$", ran.report.markdown, re.MULTILINE)
+    listed = ran.report.markdown.partition("## Not found")[2].partition("\n## ")[0]
+    assert "○ Not settled" in ran.report.markdown
+    for aspect in ran.of(Aspect):
+        assert (aspect.text in headings) != (f"- {aspect.text}" in listed)
+
+
+async def test_d14_every_answered_sub_question_has_a_section() -> None:
+    """Also where one record answers two and the model wrote of it once."""
+    parts = (SIMPLE.parts[0], Part("What happened on 14 March 1887?", "March 1887", ("lit on",)))
+    script = Script(SIMPLE.question, parts, "ordinary")
+    world = harbour(script)
+    assert world.model is not None
+    world.model.twists["draft"] = lambda _: {
+        "short_answer": [],
+        "sections": [section((LIT, ["E1"]))],
+    }
+    ran = await world.ask(SIMPLE.question)
+    assert ran.evidence[0].answers == ("A1", "A2")
+    for aspect in ran.of(Aspect):
+        assert f"## {aspect.text}\n" in ran.report.markdown
+    check_markers(ran)
+
+
+async def test_d14_where_nothing_answers_only_the_closest_passages_are_shown() -> None:
+    text = "The Harrow Point lighthouse was first lit by hand and burned oil for many years."
+    web = Web([page("https://coast.example/", text, "Harrow Point lighthouse")])
+    ran = await World(web).ask(SIMPLE.question)
+    assert ran.state.termination_reason == "nothing_found"
+    assert ran.report.markdown.split("\n\n")[1].startswith(
+        "**Closest passages.** No passage answers this directly; the closest:"
+    )
+    assert f"- {SIMPLE.question}" in ran.report.markdown.split("## Not found")[1]
+    check_markers(ran)
+
+
+async def test_d14_only_searches_that_were_sent_count_as_tried() -> None:
+    world = harbour(CHAIN)
+    ran = await world.ask(CHAIN.question, max_searches=2)
+    tried = ran.report.markdown.split("Searches tried: ")[1].split(".\n")[0]
+    assert sorted(re.findall("“(.+?)”", tried)) == sorted(world.web.searched)
+    assert len(world.web.searched) == 2
 
 
 async def test_two_sections_on_one_sub_question_are_one() -> None:

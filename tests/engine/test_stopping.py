@@ -65,6 +65,11 @@ TABLE: list[tuple[dict[str, Any], StopReason | None]] = [
     ({"novelties": (0.0, 0.0), "had_news": True}, None),
     ({"novelties": (1.0, 0.1), "had_news": True}, None),
     ({"scores": (4.0, 4.0), "had_news": True}, None),
+    ({**DONE, "bridge": True}, None),
+    ({"novelties": (0.0, 0.0), "bridge": True}, None),
+    ({"supporting": 0, "bridge": True}, None),
+    ({"supporting": 0, "bridge": True, "rounds": 5}, StopReason.NOTHING_FOUND),
+    ({"soft_end": 2, "bridge": True}, StopReason.MAX_ROUNDS),
 ]
 
 
@@ -208,3 +213,63 @@ def test_going_on_means_that_there_is_something_to_look_for(now: Situation) -> N
         assert now.topics_left > 0
         assert now.units < ResearchConfig().max_research_units
         assert not now.command and not now.spent
+
+
+# --- a higher threshold ---------------------------------------------------------------------
+
+ROUNDS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "score": st.floats(1, 10),
+            "novelty": st.floats(0, 1),
+            "supporting": st.integers(0, 3),
+            "open_gaps": st.integers(0, 2),
+            "critical_gaps": st.integers(0, 1),
+            "gates_open": st.booleans(),
+            "had_news": st.booleans(),
+            "topics_left": st.integers(0, 2),
+        }
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def stops_at(history: list[dict[str, Any]], config: ResearchConfig) -> int:
+    """The first round after which the rule ends this history; one more than it has, if none."""
+    for number in range(1, len(history) + 1):
+        past = history[:number]
+        last = {k: v for k, v in past[-1].items() if k not in {"score", "novelty"}}
+        now = replace(
+            GOING_ON,
+            rounds=number,
+            scores=tuple(each["score"] for each in past),
+            novelties=tuple(each["novelty"] for each in past),
+            **last,
+        )
+        if isinstance(decide(now, config), Stop):
+            return number
+    return len(history) + 1
+
+
+@given(ROUNDS, st.floats(1, 10), st.floats(1, 10), st.booleans())
+def test_a_higher_threshold_never_ends_a_history_earlier(
+    history: list[dict[str, Any]], one: float, other: float, early: bool
+) -> None:
+    low, high = (
+        stops_at(
+            history, ResearchConfig(adaptive_quality_threshold=t, enable_early_termination=early)
+        )
+        for t in sorted((one, other))
+    )
+    assert low <= high
+
+
+def test_a_person_s_wish_for_more_rounds_holds_off_all_but_hard_limits() -> None:
+    assert reason(**DONE, wished=3) is None
+    assert reason(**DONE, wished=2) is StopReason.QUALITY_MET
+    assert reason(soft_end=2, wished=3) is None
+    assert reason(novelties=(0.0, 0.0), wished=3) is None
+    assert reason(supporting=0, wished=3) is None
+    assert reason(wished=3, spent=StopReason.BUDGET_TIME) is StopReason.BUDGET_TIME
+    assert reason(wished=3, topics_left=0) is StopReason.STUCK

@@ -1,9 +1,10 @@
+from dataclasses import replace
+
 from research.engine.assessment import Assessment
-from research.engine.evidence import Finding
 from research.engine.ledger import Lead, Ledger
 from research.engine.records import Dimensions, Gap
 from research.engine.topics import Topic, choose, first_topics, next_topics
-from tests.engine.scripted import ledger, page, quoted
+from tests.engine.scripted import ledger, page
 
 THRESHOLD = 0.75
 
@@ -84,16 +85,30 @@ def test_a_topic_goes_another_way_where_its_first_was_tried() -> None:
     assert chosen([topic], known) == ["krill swarms"]
 
 
-def test_a_gap_can_be_searched_by_claim_and_by_leads() -> None:
+def test_a_gap_can_be_searched_by_the_sub_question_and_by_leads() -> None:
     known, _ = ledger("Where is the lighthouse?")
-    source = page("https://a.example/", "The lighthouse stands at Harrow Point.")
-    known.book.add(Finding(source.text, "A1", quoted(source, source.text), 0.9), 1)
-    known.leads["Calder"] = Lead("Calder", "Calder foundry", source.url, 1.0)
+    known.leads["Calder"] = Lead("Calder", "Calder foundry", "https://a.example/", 1.0)
     known.open_gap(gap(1, "exact place", query="exact place"))
     [topic] = next_topics(known, named())
-    assert topic.queries == (
-        "exact place",
-        "lighthouse",
-        "lighthouse stands Harrow Point",
-        "Calder foundry",
-    )
+    assert topic.queries == ("exact place", "lighthouse", "Calder foundry")
+
+
+def test_code_that_judges_adds_what_the_pages_lead_to() -> None:
+    known, _ = ledger("Who trained the builder of the lighthouse?")
+    source = page("https://a.example/", "The builder of the lighthouse was Edda Marlow.")
+    known.pages[source.url] = source
+    by_code = replace(named(), by_model=False)
+    [topic] = [t for t in next_topics(known, by_code) if t.text == "Edda Marlow"]
+    assert topic.queries == ("Edda Marlow trained", "Edda Marlow")
+    assert topic.lead and topic.aspect_id == "A1"
+    assert next_topics(known, named()) == []
+
+
+def test_leads_with_other_names_are_no_twins_however_much_is_left_open() -> None:
+    known, _ = ledger("Where is it?")
+    rest = "blue whale diet krill swarm north south east"
+    leads = [Lead(name, f"{name} {rest}", "", 1.0) for name in ("Marlow", "Brand")]
+    topics = [Topic(lead.text, (lead.query,), lead=lead) for lead in leads]
+    assert [t.text for t in choose(topics, known, 9, THRESHOLD).topics] == ["Marlow", "Brand"]
+    same = [replace(topic, lead=None) for topic in topics]
+    assert [t.text for t in choose(same, known, 9, THRESHOLD).topics] == ["Marlow"]

@@ -30,6 +30,7 @@ TELL: dict[Kind, Callable[[Any, Run], Command]] = {
     Kind.RESUME: runs.resume,
     Kind.ADD_TOPIC: lambda actor, run: runs.add_topic(actor, run, "Salt"),
     Kind.DROP_TOPIC: lambda actor, run: runs.drop_topic(actor, run, "Salt"),
+    Kind.DIG_DEEPER: runs.dig_deeper,
 }
 
 

@@ -1,51 +1,16 @@
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.tools import SearchAnswer, SearchFailure, SearchHit, SearchRequest
-from research.retrieval.pipeline import (
-    FallbackSearch,
-    NamedSearch,
-    NoSearch,
-    canonical_url,
-    prepare,
-)
-
-REQUEST = SearchRequest("anything", limit=3)
+from research.engine.tools import SearchHit
+from research.retrieval.pipeline import canonical_url, prepare
 
 
 def hit(url: str, rank: int = 1, provider: str = "one", **more: str) -> SearchHit:
     values = {"title": f"Title of {url}", "snippet": "Some words.", **more}
     return SearchHit(url=url, provider=provider, rank=rank, **values)
-
-
-class Scripted:
-    """Gives its answer, or raises it."""
-
-    def __init__(self, answer: SearchAnswer | SearchFailure) -> None:
-        self.answer = answer
-        self.asked = 0
-
-    async def search(self, request: SearchRequest) -> SearchAnswer:
-        self.asked += 1
-        if isinstance(self.answer, SearchFailure):
-            raise self.answer
-        return self.answer
-
-
-def found(*hits: SearchHit) -> Scripted:
-    return Scripted(SearchAnswer(hits))
-
-
-def failing(reason: str, *, permanent: bool = False) -> Scripted:
-    return Scripted(SearchFailure(reason, permanent=permanent))
-
-
-def fallback(**providers: Scripted) -> FallbackSearch:
-    return FallbackSearch([NamedSearch(name, search) for name, search in providers.items()])
 
 
 @pytest.mark.parametrize(
@@ -133,51 +98,3 @@ def test_preparing_twice_changes_nothing(hits: list[SearchHit], limit: int):
 def test_a_canonical_address_is_its_own(rest: str, scheme: str):
     once = canonical_url(f"{scheme}://{rest}")
     assert canonical_url(once) == once
-
-
-async def test_the_next_provider_answers_where_one_fails():
-    second = found(hit("https://a.example/"))
-    answer = await fallback(First=failing("It limits us."), Second=second).search(REQUEST)
-    assert [each.url for each in answer.hits] == ["https://a.example/"]
-    assert answer.notes == ("First: It limits us.",)
-
-
-async def test_the_next_provider_answers_where_one_finds_nothing():
-    answer = await fallback(First=found(), Second=found(hit("https://a.example/"))).search(REQUEST)
-    assert len(answer.hits) == 1
-    assert answer.notes == ("First found nothing.",)
-
-
-async def test_nobody_else_is_asked_after_an_answer():
-    second = found()
-    await fallback(First=found(hit("https://a.example/")), Second=second).search(REQUEST)
-    assert second.asked == 0
-
-
-async def test_no_hits_is_an_answer_where_one_provider_works():
-    answer = await fallback(First=failing("Down."), Second=found()).search(REQUEST)
-    assert answer.hits == ()
-    assert answer.notes == ("First: Down.", "Second found nothing.")
-
-
-@pytest.mark.parametrize("permanent", [True, False])
-async def test_a_failure_of_all_names_each(permanent: bool):
-    search = fallback(
-        First=failing("Down.", permanent=True), Second=failing("Slow.", permanent=permanent)
-    )
-    with pytest.raises(SearchFailure) as failure:
-        await search.search(REQUEST)
-    assert failure.value.reason == "No search provider answered: First: Down; Second: Slow."
-    assert failure.value.permanent is permanent
-
-
-async def test_hits_are_prepared_and_cut_to_the_limit():
-    hits = [hit(f"https://{name}.example/#x", rank) for rank, name in enumerate("abcde", 1)]
-    answer = await fallback(Only=found(*hits)).search(replace(REQUEST, limit=2))
-    assert [each.url for each in answer.hits] == ["https://a.example/", "https://b.example/"]
-
-
-async def test_no_search_says_so():
-    answer = await NoSearch().search(REQUEST)
-    assert answer.hits == ()
-    assert "switched off" in answer.notes[0]

@@ -7,12 +7,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+ROBOTS = "/robots.txt"
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
 class Site:
-    """`requests` holds each request's lines; `connections` counts also the silent ones."""
+    """`requests` holds each request's lines; `connections` counts also the silent ones.
+
+    A site without a robots.txt among its `answers` says that there is none, and doesn't
+    count that it was asked.
+    """
 
     port: int = 0
     answers: dict[str, Answer] = field(default_factory=dict)
@@ -32,8 +37,12 @@ class Site:
         self.connections += 1
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            path = head.split(" ")[1]
+            if path == ROBOTS and ROBOTS not in self.answers:
+                await reply(status=404)(writer)
+                return
             self.requests.append(head.strip().split("\r\n"))
-            await self._answer(head.split(" ")[1], writer)
+            await self._answer(path, writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
         finally:

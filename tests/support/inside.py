@@ -29,7 +29,7 @@ from research.llm import client  # noqa: E402, F401 - imported once for all
 from research.models import Run  # noqa: E402
 from research.replaying import replay as replayed  # noqa: E402
 from research.resource import run_resource  # noqa: E402
-from research.retrieval import fetch, index, pipeline, pool, providers  # noqa: E402, F401
+from research.retrieval import fallback, fetch, index, pool, providers  # noqa: E402, F401
 from research.schema import migrate  # noqa: E402
 from research.services import people, runs  # noqa: E402
 from research.worker import EmbeddedWorker, Timing  # noqa: E402
@@ -145,7 +145,7 @@ def journal(run: str) -> list[dict[str, Any]]:
 
 def head(run: str) -> dict[str, Any]:
     columns = ("status", "crashes", "plan", "lease_owner", "lease_until", "lease_epoch", "sequence")
-    return Run.objects.values(*columns).get(public_id=run)
+    return Run.objects.values(*columns, "sources").get(public_id=run)
 
 
 def replay(run: str) -> dict[str, Any]:

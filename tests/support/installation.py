@@ -31,7 +31,8 @@ class Installation:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
         no_file = self.home.parent / "no-settings"
         no_file.touch()
-        own = {"PLUMBLINE_HOME": str(self.home), "DEEPRESEARCH_ENV_FILE": str(no_file)}
+        own = {"PLUMBLINE_HOME": str(self.home), "DEEPRESEARCH_ENV_FILE": str(no_file),
+               "NETWORK_PROBE": "none"}  # fmt: skip
         return {**kept, **own, **self.settings}
 
     def manage(

@@ -43,6 +43,35 @@ class Script:
 
 
 @dataclass(frozen=True)
+class Manner:
+    """How a server differs from OpenAI's own.
+
+    `knows` are the fields that a strict one takes, None takes all. `window` in tokens of four
+    characters; a longer prompt is a 400 and `GET /v1/models` tells it.
+    """
+
+    knows: frozenset[str] | None = None
+    ignores_format: bool = False
+    counts: bool = True
+    streams_only: bool = False
+    streams: bool = True
+    window: int | None = None
+    preface: str = ""
+    reasoning: str = ""
+
+
+STRICT = Manner(knows=frozenset({"model", "messages", "max_tokens"}))
+PLAIN = Manner(ignores_format=True)
+UNCOUNTED = Manner(counts=False)
+STREAMS_ONLY = Manner(streams_only=True)
+NARROW = Manner(window=4096)
+MODERN = Manner(
+    knows=frozenset({"model", "messages", "max_completion_tokens", "response_format", "stream",
+                     "stream_options", "reasoning_effort"})
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
 class Asked:
     """One request as the server logged it; `constrained` says that it named a schema, `at` is
     in seconds of the day's clock.
@@ -53,6 +82,7 @@ class Asked:
     prompt: str
     constrained: bool
     at: float
+    fields: frozenset[str] = frozenset()
 
 
 class ModelServer(LoopbackServer):
@@ -62,9 +92,10 @@ class ModelServer(LoopbackServer):
     request of a task without an answer until `let_go`.
     """
 
-    def __init__(self, scripts: Mapping[str, Script]) -> None:
+    def __init__(self, scripts: Mapping[str, Script], manner: Manner = Manner()) -> None:
         super().__init__()
         self.scripts = scripts
+        self.manner = manner
         self.requests: list[Asked] = []
         self.faults: dict[str, list[Reply]] = {}
         self.twists: dict[str, Callable[[Answer], Answer]] = {}
@@ -88,6 +119,8 @@ class ModelServer(LoopbackServer):
         super().close()
 
     def reply(self, path: str, body: bytes) -> Reply:
+        if path_of(path) == "/v1/models":
+            return json_reply({"object": "list", "data": [self._listed()]})
         if path_of(path) != "/v1/chat/completions":
             return json_reply({"error": {"message": "no such path"}}, 404)
         request = json.loads(body)
@@ -103,38 +136,100 @@ class ModelServer(LoopbackServer):
             self._let_go.wait(60)
         if self.refuses_schema and asked.constrained:
             return json_reply({"error": {"message": "response_format is not known"}}, 400)
-        return fault[0] if fault else says(json.dumps(self._answer(asked)), body)
+        return fault[0] if fault else self._refusal(request) or self._says(asked, request)
+
+    def _listed(self) -> dict[str, Any]:
+        window = {"max_model_len": self.manner.window} if self.manner.window else {}
+        return {"id": "scripted", "object": "model", **window}
+
+    def _refusal(self, request: Mapping[str, Any]) -> Reply | None:
+        manner = self.manner
+        unknown = sorted(set(request) - manner.knows) if manner.knows is not None else []
+        if unknown:
+            return refuses(400, f"Unrecognized request argument supplied: {unknown[0]}")
+        if manner.streams_only and not request.get("stream"):
+            return refuses(400, "This model only supports streaming: set stream to true.")
+        length = sum(len(message["content"]) for message in request["messages"]) // 4
+        limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
+        if manner.window and length + limit > manner.window:
+            return refuses(400, f"The maximum context length is {manner.window} tokens.")
+        return None
+
+    def _says(self, asked: Asked, request: Mapping[str, Any]) -> Reply:
+        text = self.manner.preface + json.dumps(self._answer(asked))
+        if self.manner.ignores_format and asked.task == "shape" and "schema" not in asked.prompt:
+            text = "Red is a warm colour."
+        if request.get("stream") and self.manner.streams:
+            return streams(text, counted=self.manner.counts and "stream_options" in request)
+        prompt = "".join(message["content"] for message in request["messages"])
+        return says(text, prompt.encode(), self.manner.counts, self.manner.reasoning)
 
     def _answer(self, asked: Asked) -> Answer:
         sections = sections_of(asked.prompt)
-        script = self.scripts[sections["QUESTION"]]
+        script = self.scripts.get(sections.get("QUESTION", ""), Script(()))
         answer = ANSWERS[asked.task](sections, script)
+        if "TODAY" not in sections and asked.task in SMALL:
+            answer = SMALL[asked.task](answer)
         return self.twists.get(asked.task, lambda same: same)(answer)
 
 
 # --- what may go wrong ----------------------------------------------------------------------
 
 
-def says(text: str, prompt: bytes = b"") -> Reply:
+def says(text: str, prompt: bytes = b"", counted: bool = True, reasoning: str = "") -> Reply:
     """A completion with this text, whatever it is."""
     usage = {"prompt_tokens": len(prompt) // 4 or 1, "completion_tokens": len(text) // 4 or 1}
     usage["total_tokens"] = sum(usage.values())
     message = {"role": "assistant", "content": text}
+    if reasoning:
+        message["reasoning_content"] = reasoning
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return _completion([choice], usage)
+    return _completion([choice], usage if counted else None)
+
+
+def streams(text: str, counted: bool = True, cut_at: int | None = None) -> Reply:
+    """A completion as server-sent events of forty characters each; `cut_at` breaks it off."""
+    head = {"id": "c1", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
+    events: list[Any] = [
+        {**head, "choices": [{"index": 0, "delta": {"content": text[i : i + 40]}}]}
+        for i in range(0, len(text if cut_at is None else text[:cut_at]), 40)
+    ]
+    if cut_at is None:
+        events.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
+        if counted:
+            usage = {"prompt_tokens": 50, "completion_tokens": len(text) // 4 or 1}
+            events.append({**head, "choices": [], "usage": {**usage, "total_tokens": 99}})
+    lines = [f"data: {json.dumps(event)}\n\n" for event in events]
+    end = "" if cut_at is not None else "data: [DONE]\n\n"
+    return Reply(("".join(lines) + end).encode(), content_type="text/event-stream")
+
+
+def cut_short(text: str) -> Reply:
+    """An answer that ended at its length limit."""
+    choice = {"index": 0, "message": {"role": "assistant", "content": text},
+              "finish_reason": "length"}  # fmt: skip
+    return _completion([choice], {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18})
+
+
+def declines() -> Reply:
+    """A refusal to answer."""
+    message = {"role": "assistant", "content": None, "refusal": "I can't help with that."}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    return _completion([choice], {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18})
 
 
 def no_choices() -> Reply:
     return _completion([], {"prompt_tokens": 1, "completion_tokens": 0, "total_tokens": 1})
 
 
-def refuses(status: int, **headers: str) -> Reply:
-    return json_reply({"error": {"message": "not now"}}, status, **headers)
+def refuses(status: int, message: str = "not now", **headers: str) -> Reply:
+    return json_reply({"error": {"message": message}}, status, **headers)
 
 
-def _completion(choices: list[Any], usage: dict[str, int]) -> Reply:
+def _completion(choices: list[Any], usage: dict[str, int] | None) -> Reply:
     head = {"id": "c1", "object": "chat.completion", "created": 0, "model": "scripted"}
-    return json_reply({**head, "choices": choices, "usage": usage})
+    counted = {"usage": usage} if usage else {}
+    return json_reply({**head, "choices": choices, **counted})
 
 
 # --- reading the envelope -------------------------------------------------------------------
@@ -142,14 +237,20 @@ def _completion(choices: list[Any], usage: dict[str, int]) -> Reply:
 
 def _asked(request: Mapping[str, Any], body: bytes) -> Asked:
     prompt = request["messages"][-1]["content"]
-    form = request.get("response_format")
-    task = form["json_schema"]["name"] if form else _task_of(prompt)
-    return Asked(task, hashlib.sha256(body).hexdigest(), prompt, form is not None, time())
+    form = request.get("response_format") or {}
+    schema = form.get("json_schema")
+    task = schema["name"] if schema else _task_of(prompt)
+    digest = hashlib.sha256(body).hexdigest()
+    return Asked(task, digest, prompt, schema is not None, time(), frozenset(request))
 
 
 def _task_of(prompt: str) -> str:
     """The task of a request that names no schema, by the sections that only it has."""
     sections = sections_of(prompt)
+    if "QUESTION" not in sections:
+        return "shape"
+    if "mill" in sections["QUESTION"]:
+        return "sense"
     known = {"PAGES": "read", "FINDINGS": "assess", "STATEMENTS TO PUT RIGHT": "repair"}
     known["EVIDENCE"] = "draft"
     return next((task for name, task in known.items() if name in sections), "intake")
@@ -184,7 +285,8 @@ def _intake(sections: Mapping[str, str], script: Script) -> Answer:
 
 def _read(sections: Mapping[str, str], script: Script) -> Answer:
     markers = {part.question: part.markers for part in script.parts}
-    wanted = [(i, markers.get(text, ())) for i, _, text in lines_of(sections["SUB-QUESTIONS"])]
+    parts = lines_of(sections.get("SUB-QUESTIONS", f"[A1] {sections['QUESTION']}"))
+    wanted = [(i, markers.get(text, ())) for i, _, text in parts]
     findings, leads = [], []
     for number, _, sentence in lines_of(sections["PAGES"]):
         for aspect, words in wanted:
@@ -203,7 +305,7 @@ def _finding(sentence: str, number: int, aspect: str) -> Answer:
 
 def _assess(sections: Mapping[str, str], script: Script) -> Answer:
     found = {note.split(";")[0] for _, note, _ in lines_of(sections["FINDINGS"])}
-    asked = [(i, text) for i, _, text in lines_of(sections["SUB-QUESTIONS"])]
+    asked = [(i, text) for i, _, text in lines_of(sections.get("SUB-QUESTIONS", ""))]
     named = sections.get("NAMED BY PAGES, NOT YET LOOKED UP", "").removeprefix("- ").split("\n")[0]
     gaps = [
         {"text": text, "sub_question": i, "query": named or text, "critical": True}
@@ -225,7 +327,7 @@ def _assess(sections: Mapping[str, str], script: Script) -> Answer:
 def _draft(sections: Mapping[str, str], script: Script) -> Answer:
     evidence = lines_of(sections["EVIDENCE"])
     statements = [(aspect, {"text": claim, "evidence": [i]}) for i, aspect, claim in evidence]
-    aspects = [i for i, _, _ in lines_of(sections["SUB-QUESTIONS"])]
+    aspects = [i for i, _, _ in lines_of(sections.get("SUB-QUESTIONS", "[] "))] or [""]
     return {
         "short_answer": [statement for _, statement in statements[:1]],
         "sections": [
@@ -253,4 +355,26 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
     "assess": _assess,
     "draft": _draft,
     "repair": _repair,
+    "judge": lambda sections, script: {
+        "answer": {"relevance": 10, "completeness": 8, "support": 8, "clarity": 6},
+        "process": {"searching": 3, "reading": 3, "stopping": 3},
+        "reasoning": "It is fair.",
+    },
+    "shape": lambda sections, script: {"colour": "red"},
+    "sense": lambda sections, script: {"sentence": 3},
+}
+
+# The short answers of the small profile, whose prompts name no day.
+SMALL: dict[str, Callable[[Answer], Answer]] = {
+    "intake": lambda full: {"query": full["sub_questions"][0]["query"], "parts": []},
+    "read": lambda full: {
+        "findings": [
+            {"sentence": found["sentences"][0], "claim": found["claim"]}
+            for found in full["findings"]
+        ]
+    },
+    "assess": lambda full: {"enough": full["ready"], "missing": "", "query": ""},
+    "draft": lambda full: {
+        "statements": [s for section in full["sections"] for s in section["statements"]]
+    },
 }

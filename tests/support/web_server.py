@@ -24,7 +24,10 @@ def html(title: str, *paragraphs: str) -> str:
 
 
 class WebServer(LoopbackServer):
-    """One site. `pages` maps paths to HTML; with `down` every answer is a 503."""
+    """One site. `pages` maps paths to HTML; with `down` every answer is a 503.
+
+    Requests for `/robots.txt`, which it hasn't, are not among its `requests`.
+    """
 
     def __init__(self, pages: Mapping[str, str]) -> None:
         super().__init__()
@@ -33,6 +36,8 @@ class WebServer(LoopbackServer):
         self.down = False
 
     def reply(self, path: str, body: bytes) -> Reply:
+        if path_of(path) == "/robots.txt" and not self.down:
+            return Reply(status=404, content_type="text/plain")
         with self.lock:
             self.requests.append(self.url(path))
         page = self.pages.get(path_of(path))

@@ -23,6 +23,7 @@ from research.engine.text import term_set, unique, words_in
 
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
+CLOSEST = 2
 DIRECT = 0.62
 FAR_BEHIND = 0.65
 BREVITY = 0.04
@@ -54,6 +55,12 @@ def _direct(short: Sequence[Evidence], asked: Asked) -> bool:
     need = Need.of(asked)
     told = any(decides(plain(record.sources[0].quote), need) for record in short)
     return told and max(record.relevance for record in short) >= DIRECT
+
+
+def closest(ledger: Ledger) -> Draft:
+    """The passages that come closest where none answers."""
+    best = sorted(ledger.evidence, key=_rank)[:CLOSEST]
+    return Draft(tuple(statement(record) for record in best), (), NOTHING_DIRECT)
 
 
 def statement(record: Evidence) -> Statement:

@@ -25,7 +25,8 @@ def judge(ledger: Ledger, limits: Limits) -> Assessment:
     supporting = [r for r in ledger.evidence if r.relevance >= SUPPORTS]
     depth = min(1.0, len(supporting) / max(1, limits.evidence_records))
     reliable = _reliability(ledger, aspects, limits)
-    leads = _fresh_leads(ledger)
+    open_ended = ledger.complexity is Complexity.COMPLEX
+    leads = _fresh_leads(ledger) if open_ended else []
     gaps = _gaps(ledger, limits, leads)
     return Assessment(
         Dimensions(_mark(answered), _mark(depth), _mark(reliable)),
@@ -68,10 +69,9 @@ def _gaps(ledger: Ledger, limits: Limits, leads: Sequence[Lead]) -> tuple[Missin
         elif keys < limits.sources_per_aspect:
             text = f"A second source on: {aspect.text}"
             gaps.append(Missing(text, aspect.query, aspect.id, False))
-    if ledger.complexity is Complexity.COMPLEX:
-        room = min(RAISED_A_ROUND, MOST_ASPECTS - len(ledger.aspects))
-        for lead in leads[: max(0, room)]:
-            gaps.append(Missing(lead.text, lead.query, None, False, lead.url))
+    room = min(RAISED_A_ROUND, MOST_ASPECTS - len(ledger.aspects))
+    for lead in leads[: max(0, room)]:
+        gaps.append(Missing(lead.text, lead.query, None, False, lead.url))
     return tuple(gaps)
 
 

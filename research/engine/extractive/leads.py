@@ -1,131 +1,139 @@
-"""Leads without a model: what good passages name, the question didn't, and nobody looked up.
+"""Leads without a model: what to search for next, and with which words.
 
-A question in several hops is answered through such a bridge. For an open-ended question a
-lead is a recurring phrase ("hash-based signatures") and becomes a sub-question; for any
-other it is a name, and what of the question its passage leaves open is searched with it.
+A question in several hops is answered through a name that it doesn't say. Such a name stands
+in a page that was read, and the more of the question stands with it, the better the lead; it
+is searched together with the words of the question that don't stand there. The page that
+answers may also name the one that was read rather than be named by it, so a page's own
+title is a lead too, with what the page leaves open; and so is a name of the question that no
+page holds. For an open-ended question, leads are recurring phrases.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 
 from research.engine import features
+from research.engine.extractive.coverage import (
+    Scale,
+    in_words,
+    page_terms,
+    plain_title,
+    words_of_page,
+)
+from research.engine.extractive.phrases import recurring
 from research.engine.extractive.planning import query_of
-from research.engine.ledger import SUPPORTS, Lead, Ledger
-from research.engine.quotes import plain
-from research.engine.records import Complexity, Quoted
-from research.engine.text import STOP_WORDS, sentences, term_set, terms, tokens
+from research.engine.ledger import Lead, Ledger
+from research.engine.records import Complexity
+from research.engine.similarity import jaccard
+from research.engine.text import sentence_terms, sentences, term_set
+from research.engine.tools import Page
 
 MOST_LEADS = 12
 LONGEST_NAME = 60
-_BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")
-
-
-@dataclass
-class _Candidate:
-    """A lead in the making: its first wording and place, and how each source supports it."""
-
-    text: str
-    source: Quoted
-    sentence: frozenset[str]
-    by_key: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def strength(self) -> float:
-        """0-1; several independent sources strengthen a lead with falling weight."""
-        ordered = sorted(self.by_key.values(), reverse=True)
-        return round(min(1.0, sum(v * 0.6**rank for rank, v in enumerate(ordered)) / 1.5), 4)
+OPEN_WORDS = 5
+SAME_NAME = 0.6
+_NO_NAME = re.compile(
+    r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million"
+    r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|(?:mon|tues|wednes|thurs"
+    r"|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october"
+    r"|november|december|\W|\d+(?:st|nd|rd|th|s)?|\w\.)\s*)+\w?",
+    re.IGNORECASE,
+)
 
 
 def find_leads(ledger: Ledger) -> list[Lead]:
-    """The leads of all evidence so far, strongest first."""
-    open_ended = ledger.complexity is Complexity.COMPLEX
-    found = _candidates(ledger, open_ended)
-    if open_ended:
-        found = _maximal([c for c in found if len(c.by_key) > 1])
-    asked = query_of(ledger.question).split()
-    leads = []
+    """The leads of all that was read so far, strongest first, without what was looked up."""
+    if ledger.complexity is Complexity.COMPLEX:
+        found = recurring(ledger)
+        return sorted(found, key=lambda lead: (-lead.strength, lead.text))[:MOST_LEADS]
+    scale = Scale.of(ledger)
+    named = [*_unknown(ledger, scale)]
+    for page in ledger.pages.values():
+        named += [_subject(scale, page), *_named(scale, page)]
+    return _fresh(ledger, scale, sorted(named, key=lambda each: -each.strength))
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A name, where it stands, and the question's terms that stand with it."""
+
+    text: str
+    url: str
+    strength: float
+    held: frozenset[str]
+    is_subject: bool = False
+
+
+def _unknown(ledger: Ledger, scale: Scale) -> Iterator[_Named]:
+    """Names of the question that no page holds; each is looked up by itself."""
+    for name in features.names(ledger.question):
+        words, written = term_set(name), in_words(name)
+        told = any(written in words_of_page(page.text) for page in ledger.pages.values())
+        if is_name(name) and not told and words != frozenset(scale.weights):
+            yield _Named(name, "", 1.0, frozenset(scale.weights))
+
+
+def _subject(scale: Scale, page: Page) -> _Named:
+    """What a page is about."""
+    held = page_terms(page) & scale.weights.keys()
+    return _Named(plain_title(page.title), page.url, scale.share(held), held, is_subject=True)
+
+
+def _named(scale: Scale, page: Page) -> Iterator[_Named]:
+    """Names in a page, worth half what their sentence covers, half what the page does."""
+    asked, subject = frozenset(scale.weights), term_set(plain_title(page.title))
+    title, whole = term_set(page.title) & asked, scale.share(page_terms(page) & asked)
+    for names, terms in zip(_names(page.text), sentence_terms(page.text), strict=True):
+        held = terms & asked | title
+        strength = (scale.share(held) + whole) / 2
+        for name in names:
+            words = term_set(name)
+            new = words - asked
+            if new and 2 * len(new) >= len(words) and words != subject:
+                yield _Named(name, page.url, strength, held)
+
+
+@lru_cache(maxsize=256)
+def _names(text: str) -> tuple[tuple[str, ...], ...]:
+    """The names in each sentence of a page."""
+    told = (features.names(sentence.text) for sentence in sentences(text))
+    return tuple(tuple(filter(is_name, names)) for names in told)
+
+
+def is_name(text: str) -> bool:
+    """No number, date or abbreviation, nor a whole clause."""
+    return 2 < len(text) < LONGEST_NAME and bool(term_set(text)) and not _NO_NAME.fullmatch(text)
+
+
+def _fresh(ledger: Ledger, scale: Scale, found: list[_Named]) -> list[Lead]:
+    """The first of each name, without titles of pages that were read and names searched."""
+    titles = [term_set(plain_title(page.title)) for page in ledger.pages.values()]
+    taken = [*titles, *(term_set(name) for name in ledger.followed)]
+    fresh: list[Lead] = []
     for each in found:
-        rest = [] if open_ended else [w for w in asked if not term_set(w) & each.sentence]
-        query = " ".join([each.text, *rest])
-        leads.append(Lead(each.text, query, each.source.url, each.strength))
-    return sorted(leads, key=lambda lead: (-lead.strength, lead.text))[:MOST_LEADS]
-
-
-def _candidates(ledger: Ledger, open_ended: bool) -> list[_Candidate]:
-    known = term_set(ledger.question)
-    found: dict[str, _Candidate] = {}
-    for record in ledger.evidence:
-        if record.relevance < SUPPORTS or record.aspect_id not in ledger.aspects:
+        words = term_set(each.text)
+        if not each.is_subject and any(_same(words, other) for other in taken):
             continue
-        wanted = known | term_set(ledger.aspects[record.aspect_id].text)
-        for source in record.sources:
-            for text, sentence in _named(source, wanted, open_ended):
-                label = " ".join(sorted(term_set(text)))
-                each = found.setdefault(label, _Candidate(text, source, sentence))
-                value = record.relevance / _told(ledger, source, text)
-                key = source.independence_key
-                each.by_key[key] = max(each.by_key.get(key, 0.0), value)
-    return [c for label, c in found.items() if not set(label.split()) <= known]
+        query = _query(ledger, scale, each)
+        if query not in ledger.queries and not (each.is_subject and query == each.text):
+            taken.append(words)
+            fresh.append(Lead(each.text, query, each.url, each.strength, each.held))
+        if len(fresh) == MOST_LEADS:
+            break
+    return fresh
 
 
-def _named(
-    source: Quoted, wanted: frozenset[str], open_ended: bool
-) -> Iterator[tuple[str, frozenset[str]]]:
-    """What the sentences of a quote name that speak of what is wanted."""
-    for sentence in sentences(source.quote):
-        held = term_set(sentence.text)
-        if not held & wanted:
-            continue
-        named = phrases(sentence.text) if open_ended else features.names(sentence.text)
-        for text in named:
-            words = term_set(text)
-            new = len(words - wanted)
-            fresh = new * 2 >= len(words) and new > 0
-            if fresh and len(text) < LONGEST_NAME and not features.dates(text):
-                yield text, held
+def _query(ledger: Ledger, scale: Scale, named: _Named) -> str:
+    """A name with the heaviest words of the question that don't stand with it."""
+    known = named.held | term_set(named.text)
+    words = query_of(ledger.question).split()
+    left = [word for word in words if not term_set(word) & known]
+    heaviest = sorted(left, key=lambda word: -scale.share(term_set(word)))[:OPEN_WORDS]
+    return " ".join([named.text, *(word for word in left if word in heaviest)])
 
 
-def _told(ledger: Ledger, source: Quoted, text: str) -> float:
-    """What a page dwells on it explains itself; what it names in passing is a lead."""
-    page = ledger.pages[source.url].text.casefold()
-    return 1 + math.log(max(1, page.count(plain(text).casefold())))
-
-
-def _maximal(found: list[_Candidate]) -> list[_Candidate]:
-    """Without phrases that are part of another one nearly as strong."""
-    bags = [frozenset(terms(c.text)) for c in found]
-    return [
-        candidate
-        for i, candidate in enumerate(found)
-        if not any(
-            bags[i] < bags[j] and other.strength >= 0.7 * candidate.strength
-            for j, other in enumerate(found)
-        )
-    ]
-
-
-def phrases(text: str) -> list[str]:
-    """All runs of two or three neighbouring content words: "hash-based signatures"."""
-    found: list[str] = []
-    for part in _BREAK.split(text):
-        for run in _content_runs(tokens(part)):
-            for size in (3, 2):
-                found += [" ".join(run[i : i + size]) for i in range(len(run) - size + 1)]
-            found += [word for word in run if "-" in word and word[0].isupper()]
-    return found
-
-
-def _content_runs(words: Iterable[str]) -> list[list[str]]:
-    runs: dict[int, list[str]] = defaultdict(list)
-    gap = 0
-    for word in words:
-        if word.lower() in STOP_WORDS or word.lower().endswith("ly"):
-            gap += 1
-        else:
-            runs[gap].append(word)
-    return list(runs.values())
+def _same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one == other or jaccard(one, other) >= SAME_NAME

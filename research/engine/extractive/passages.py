@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from research.engine.directives import is_order, orders
 from research.engine.extractive.scoring import Line, lines
 from research.engine.quotes import MAX_QUOTE
 from research.engine.text import Sentence, term_set, words_in
@@ -71,11 +73,13 @@ class Passage:
 def passages(page: Page) -> list[Passage]:
     """A passage for every sentence that may open one, in the page's order."""
     found = lines(page.text)
+    told = orders(tuple(line.sentence for line in found))
     title = term_set(page.title)
     result: list[Passage] = []
     for line in found:
-        if line.sentence.kind != "code" and _speaks(line.sentence.text):
-            passage = _passage(page, found, title, line.sentence)
+        sentence = line.sentence
+        if sentence.number not in told and sentence.kind != "code" and _speaks(sentence.text):
+            passage = _passage(page, found, title, sentence)
             if passage is not None:
                 result.append(passage)
     return result
@@ -116,12 +120,14 @@ def _of_its_term(found: Sequence[Line], first: int) -> bool:
     return opens and bool(line.label)
 
 
+@lru_cache(maxsize=4096)
 def _speaks(text: str) -> bool:
-    """No fragment, question, byline, pointer, note of a change or first person."""
+    """No fragment, question, byline, pointer, note of a change, first person
+    or order to a machine."""
     if words_in(text) < SHORTEST or text.endswith("?") or _is_fragment(text):
         return False
     told = (_POINTER.search(text), _ASIDE.search(text), _FIRST_PERSON.search(text))
-    return not any(told)
+    return not any(told) and not is_order(text)
 
 
 def _is_fragment(text: str) -> bool:

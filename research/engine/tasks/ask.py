@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from research.engine.budget import BudgetSpent
 from research.engine.journal import Journal
+from research.engine.records import Problem
 from research.engine.tools import ModelFailure, ModelRequest, ModelRole
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -26,7 +28,7 @@ _TEMPLATES = jinja2.Environment(
 )
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _DECODER = json.JSONDecoder(strict=False)
-_SHOWN_ANSWER = 2000
+CUT_OFF = "The answer was cut off because it was too long. Answer in fewer words."
 
 
 class Answer(BaseModel):
@@ -40,17 +42,30 @@ A = TypeVar("A", bound=Answer)
 
 @dataclass(frozen=True)
 class Task(Generic[A]):
-    """A model task. `name` is the prompt file's, the schema's and the journal's."""
+    """A model task. `name` is the schema's and the journal's, and the prompt file's where
+    `prompt` is ''. `shown_answer` is how many characters of a faulty answer are shown again.
+    """
 
     name: str
     answer: type[A]
     max_output_tokens: int
     role: ModelRole = "research"
+    shown_answer: int = 2000
+    prompt: str = ""
 
     def schema(self) -> dict[str, Any]:
         """The answer's JSON schema in the strict form: closed objects, nothing optional."""
-        closed: dict[str, Any] = _close(self.answer.model_json_schema())
-        return closed
+        return _schema(self.answer)
+
+    def rendered(self, context: Mapping[str, Any]) -> tuple[str, str]:
+        """System message and prompt."""
+        return render(self.prompt or self.name, context)
+
+
+@lru_cache
+def _schema(answer: type[Answer]) -> dict[str, Any]:
+    closed: dict[str, Any] = _close(answer.model_json_schema())
+    return closed
 
 
 class TaskFailed(Exception):
@@ -68,11 +83,12 @@ async def ask(
 
     Raises `TaskFailed` when `attempts` are used up or a budget is spent.
     """
-    system, prompt = render(task.name, context)
+    system, prompt = task.rendered(context)
+    most_tokens = task.max_output_tokens + journal.meter.config.model_reasoning_tokens
     cause, repair = "no answer", ""
     for attempt in range(1, attempts + 1):
         request = ModelRequest(
-            task.name, system, prompt + repair, task.schema(), task.max_output_tokens, task.role
+            task.name, system, prompt + repair, task.schema(), most_tokens, task.role
         )
         if attempt > 1:
             journal.meter.usage.retries += 1
@@ -85,10 +101,16 @@ async def ask(
             if failure.permanent:
                 break
             continue
+        for note in answer.notes:
+            journal.emit(Problem("model", note))
         try:
-            return parse(answer.text, task.answer)
+            usable = parse(answer.text, task.answer)
         except InvalidAnswer as invalid:
-            cause, repair = "invalid answer", _repair(answer.text, str(invalid))
+            fault = CUT_OFF if answer.cut_off else str(invalid)
+            cause, repair = "invalid answer", _repair(answer.text[: task.shown_answer], fault)
+        else:
+            journal.meter.answered(task.name)
+            return usable
     raise TaskFailed(cause)
 
 
@@ -138,7 +160,7 @@ def render(name: str, context: Mapping[str, Any]) -> tuple[str, str]:
 def _repair(text: str, fault: str) -> str:
     return (
         "\n# YOUR LAST ANSWER\n"
-        f"{text[:_SHOWN_ANSWER]}\n\n"
+        f"{text}\n\n"
         "# WHAT WAS WRONG WITH IT\n"
         f"{fault}\nAnswer again with one JSON object that puts this right.\n"
     )

@@ -6,7 +6,8 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
@@ -14,9 +15,13 @@ from research.engine.ledger import Ledger
 from research.engine.records import Dimensions, Evidence
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.text import normalise, words_in
+from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.small import assess as small
+from research.engine.text import normalise, term_set, words_in
 
 MOST_GAPS = 10
+SEARCHES_SHOWN = 24
+DISPUTES_SHOWN = 12
 
 
 class DimensionMarks(Answer):
@@ -55,34 +60,39 @@ TASK = Task("assess", AssessAnswer, 1500, role="evaluator")
 async def assess(run: Run, place: str) -> Assessment:
     """The model's judgement of the ledger, or the one derived from the ledger alone."""
     ledger = run.ledger
+    if run.is_small:
+        return await small.assess(run, place)
     if run.has_model:
-        context = {
-            "question": run.question.text,
-            "today": run.question.today,
-            "brief": ledger.plan.brief,
-            "aspects": list(ledger.aspects.values()),
-            "findings": summary(run),
-            "left_out": max(0, len(ledger.evidence) - len(summary(run))),
-            "disputes": disputes(ledger),
-            "leads": [lead.topic for lead in _leads(ledger)],
-            "searched": list(ledger.queries),
-        }
         try:
-            answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
+            task, context = await fitted(run, TASK, partial(_context, run))
+            answer = await ask(run.journal, run.config.max_model_attempts, place, task, context)
             return _assessment(ledger, answer)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
     return judging.judge(ledger, run.limits)
 
 
-@dataclass(frozen=True)
-class NamedLead:
-    topic: str
-    query: str
+def _context(run: Run, room: int) -> dict[str, Any]:
+    ledger = run.ledger
+    findings = most_relevant(summary(run), room)
+    return {
+        "question": run.question.text,
+        "today": run.question.today,
+        "brief": ledger.plan.brief,
+        "aspects": list(ledger.aspects.values()),
+        "findings": findings,
+        "left_out": len(ledger.evidence) - len(findings),
+        "disputes": disputes(ledger),
+        "leads": _leads(ledger),
+        "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
+    }
 
 
-def _leads(ledger: Ledger) -> list[NamedLead]:
-    return [NamedLead(lead.text, lead.query) for lead in list(ledger.leads.values())[-12:]]
+def _leads(ledger: Ledger) -> list[str]:
+    """The newest things that pages named and no query holds."""
+    searched = [term_set(query) for query in ledger.queries]
+    named = [lead.text for lead in ledger.leads.values()]
+    return [text for text in named if not any(term_set(text) <= words for words in searched)][-12:]
 
 
 def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
@@ -129,11 +139,12 @@ def summary(run: Run) -> list[Evidence]:
 
 
 def disputes(ledger: Ledger) -> list[tuple[Evidence, Evidence]]:
-    """Pairs of claims that contradict each other, each pair once."""
+    """The newest pairs of claims that contradict each other, each pair once."""
     records = ledger.book.records
-    return [
+    pairs = [
         (record, records[other])
         for record in records.values()
         for other in record.contradicts
         if int(other[1:]) > int(record.id[1:])
     ]
+    return pairs[-DISPUTES_SHOWN:]

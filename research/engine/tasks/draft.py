@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 from research.engine.draft import Draft, Fault, Section, Statement
 from research.engine.extractive import drafting
@@ -12,6 +14,8 @@ from research.engine.records import Evidence
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.assess import disputes
+from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.small import draft as small
 from research.engine.text import normalise
 
 
@@ -49,39 +53,58 @@ LENGTHS = {"simple": "about 400", "ordinary": "600 to 900", "complex": "900 to 1
 
 async def write(run: Run) -> Draft:
     """The model's draft, or the passages chosen by code."""
+    if run.is_small:
+        return await small.write(run)
     if run.has_model:
-        ledger = run.ledger
-        context = {
-            "question": run.question.text,
-            "today": run.question.today,
-            "language": ledger.plan.language,
-            "output_format": ledger.plan.output_format,
-            "aspects": list(ledger.aspects.values()),
-            "evidence": _usable(ledger),
-            "disputes": disputes(ledger),
-            "length": LENGTHS[ledger.complexity],
-        }
         try:
+            task, context = await fitted(run, DRAFT, partial(_context, run))
             answer = await ask(
-                run.journal, run.config.max_model_attempts, "report/draft", DRAFT, context
+                run.journal,
+                run.config.max_model_attempts,
+                f"{run.report_place}/draft",
+                task,
+                context,
             )
-            return _draft(ledger, answer)
+            return _draft(run.ledger, answer)
         except TaskFailed as failed:
             run.fell_back(DRAFT.name, failed.cause)
     return drafting.draft(run.ledger)
 
 
+def _context(run: Run, room: int) -> dict[str, Any]:
+    ledger = run.ledger
+    return {
+        "question": run.question.text,
+        "today": run.question.today,
+        "language": ledger.plan.language,
+        "output_format": ledger.plan.output_format,
+        "aspects": list(ledger.aspects.values()),
+        "evidence": most_relevant(_usable(ledger), room),
+        "disputes": disputes(ledger),
+        "length": LENGTHS[ledger.complexity],
+    }
+
+
 async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, Statement]:
     """The model's second try at faulty statements, by number; nothing where it has none."""
-    context = {
-        "question": run.question.text,
-        "language": run.ledger.plan.language,
-        "faults": found,
-        "evidence": [r for r in _usable(run.ledger) if _concerned(r, found)],
-    }
+    concerned = [r for r in _usable(run.ledger) if _concerned(r, found)]
+
+    def context(room: int) -> dict[str, Any]:
+        return {
+            "question": run.question.text,
+            "language": run.ledger.plan.language,
+            "faults": found,
+            "evidence": most_relevant(concerned, room),
+        }
+
     try:
+        task, shown = await fitted(run, REPAIR, context)
         answer = await ask(
-            run.journal, run.config.max_model_attempts, "report/repair", REPAIR, context
+            run.journal,
+            run.config.max_model_attempts,
+            f"{run.report_place}/repair",
+            task,
+            shown,
         )
     except TaskFailed as failed:
         run.fell_back(REPAIR.name, failed.cause)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from research.engine.extractive import planning
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.small import intake as small
+from research.engine.tasks.understood import Understood, from_wording
 from research.engine.text import normalise
 
 MOST_ASPECTS = 6
@@ -33,20 +32,6 @@ class IntakeAnswer(Answer):
 TASK = Task("intake", IntakeAnswer, 1500)
 
 
-@dataclass(frozen=True)
-class Understood:
-    """A question understood; `questions` are what the person should be asked first."""
-
-    brief: str
-    complexity: Complexity
-    language: str
-    aspects: tuple[PlannedAspect, ...]
-    questions: tuple[str, ...] = ()
-    scope: str = ""
-    evidence_strategy: str = ""
-    output_format: str = ""
-
-
 async def understand(
     run: Run, place: str, clarifications: tuple[str, ...] = (), comment: str = ""
 ) -> Understood:
@@ -54,6 +39,8 @@ async def understand(
 
     The fixed mode has no intake: its tree starts from the question as it is worded.
     """
+    if run.is_small and not run.is_fixed:
+        return await small.understand(run, place, clarifications, comment)
     if run.has_model and not run.is_fixed:
         context = {
             "question": run.question.text,
@@ -85,18 +72,4 @@ def _understood(question: str, answer: IntakeAnswer) -> Understood:
         scope=answer.scope,
         evidence_strategy=answer.evidence_strategy,
         output_format=answer.output_format,
-    )
-
-
-def from_wording(question: str, clarifications: tuple[str, ...], comment: str) -> Understood:
-    """The extractive plan: nothing is understood that the words don't say."""
-    plan = planning.plan(" ".join((question, *clarifications, comment)).strip(), question)
-    return Understood(
-        brief=plan.brief,
-        complexity=plan.complexity,
-        language="en",
-        aspects=plan.aspects,
-        scope="The question as it is worded.",
-        evidence_strategy="Passages are quoted word for word; nothing is rephrased.",
-        output_format="Quoted passages under each sub-question, with their sources.",
     )

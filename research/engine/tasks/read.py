@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
-from research.engine.evidence import Finding
-from research.engine.extractive import reading
-from research.engine.findings import Reading, check_finding, quoted
+from research.engine.findings import Reading, check_finding
 from research.engine.ledger import Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
 from research.engine.sheets import number_sentences
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.fitting import fitted
+from research.engine.tasks.passages import read_extractively
+from research.engine.tasks.small import read as small
 from research.engine.tools import Page
 
 
@@ -49,6 +51,8 @@ async def read(
     run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
     """Findings and leads of the pages of one unit; falls back to the extractive reader."""
+    if run.is_small:
+        return await small.read(run, place, topic, pages, aspects)
     if run.has_model and pages:
         try:
             return await _read_with_model(run, place, topic, pages, aspects)
@@ -57,53 +61,30 @@ async def read(
     return read_extractively(run, pages, aspects)
 
 
-def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
-    per_page = run.config.max_evidence_claims_per_research_unit
-    scored = reading.read_pages(pages, aspects, per_page)
-    return Reading([_finding(item) for item in scored])
-
-
-def _finding(item: reading.Scored) -> Finding:
-    """The passage as a claim in its own words, with the term that it defines."""
-    passage = item.passage
-    section = passage.section
-    return Finding(
-        claim=passage.claim,
-        aspect_id=item.aspect_id,
-        source=quoted(passage.page, passage.start, passage.end, section),
-        relevance=item.score,
-        also=(quoted(passage.page, *passage.label, section),) if passage.label else (),
-    )
-
-
 async def _read_with_model(
     run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
-    sheets = number_sentences(pages, f"{run.question.text} {topic}")
-    answer = await ask(
-        run.journal,
-        run.config.max_model_attempts,
-        place,
-        TASK,
-        {
+    def context(room: int) -> dict[str, Any]:
+        return {
             "question": run.question.text,
             "today": run.question.today,
             "topic": topic,
             "aspects": aspects,
-            "sheets": sheets,
-            "most": run.config.max_evidence_claims_per_research_unit * len(pages),
-        },
-    )
-    lines = {line.number: line for sheet in sheets for line in sheet.lines}
-    known = {aspect.id for aspect in aspects}
+            "sheets": number_sentences(pages, f"{run.question.text} {topic}", room),
+        }
+
+    task, shown = await fitted(run, TASK, context)
+    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
+    known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()
     for found in answer.findings:
-        aspect_id = found.sub_question if found.sub_question in known else aspects[0].id
+        aspect = known.get(found.sub_question, aspects[0])
         pointed = [lines[n] for n in found.sentences if n in lines]
         place = pointed[0].page.url if pointed else ""
         taken[place] += 1
         if taken[place] <= run.config.max_evidence_claims_per_research_unit:
-            check_finding(result, found.claim, pointed, aspect_id, run.question.text)
+            check_finding(result, found.claim, pointed, aspect, run.question.text)
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         if line is not None and lead.topic.strip():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from research.engine.extractive.leads import find_leads
 from research.engine.extractive.planning import query_of
@@ -12,11 +13,13 @@ from research.engine.run import Run
 from research.engine.sheets import number_sentences
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.assess import summary
-from research.engine.tasks.read import read_extractively
+from research.engine.tasks.fitting import fitted
+from research.engine.tasks.passages import read_extractively
 from research.engine.text import normalise, tokens, unique
 from research.engine.tools import Page
 
 MOST_FOLLOW_UPS = 3
+FOLLOW_UP_LENGTH = 300
 
 
 class TreeQuery(Answer):
@@ -109,18 +112,20 @@ async def extract(
 async def _extract_with_model(
     run: Run, place: str, goal: str, pages: Sequence[Page]
 ) -> tuple[Reading, list[str]]:
-    sheets = number_sentences(pages, f"{run.question.text} {goal}")
-    context = {
-        "question": run.question.text,
-        "today": run.question.today,
-        "goal": goal,
-        "sheets": sheets,
-    }
-    answer = await ask(run.journal, run.config.max_model_attempts, place, EXTRACT, context)
-    reading, aspect_id = Reading(), next(iter(run.ledger.aspects))
-    lines = {line.number: line for sheet in sheets for line in sheet.lines}
+    def context(room: int) -> dict[str, Any]:
+        return {
+            "question": run.question.text,
+            "today": run.question.today,
+            "goal": goal,
+            "sheets": number_sentences(pages, f"{run.question.text} {goal}", room),
+        }
+
+    task, shown = await fitted(run, EXTRACT, context)
+    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    reading, aspect = Reading(), replace(next(iter(run.ledger.aspects.values())), text=goal)
+    lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     for learning in answer.learnings:
         pointed = [lines[n] for n in learning.sentences if n in lines]
-        check_finding(reading, learning.text, pointed, aspect_id, run.question.text)
-    follow_ups = [normalise(text) for text in answer.follow_ups if text.strip()]
+        check_finding(reading, learning.text, pointed, aspect, run.question.text)
+    follow_ups = [normalise(text)[:FOLLOW_UP_LENGTH] for text in answer.follow_ups if text.strip()]
     return reading, follow_ups[:MOST_FOLLOW_UPS]

@@ -72,7 +72,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, files: list[Path], **options: Any) -> None:
         started = time.monotonic()
-        config = configured(None, [PAGES_A_ROUND, *options["set"]])
+        config = configured(None, [PAGES_A_ROUND, *options["set"]], settings.RESEARCH_DEFAULTS)
         try:
             cases = read_cases(files, options["limit"])
             library = pool.build(

@@ -12,7 +12,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from research import assembly
+from research import assembly, installation
 from research.engine.config import ConfigError, ResearchConfig
 from research.engine.records import Status
 from research.engine.tools import ToolFailure
@@ -45,11 +45,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, question: str, **options: Any) -> None:
         from research import terminal
 
-        config = configured(options["mode"], options["set"])
-        sources = chosen(options["search"], options["documents"])
+        configured(options["mode"], options["set"], settings.RESEARCH_DEFAULTS)
         if not options["yes"] and not terminal.is_terminal():
             raise CommandError(NO_TERMINAL, returncode=BAD_USE)
         migrate()
+        config = configured(options["mode"], options["set"], installation.current().defaults)
+        sources = chosen(options["search"], options["documents"])
         run = self._work(question, config, sources, options)
         if options["json"]:
             from research.resource import run_resource
@@ -89,7 +90,9 @@ class Command(BaseCommand):
                 self.stderr.write(f"{problem.where}: {problem.message}")
 
 
-def configured(mode: str | None, assignments: list[str]) -> ResearchConfig:
+def configured(
+    mode: str | None, assignments: list[str], defaults: ResearchConfig
+) -> ResearchConfig:
     """The installation's knobs with those of the command line; exit status 2 where one is bad."""
     values: dict[str, str] = {"DEEP_RESEARCH_MODE": mode} if mode else {}
     for assignment in assignments:
@@ -98,7 +101,7 @@ def configured(mode: str | None, assignments: list[str]) -> ResearchConfig:
             raise CommandError(f"--set takes KNOB=VALUE, not {assignment!r}.", returncode=BAD_USE)
         values[name.strip()] = value
     try:
-        return ResearchConfig.from_strings(values, settings.RESEARCH_DEFAULTS)
+        return ResearchConfig.from_strings(values, defaults)
     except ConfigError as error:
         raise CommandError(str(error), returncode=BAD_USE) from None
 

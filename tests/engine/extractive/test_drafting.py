@@ -3,7 +3,7 @@ from dataclasses import replace
 from research.engine.extractive.drafting import draft, is_step, lead_in, statement
 from research.engine.extractive.reading import read_pages
 from research.engine.ledger import Ledger
-from research.engine.tasks.read import _finding
+from research.engine.tasks.passages import _finding
 from research.engine.tools import Page
 from tests.engine.scripted import ledger, page
 

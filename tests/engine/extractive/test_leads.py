@@ -1,7 +1,5 @@
-from research.engine.config import ResearchConfig, limits
 from research.engine.evidence import Finding
-from research.engine.extractive.judging import judge
-from research.engine.extractive.leads import find_leads, phrases
+from research.engine.extractive.leads import find_leads, is_name
 from research.engine.ledger import Ledger
 from research.engine.records import Complexity
 from tests.engine.scripted import ledger, page, quoted
@@ -9,71 +7,59 @@ from tests.engine.scripted import ledger, page, quoted
 QUESTION = "Who trained the designer of the Harrow Point lighthouse?"
 
 
-def found(question: str, complexity: Complexity, *texts: str) -> Ledger:
+def found(question: str, complexity: Complexity, *texts: str, title: str = "") -> Ledger:
     made, _ = ledger(question, complexity=complexity)
     for number, text in enumerate(texts):
-        source = page(f"https://s{number}.example/", text)
+        source = page(f"https://s{number}.example/", text, title=title)
         made.pages[source.url] = source
         made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
     made.refresh_aspects()
     return made
 
 
+def leads(*texts: str, title: str = "Harrow Point") -> dict[str, str]:
+    """The names that pages lead to, in order, with their queries."""
+    made = found(QUESTION, Complexity.ORDINARY, *texts, title=title)
+    return {lead.text: lead.query for lead in find_leads(made)}
+
+
 def test_a_name_that_the_question_lacks_leads_on_with_what_is_left_open() -> None:
-    made = found(
-        QUESTION, Complexity.ORDINARY, "The Harrow Point lighthouse was designed by Edda Marlow."
+    told = leads("The Harrow Point lighthouse was designed by Edda Marlow.")
+    assert told["Edda Marlow"] == "Edda Marlow trained"
+
+
+def test_a_name_leads_wherever_it_stands_and_best_where_most_of_the_question_does() -> None:
+    told = leads(
+        "The tide at Cold Hope is strong. The lighthouse was designed by Edda Marlow.",
     )
-    [lead] = find_leads(made)
-    assert lead.text == "Edda Marlow"
-    assert lead.query == "Edda Marlow trained"
-    assert lead.url == "https://s0.example/"
+    assert list(told).index("Edda Marlow") < list(told).index("Cold Hope")
+
+
+def test_what_a_page_is_about_leads_on_to_pages_that_name_it() -> None:
+    told = leads("It was designed by nobody known.", title="Harrow Point lighthouse")
+    assert told == {"Harrow Point lighthouse": "Harrow Point lighthouse trained"}
+
+
+def test_a_name_of_the_question_that_no_page_holds_is_looked_up_by_itself() -> None:
+    assert leads("A lighthouse stands there.", title="Lamps")["Harrow Point"] == "Harrow Point"
 
 
 def test_names_of_the_question_and_dates_lead_nowhere() -> None:
-    made = found(
-        QUESTION, Complexity.ORDINARY, "The Harrow Point lighthouse was lit on 14 March 1887."
-    )
+    text = "The Harrow Point lighthouse was lit on 14 March 1887; a designer trained it."
+    assert leads(text) == {}
+
+
+def test_what_was_looked_up_is_no_lead_again() -> None:
+    text = "The Harrow Point lighthouse was designed by Edda Marlow and Ivo Brand."
+    made = found(QUESTION, Complexity.ORDINARY, text, title="Ivo Brand")
+    made.followed.append("Edda Marlow")
+    assert [lead.text for lead in find_leads(made)] == ["Ivo Brand"]
+    made.queries["Ivo Brand trained"] = 1
     assert find_leads(made) == []
 
 
-def test_what_a_page_dwells_on_is_a_weaker_lead_than_what_it_names_in_passing() -> None:
-    once = "The Harrow Point lighthouse was designed by Edda Marlow."
-    often = page("https://s0.example/", once + " Edda Marlow built it. Edda Marlow left." * 3)
-    made, _ = ledger(QUESTION)
-    made.pages[often.url] = often
-    made.book.add(Finding(once, "A1", quoted(often, once), 0.9), 1)
-    made.refresh_aspects()
-    passing = found(QUESTION, Complexity.ORDINARY, once)
-    assert find_leads(made)[0].strength < find_leads(passing)[0].strength
-
-
-OPEN = "Impact of storms on lighthouse keeping"
-WITNESSES = (
-    "Storms make lighthouse keeping depend on mercury float bearings in the lamp.",
-    "Lighthouse keeping in heavy storms was changed by mercury float bearings.",
-)
-
-
-def test_an_open_question_is_led_on_by_phrases_of_two_sources() -> None:
-    assert find_leads(found(OPEN, Complexity.COMPLEX, WITNESSES[0])) == []
-    leads = [lead.text for lead in find_leads(found(OPEN, Complexity.COMPLEX, *WITNESSES))]
-    assert leads[0] == "mercury float bearings"
-    assert "mercury float" not in leads
-
-
-def test_leads_of_an_open_question_become_sub_questions_of_their_own() -> None:
-    made = found(OPEN, Complexity.COMPLEX, *WITNESSES)
-    judged = judge(made, limits(ResearchConfig(), Complexity.COMPLEX))
-    raised = [gap for gap in judged.gaps if gap.aspect_id is None]
-    assert [gap.text for gap in raised] == ["mercury float bearings"]
-    assert raised[0].raised_by == "https://s0.example/"
-    assert not judged.ready and not judged.by_model
-
-
-def test_phrases_are_runs_of_content_words() -> None:
-    assert phrases("The mercury float bearings, and 3 hash-based signatures") == [
-        "mercury float bearings",
-        "mercury float",
-        "float bearings",
-        "hash-based signatures",
-    ]
+def test_numbers_dates_and_abbreviations_are_no_names() -> None:
+    for text in ("First", "Two Hundred", "14 March 1887", "1920s", "U.S.", "Dr", "3rd"):
+        assert not is_name(text), text
+    for text in ("Edda Marlow", "NASA", "World War II", "First National Bank", "May Day"):
+        assert is_name(text), text

@@ -3,7 +3,19 @@ from typing import Any
 import pytest
 
 from research.engine.records import RefusedQuote
-from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Answer, Ran, World, finding, harbour
+from tests.engine.scripted import (
+    LIT,
+    LIT_TOO,
+    SIMPLE,
+    Answer,
+    Oracle,
+    Ran,
+    Web,
+    World,
+    finding,
+    harbour,
+    page,
+)
 
 
 async def read_as(**changes: Any) -> tuple[World, Ran]:
@@ -49,6 +61,43 @@ async def test_a_claim_that_says_something_else_gives_way_to_its_quote(
     assert {record.claim for record in ran.evidence} == {LIT, LIT_TOO}
     assert {each.reason.split(",")[0] for each in ran.of(RefusedQuote)} == {reason}
     assert claim not in ran.report.markdown
+
+
+async def test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence() -> None:
+    """A claim that gives way to its quote is refused where the quote is beside the point."""
+    text = "Harrow Point lies in the far north. Gulls sleep on the roof of the lighthouse."
+    web = Web([page("https://gulls.example/", text, "Harrow Point lighthouse")])
+    world = World(web, Oracle(SIMPLE))
+    assert world.model is not None
+    wrong = "The Harrow Point lighthouse was first lit in 1912."
+    world.model.twists["read"] = lambda _: {"findings": [finding(wrong, [2], "A1")], "leads": []}
+    ran = await world.ask(SIMPLE.question)
+    assert ran.evidence == []
+    assert {each.reason for each in ran.of(RefusedQuote)} == {"number differs"}
+    assert ran.state.termination_reason == "nothing_found"
+
+
+async def test_c11_a_claim_more_certain_than_its_page_gives_way_to_it() -> None:
+    may = "The Harrow Point lighthouse may have been first lit on 14 March 1887."
+    web = Web([page("https://coast.example/", may, "Harrow Point lighthouse")])
+    world = World(web, Oracle(SIMPLE))
+    assert world.model is not None
+    world.model.twists["read"] = lambda _: {"findings": [finding(LIT, [1], "A1")], "leads": []}
+    ran = await world.ask(SIMPLE.question)
+    [record] = ran.evidence
+    assert record.claim == may
+    assert "hedged" in record.uncertainty
+    assert [each.reason for each in ran.of(RefusedQuote)] == ["stated more firmly than on the page"]
+
+
+async def test_a_prompt_holds_no_knob() -> None:
+    prompts = []
+    for most in (2, 4):
+        world = harbour(SIMPLE)
+        assert world.model is not None
+        await world.ask(SIMPLE.question, max_evidence_claims_per_research_unit=most)
+        prompts.append({(r.system, r.prompt) for r in world.model.requests if r.task == "read"})
+    assert prompts[0] == prompts[1]
 
 
 async def test_an_unknown_sub_question_is_the_unit_s_own() -> None:

@@ -1,0 +1,131 @@
+"""Every figure that a suite has to reach, in one place: shown beside what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Compare = Literal["≥", "≤", "=", ">"]
+Values = Mapping[str, float | None]
+"""Measured figures by the bars' keys; None where nothing could be measured."""
+
+
+@dataclass(frozen=True)
+class Bar:
+    key: str
+    text: str
+    compare: Compare
+    limit: float
+    form: str = ".2f"
+
+    def reached(self, value: float | None) -> bool:
+        if value is None:
+            return False
+        return {
+            "≥": value >= self.limit,
+            "≤": value <= self.limit,
+            "=": value == self.limit,
+            ">": value > self.limit,
+        }[self.compare]
+
+    def shown(self, value: float | None) -> str:
+        return "–" if value is None else format(value, self.form)
+
+    @property
+    def wanted(self) -> str:
+        return f"{self.compare} {self.limit:{self.form}}"
+
+
+ENGINE = (
+    Bar("simple_saved", "simple: share of the fixed mode's model calls saved, equal recall",
+        "≥", 0.60),
+    Bar("simple_calls", "simple: model calls, most of any run", "≤", 4, ".0f"),
+    Bar("medium_saved", "medium: share of the fixed mode's model calls saved, equal recall",
+        "≥", 0.30),
+    Bar("complex_saved", "complex: share of the fixed mode's model calls saved, equal recall",
+        "≥", 0.30),
+    Bar("complex_recall", "complex: recall of the report", "≥", 1.0, ".3f"),
+    Bar("complex_calls", "complex: model calls, most of any run", "≤", 14, ".0f"),
+    Bar("mix_cost", "money ÷ the fixed mode's, all kinds in equal shares", "≤", 0.70),
+    Bar("exact", "stops in the exact round", "≥", 0.90, ".3f"),
+    Bar("premature", "stops too early", "≤", 0.02, ".3f"),
+    Bar("nothing_found", "unanswerable: ends so, within 3 rounds, with no claim", "≥", 0.98, ".3f"),
+    Bar("simple_wall", "simple: wall ÷ the bare loop's, p50", "≤", 1.35),
+    Bar("medium_wall", "medium: wall ÷ the bare loop's, p50", "≤", 1.15),
+    Bar("complex_wall", "complex: wall ÷ the bare loop's, p50", "≤", 1.30),
+    Bar("complex_tokens", "complex: tokens ÷ the bare loop's", "≤", 0.60),
+    Bar("busy_p50", "wall ÷ time with any request in flight, p50", "≤", 1.05),
+    Bar("busy_p95", "wall ÷ time with any request in flight, p95", "≤", 1.15),
+    Bar("repeated_fetches", "pages fetched twice in a run", "=", 0, ".0f"),
+    Bar("quote_precision", "quotes that stand in their page: every mode and analyst",
+        "=", 1.0, ".4f"),
+    Bar("statements_cited", "statements of reports with a valid citation", "≥", 0.98, ".3f"),
+    Bar("false_claims", "false claims on true quotes that reach a report", "≤", 0.05, ".3f"),
+    Bar("key_claims", "key claims that reach the report", "≥", 0.90, ".3f"),
+    Bar("ledger_facts", "facts of the ledger that reach the report", "≥", 0.95, ".3f"),
+    Bar("contradiction_precision", "contradictions: precision", "≥", 0.80),
+    Bar("contradiction_recall", "contradictions: recall", "≥", 0.80),
+)  # fmt: skip
+QUICK = (
+    Bar("same", "a lower depth is the beginning of a deeper run", "=", 1.0),
+    Bar("tree", "fixed mode: 12 searches, 5 query generations, 1 report", "=", 1.0),
+    Bar("simple_saved", "simple: share of the fixed mode's calls saved", "≥", 0.60),
+    Bar("simple_calls", "simple: model calls, most of any run", "≤", 4, ".0f"),
+    Bar("medium_saved", "medium: share of the fixed mode's calls saved", "≥", 0.30),
+    Bar("complex_saved", "complex: share of the fixed mode's calls saved", "≥", 0.30),
+    Bar("complex_recall", "complex: recall of the report", "≥", 0.95, ".3f"),
+    Bar("complex_calls", "complex: model calls, most of any run", "≤", 16, ".0f"),
+    Bar("mix_cost", "money ÷ the fixed mode's", "≤", 0.70),
+    Bar("exact", "stops in the exact round", "≥", 0.80),
+    Bar("premature", "stops too early", "≤", 0.10),
+    Bar("nothing_found", "unanswerable: ends so, within 3 rounds", "=", 1.0),
+    Bar("simple_wall", "simple: wall ÷ the bare loop's", "≤", 2.0),
+    Bar("medium_wall", "medium: wall ÷ the bare loop's", "≤", 4.2),
+    Bar("complex_wall", "complex: wall ÷ the bare loop's", "≤", 2.4),
+    Bar("complex_tokens", "complex: tokens ÷ the bare loop's", "≤", 0.95),
+    Bar("busy_p50", "wall ÷ time with any request in flight, p50", "≤", 1.15),
+    Bar("repeated_fetches", "pages fetched twice in a run", "=", 0, ".0f"),
+    Bar("quote_precision", "quotes that stand in their page", "=", 1.0, ".4f"),
+    Bar("statements_cited", "statements with a valid citation", "≥", 0.98, ".3f"),
+    Bar("false_claims", "false claims that reach a report", "≤", 0.25, ".3f"),
+    Bar("key_claims", "key claims that reach the report", "≥", 0.90, ".3f"),
+    Bar("ledger_facts", "facts of the ledger that reach the report", "≥", 0.95, ".3f"),
+)
+"""What `make bench-quick` asserts: a regression breaks them, a busy machine doesn't."""
+
+DOCUMENTATION = (
+    Bar("documentation_hits", "short answers that hold the string, of the held-out forty",
+        "≥", 30, ".0f"),
+)  # fmt: skip
+DATA = (
+    Bar("data_recall", "gold pages fetched in five rounds, mean", "≥", 0.91, ".3f"),
+    Bar("data_chain", "whole chain fetched in five rounds", "≥", 0.82, ".3f"),
+    Bar("data_rounds", "rounds at the stop, mean", "≤", 2.5),
+    Bar("data_premature", "stops too early", "≤", 0.10, ".3f"),
+    Bar("data_gain", "recall gained on a fixed depth of equal cost, lower bound", ">", 0.0, ".3f"),
+)
+RETRIEVAL = (
+    Bar("fan_out", "20 pages on 20 hosts, search included: wall ÷ the slowest chain", "≤", 1.15),
+    Bar("relevance_gold", "pages that answer: relevance of 0.6 or more", "≥", 0.90, ".3f"),
+    Bar("relevance_others", "other pages: relevance below 0.6", "≥", 0.90, ".3f"),
+)
+LIVE = (
+    Bar("live_one", "1 viewer: commit → received, p95", "≤", 200, ".0f"),
+    Bar("live_many", "300 viewers: commit → received, p95", "≤", 400, ".0f"),
+)
+BARS = {"engine": ENGINE, "documentation": DOCUMENTATION, "data": DATA, "retrieval": RETRIEVAL,
+        "live": LIVE}  # fmt: skip
+
+
+def bars_table(bars: tuple[Bar, ...], values: Values) -> list[list[str]]:
+    """Rows of: figure, bar, measured, whether it was reached."""
+    return [
+        [
+            bar.text,
+            bar.wanted,
+            bar.shown(values.get(bar.key)),
+            "reached" if bar.reached(values.get(bar.key)) else "**not reached**",
+        ]
+        for bar in bars
+    ]

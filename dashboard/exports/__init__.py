@@ -1,0 +1,64 @@
+"""A finished run as a file that other tools read: one module a format, one line in `FORMATS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.utils.text import slugify
+
+from dashboard.exports import bibtex, docx, html, json, markdown, pdf, ris
+from dashboard.exports.contents import Contents, contents
+from research.models import Run
+
+NAME_LENGTH = 60
+
+
+@dataclass(frozen=True)
+class Format:
+    """`needs_report` is False for what can be told of a run that found nothing."""
+
+    name: str
+    extension: str
+    content_type: str
+    render: Callable[[Contents], bytes]
+    needs_report: bool = True
+
+
+FORMATS = {
+    each.extension: each
+    for each in (
+        Format("Markdown", "md", "text/markdown; charset=utf-8", markdown.render),
+        Format("HTML", "html", "text/html; charset=utf-8", html.render),
+        Format("PDF", "pdf", "application/pdf", pdf.render),
+        Format(
+            "Word",
+            "docx",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            docx.render,
+        ),
+        Format("JSON", "json", "application/json", json.render, needs_report=False),
+        Format("RIS", "ris", "application/x-research-info-systems; charset=utf-8", ris.render),
+        Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", bibtex.render),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Exported:
+    content: bytes
+    filename: str
+    content_type: str
+
+
+class NothingToExport(Exception):
+    """The run has no report, and this format holds nothing else."""
+
+
+def export(run: Run, form: Format) -> Exported:
+    """The run's newest report in that format. Raises `NothingToExport`."""
+    whole = contents(run)
+    if form.needs_report and not whole.markdown:
+        raise NothingToExport("This run has no report. Its record can be exported as JSON.")
+    name = slugify(run.question)[:NAME_LENGTH].strip("-") or run.public_id
+    return Exported(form.render(whole), f"{name}.{form.extension}", form.content_type)

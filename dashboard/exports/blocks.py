@@ -1,0 +1,131 @@
+"""A report's Markdown as a flat list of blocks, for formats that are not HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from dashboard.markdown import MARKER
+
+Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stretch of text in one style; `cite` is a citation's number, `link` an address."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    code: bool = False
+    link: str = ""
+    cite: int = 0
+
+
+@dataclass(frozen=True)
+class Block:
+    """`level` is a heading's rank or an item's depth, from 1; `number` an ordered item's."""
+
+    kind: Kind
+    runs: tuple[Run, ...] = ()
+    level: int = 1
+    number: int = 0
+    rows: tuple[tuple[tuple[Run, ...], ...], ...] = ()
+
+    def plain(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass
+class _Place:
+    """Where in lists and quotations the parser stands."""
+
+    numbers: list[int] = field(default_factory=list)
+    quoted: int = 0
+    fresh: bool = False
+    heading: int = 0
+
+
+def blocks(markdown: str, markers: frozenset[int]) -> list[Block]:
+    """`markers` are the numbers that the report has citations for."""
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.disable(["reference", "text_join"])
+    return list(_blocks(parser.parse(markdown), markers))
+
+
+def _blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Block]:
+    place = _Place()
+    rows: list[list[tuple[Run, ...]]] = []
+    for token in tokens:
+        match token.type:
+            case "heading_open":
+                place.heading = int(token.tag[1])
+            case "heading_close":
+                place.heading = 0
+            case "blockquote_open" | "blockquote_close":
+                place.quoted += token.nesting
+            case "bullet_list_open":
+                place.numbers.append(0)
+            case "ordered_list_open":
+                place.numbers.append(int(token.attrGet("start") or 1))
+            case "bullet_list_close" | "ordered_list_close":
+                place.numbers.pop()
+            case "list_item_open":
+                place.fresh = True
+            case "table_open":
+                rows = []
+            case "tr_open":
+                rows.append([])
+            case "table_close":
+                yield Block("table", rows=tuple(map(tuple, rows)))
+                rows = []
+            case "fence" | "code_block":
+                yield Block("code", (Run(token.content.rstrip("\n"), code=True),))
+            case "inline":
+                runs = tuple(_runs(token.children or [], markers))
+                if rows:
+                    rows[-1].append(runs)
+                else:
+                    yield _block(runs, place)
+
+
+def _block(runs: tuple[Run, ...], place: _Place) -> Block:
+    if place.heading:
+        return Block("heading", runs, place.heading)
+    if place.numbers and place.fresh:
+        place.fresh = False
+        number = place.numbers[-1]
+        place.numbers[-1] += bool(number)
+        return Block("item", runs, len(place.numbers), number)
+    return Block("quote" if place.quoted else "paragraph", runs)
+
+
+def _runs(children: list[Token], markers: frozenset[int]) -> Iterator[Run]:
+    style = {"strong": 0, "em": 0}
+    link = ""
+    for child in children:
+        name = child.type.partition("_")[0]
+        if child.type in ("link_open", "link_close"):
+            link = str(child.attrGet("href")) if child.nesting > 0 else ""
+        elif name in style:
+            style[name] += child.nesting
+        elif name in ("text", "code", "softbreak", "hardbreak"):
+            text = " " if name.endswith("break") else child.content
+            styled = Run(text, style["strong"] > 0, style["em"] > 0, name == "code", link)
+            pieces = _cited(styled, markers) if child.type == "text" and not link else [styled]
+            yield from (piece for piece in pieces if piece.text)
+
+
+def _cited(run: Run, markers: frozenset[int]) -> Iterator[Run]:
+    """The run cut at its citation markers."""
+    position = 0
+    for match in MARKER.finditer(run.text):
+        if int(match[1]) in markers:
+            yield Run(run.text[position : match.start()], run.bold, run.italic)
+            yield Run(match[1], cite=int(match[1]))
+            position = match.end()
+    yield Run(run.text[position:], run.bold, run.italic)

@@ -1,0 +1,115 @@
+"""What every export is made of: the report and the passages behind its citations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from dashboard import words
+from dashboard.contexts.run import support
+from dashboard.queries import cited_rows
+from research.models import EvidenceSource, PageText, Report, Run
+
+AROUND = 300
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A quote and the words around it in the stored page, '' where the copy is gone."""
+
+    before: str
+    quote: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A marker of the report. `published` is the page's own date as it gives it, or ''."""
+
+    number: int
+    title: str
+    url: str
+    domain: str
+    section: str
+    published: str
+    fetched: datetime
+    sources: str
+    passages: tuple[Passage, ...]
+
+    @property
+    def on_the_web(self) -> bool:
+        return self.url.startswith(("http:", "https:"))
+
+    @property
+    def dated(self) -> str:
+        read = f"read {words.day(self.fetched)}"
+        return f"{words.published(self.published)}, {read}" if self.published else read
+
+
+@dataclass(frozen=True)
+class Contents:
+    """`markdown` is '' and `citations` are none where no report was written."""
+
+    run: Run
+    markdown: str
+    citations: tuple[Citation, ...]
+
+    def pages(self) -> Iterator[tuple[Citation, ...]]:
+        """The citations of each cited page, in the order in which pages are first cited."""
+        first = {entry.url: entry.number for entry in reversed(self.citations)}
+        ordered = sorted(self.citations, key=lambda entry: (first[entry.url], entry.number))
+        for _, group in groupby(ordered, key=lambda entry: entry.url):
+            yield tuple(group)
+
+
+def contents(run: Run) -> Contents:
+    """Of the newest report; the number of queries does not grow with the run."""
+    report = run.reports.order_by("-number").first()
+    if report is None or not report.markdown:
+        return Contents(run, "", ())
+    return Contents(run, report.markdown, tuple(citations(run, report)))
+
+
+def citations(run: Run, report: Report) -> Iterator[Citation]:
+    texts = dict(PageText.objects.filter(uses__run=run).values_list("sha256", "text"))
+    for number, rows in sorted(cited_rows(run, report).items()):
+        if rows:
+            yield citation(number, rows, texts)
+
+
+def citation(number: int, rows: Sequence[EvidenceSource], texts: dict[str, str]) -> Citation:
+    first = rows[0]
+    places = {(row.start, row.end): row for row in rows}
+    return Citation(
+        number=number,
+        title=first.title or first.domain,
+        url=first.url,
+        domain=first.domain,
+        section="" if first.section == first.title else first.section,
+        published=first.published or "",
+        fetched=first.fetched_at,
+        sources=support(first.evidence.quotes.all()),
+        passages=tuple(passages(places.values(), texts)),
+    )
+
+
+def passages(rows: Iterable[EvidenceSource], texts: dict[str, str]) -> Iterator[Passage]:
+    for row in rows:
+        text = texts.get(row.text_sha256)
+        if text is None or text[row.start : row.end] != row.quote:
+            yield Passage("", row.quote, "")
+        else:
+            yield in_context(text, row.start, row.end)
+
+
+def in_context(text: str, start: int, end: int) -> Passage:
+    """The quote within its paragraph, of which at most `AROUND` characters a side are kept."""
+    before = text[:start].rpartition("\n\n")[2]
+    after = text[end:].partition("\n\n")[0]
+    if len(before) > AROUND:
+        before = "… " + before[-AROUND:].partition(" ")[2]
+    if len(after) > AROUND:
+        after = after[:AROUND].rpartition(" ")[0] + " …"
+    return Passage(before, text[start:end], after)

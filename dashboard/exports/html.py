@@ -1,0 +1,24 @@
+"""One HTML file that needs nothing else: the report, and every quote in its context."""
+
+from __future__ import annotations
+
+from django.template.loader import render_to_string
+
+from dashboard import markdown, words
+from dashboard.exports.contents import Contents
+
+
+def render(whole: Contents) -> bytes:
+    markers = {citation.number for citation in whole.citations}
+
+    def link(number: int) -> markdown.Link | None:
+        return markdown.Link(f"#quote-{number}") if number in markers else None
+
+    run = whole.run
+    context = {
+        "run": run,
+        "ended": words.day(run.finished_at or run.created_at),
+        "body": markdown.render(whole.markdown, link).html,
+        "citations": whole.citations,
+    }
+    return render_to_string("exports/report.html", context).encode()

@@ -1,0 +1,37 @@
+"""RIS: one reference a cited page, its quotes as notes.
+
+Tags of the format's specification of 2001 with the dates of 2011: TY opens a reference, ER
+closes it, lines end in CR LF, a value stands on one line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dashboard.exports.contents import Citation, Contents
+
+END = "\r\n"
+
+
+def render(whole: Contents) -> bytes:
+    return "".join(
+        f"{tag}  - {' '.join(value.split())}{END}"
+        for group in whole.pages()
+        for tag, value in reference(group)
+    ).encode()
+
+
+def reference(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
+    page = group[0]
+    yield "TY", "ELEC"
+    yield "TI", page.title
+    yield "T2", page.domain
+    if page.published:
+        yield "PY", page.published[:4]
+        yield "DA", page.published[:10].replace("-", "/")
+    yield "UR", page.url
+    yield "Y2", f"{page.fetched:%Y/%m/%d}"
+    for citation in group:
+        for passage in citation.passages:
+            yield "N1", f"[{citation.number}] “{passage.quote}”"
+    yield "ER", ""

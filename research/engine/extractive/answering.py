@@ -1,0 +1,44 @@
+"""What code alone may take for an answer: it is on what is asked, and of the kind asked for."""
+
+from __future__ import annotations
+
+import re
+
+from research.engine import features
+from research.engine.extractive.question import read_question
+from research.engine.ledger import SUPPORTS
+from research.engine.relevance import term_weights
+from research.engine.text import term_set
+
+_DIGITS = re.compile(r"\d+")
+
+
+def answers(text: str, context: str, asked: str) -> bool:
+    """Whether a passage is on what is asked and brings what the question asks for.
+
+    Passage and context (title and section) hold a share of `SUPPORTS` of the question's terms by
+    weight, and the passage itself holds one that is no name, if there is any.
+    """
+    weights, held = term_weights(asked), term_set(text)
+    near = held | term_set(context)
+    share = sum(w for term, w in weights.items() if term in near) / max(1.0, sum(weights.values()))
+    named = frozenset().union(*map(term_set, features.names(asked)))
+    matter = frozenset(weights) - named
+    return share >= SUPPORTS and (not matter or bool(matter & held)) and brings(text, asked)
+
+
+def brings(text: str, asked: str) -> bool:
+    """Whether a passage holds a date, number or name that the question asks for and lacks.
+
+    Only questions for a date, a number, a person, a place or one of several ask for such.
+    """
+    question = read_question(asked)
+    if question.kind == "when":
+        return bool(features.dates(text))
+    if question.kind == "how_many":
+        return bool(set(features.numbers(text)) - set(features.numbers(asked)))
+    if question.kind in {"who", "where", "which"}:
+        known = frozenset(question.terms)
+        named = any(term_set(name) - known for name in features.names(text))
+        return named or bool(set(_DIGITS.findall(text)) - set(_DIGITS.findall(asked)))
+    return True

@@ -1,0 +1,113 @@
+"""Leads of an open-ended question: recurring phrases ("hash-based signatures").
+
+What passages of several sources name and the question doesn't becomes a sub-question.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from research.engine import features
+from research.engine.ledger import SUPPORTS, Lead, Ledger
+from research.engine.quotes import plain
+from research.engine.records import Quoted
+from research.engine.text import STOP_WORDS, sentences, term_set, terms, tokens
+
+LONGEST = 60
+_BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")
+
+
+@dataclass
+class _Candidate:
+    """A lead in the making: its first wording and place, and how each source supports it."""
+
+    text: str
+    source: Quoted
+    by_key: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def strength(self) -> float:
+        """0-1; several independent sources strengthen a lead with falling weight."""
+        ordered = sorted(self.by_key.values(), reverse=True)
+        return round(min(1.0, sum(v * 0.6**rank for rank, v in enumerate(ordered)) / 1.5), 4)
+
+
+def recurring(ledger: Ledger) -> list[Lead]:
+    """What the supporting quotes of two sources or more have in common."""
+    found = _maximal([c for c in _candidates(ledger) if len(c.by_key) > 1])
+    return [Lead(each.text, each.text, each.source.url, each.strength) for each in found]
+
+
+def _candidates(ledger: Ledger) -> list[_Candidate]:
+    known = term_set(ledger.question)
+    found: dict[str, _Candidate] = {}
+    for record in ledger.evidence:
+        if record.relevance < SUPPORTS or record.aspect_id not in ledger.aspects:
+            continue
+        wanted = known | term_set(ledger.aspects[record.aspect_id].text)
+        for source in record.sources:
+            for text in _named(source, wanted):
+                label = " ".join(sorted(term_set(text)))
+                each = found.setdefault(label, _Candidate(text, source))
+                value = record.relevance / _told(ledger, source, text)
+                key = source.independence_key
+                each.by_key[key] = max(each.by_key.get(key, 0.0), value)
+    return [c for label, c in found.items() if not set(label.split()) <= known]
+
+
+def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[str]:
+    """The new phrases of a quote's sentences that speak of what is wanted."""
+    for sentence in sentences(source.quote):
+        if not term_set(sentence.text) & wanted:
+            continue
+        for text in phrases(sentence.text):
+            words = term_set(text)
+            new = len(words - wanted)
+            fresh = new * 2 >= len(words) and new > 0
+            if fresh and len(text) < LONGEST and not features.dates(text):
+                yield text
+
+
+def _told(ledger: Ledger, source: Quoted, text: str) -> float:
+    """What a page dwells on it explains itself; what it names in passing is a lead."""
+    page = ledger.pages[source.url].text.casefold()
+    return 1 + math.log(max(1, page.count(plain(text).casefold())))
+
+
+def _maximal(found: list[_Candidate]) -> list[_Candidate]:
+    """Without phrases that are part of another one nearly as strong."""
+    bags = [frozenset(terms(c.text)) for c in found]
+    return [
+        candidate
+        for i, candidate in enumerate(found)
+        if not any(
+            bags[i] < bags[j] and other.strength >= 0.7 * candidate.strength
+            for j, other in enumerate(found)
+        )
+    ]
+
+
+def phrases(text: str) -> list[str]:
+    """All runs of two or three neighbouring content words: "hash-based signatures"."""
+    found: list[str] = []
+    for part in _BREAK.split(text):
+        for run in _content_runs(tokens(part)):
+            for size in (3, 2):
+                found += [" ".join(run[i : i + size]) for i in range(len(run) - size + 1)]
+            found += [word for word in run if "-" in word and word[0].isupper()]
+    return found
+
+
+def _content_runs(words: Iterable[str]) -> list[list[str]]:
+    runs: dict[int, list[str]] = defaultdict(list)
+    gap = 0
+    for word in words:
+        if word.lower() in STOP_WORDS or word.lower().endswith("ly"):
+            gap += 1
+        else:
+            runs[gap].append(word)
+    return list(runs.values())

@@ -1,0 +1,300 @@
+"""The outward side of a journal: model, search and fetch, each recorded at its place."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from research.engine.budget import REPORT_TASKS, BudgetSpent, Meter
+from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
+from research.engine.journal.recording import Recording
+from research.engine.records import Action, Record
+from research.engine.tools import (
+    FetchFailure,
+    MeasuredModel,
+    Model,
+    ModelAnswer,
+    ModelFailure,
+    ModelRequest,
+    Page,
+    SearchAnswer,
+    SearchFailure,
+    SearchRequest,
+    StreamingModel,
+    Tools,
+)
+
+LONGEST_WAIT_SECONDS = 20.0
+WORDS_SHOWN = 25
+
+TIME_IS_UP = ModelFailure(
+    "the model did not answer within its share of the run's time", permanent=True
+)
+TOO_SLOW = SearchFailure("The search did not answer in time.")
+
+PAGE: TypeAdapter[Page] = TypeAdapter(Page)
+SEARCH: TypeAdapter[SearchAnswer] = TypeAdapter(SearchAnswer)
+MODEL: TypeAdapter[ModelAnswer] = TypeAdapter(ModelAnswer)
+
+
+class Journal(Recording):
+    """The engine's only way to the outside.
+
+    `tools` None makes it a replay: what was not recorded raises `JournalEnds`.
+    `receive` gets every record the engine emits; it must not block. `analyst` is
+    "extractive" or the model's name, as frozen in the run.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        tools: Tools | None,
+        meter: Meter,
+        receive: Callable[[Record], None] = lambda record: None,
+        inbox: Inbox | None = None,
+        analyst: str = "extractive",
+        backoff_seconds: float = 0.5,
+    ) -> None:
+        super().__init__(store, tools, meter, receive, inbox or EmptyInbox())
+        self.analyst = analyst
+        self.backoff_seconds = backoff_seconds
+        self._fetching: dict[str, asyncio.Future[Page]] = {}
+        self._counted: set[str] = set()
+
+    async def model(self, place: str, attempt: int, request: ModelRequest) -> ModelAnswer:
+        """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`."""
+        entry = self._recorded(place, attempt, asdict(request))
+        if entry is None:
+            entry = await self._live_model(place, attempt, request)
+        self._check_budget(entry)
+        if entry.status == "failed":
+            spent = entry.answer.get("spent")
+            self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
+            raise ModelFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
+        answer = MODEL.validate_python(entry.answer)
+        self.meter.paid_model(request.task, answer)
+        return answer
+
+    async def _live_model(self, place: str, attempt: int, request: ModelRequest) -> Entry:
+        model = self._live(place).model
+        assert model is not None, "a model task needs a model"
+        asked = asdict(request)
+        pending = Entry(place, attempt, "model", "pending", digest(asked), asked)
+        try:
+            self._check_time(request.task)
+            hold = self.meter.reserve_model(request)
+        except BudgetSpent as spent:
+            return await self._put(
+                replace(pending, status="refused", answer={"reason": spent.reason})
+            )
+        try:
+            await self._wait(place, attempt, request.task)
+            await self._put(pending)
+            started = self._live(place).clock.monotonic()
+            try:
+                async with asyncio.timeout(self._model_seconds(request.task)):
+                    answered = await self._asked(model, request)
+                answer = MODEL.dump_python(answered, mode="json")
+                settled = replace(pending, status="done", answer=answer)
+            except TimeoutError:
+                settled = replace(pending, status="failed", answer=_failure(TIME_IS_UP))
+            except ModelFailure as failure:
+                settled = replace(pending, status="failed", answer=_model_failure(failure))
+            seconds = self._live(place).clock.monotonic() - started
+            return await self._put(replace(settled, seconds=round(seconds, 3)))
+        finally:
+            self.meter.release(hold)
+
+    async def _asked(self, model: Model, request: ModelRequest) -> ModelAnswer:
+        """A report is followed while it is written: its growth is shown, its text once checked."""
+        if request.task not in REPORT_TASKS or not isinstance(model, StreamingModel):
+            return await model.complete(request)
+        shown = 0
+
+        def hear(text: str) -> None:
+            nonlocal shown
+            words = len(text.split()) // WORDS_SHOWN * WORDS_SHOWN
+            if words > shown:
+                shown = words
+                self.emit(Action(f"Writing the report: about {words:,} words so far"))
+
+        return await model.stream(request, hear)
+
+    async def context_tokens(self) -> int | None:
+        """The model's window, prompt and answer together, as it was when the run first asked."""
+        model = self.tools.model if self.tools else None
+
+        async def ask() -> int | None:
+            return await model.context_tokens() if isinstance(model, MeasuredModel) else None
+
+        tokens: int | None = await self.decide("model/window", ask)
+        return tokens
+
+    @property
+    def has_model(self) -> bool:
+        return self.analyst != "extractive"
+
+    def seconds_left(self, task: str = "") -> float:
+        """Until the time for this task is spent; no call may outlive it."""
+        return max(0.0, self.meter.seconds_for(task, self.has_model) - self.active_seconds())
+
+    def unit_seconds(self) -> float:
+        """How long a unit may wait for a search or for its pages, from now."""
+        return min(self.meter.config.unit_seconds, self.seconds_left())
+
+    def _model_seconds(self, task: str) -> float:
+        """One call of research may take half of what is left, so that others follow."""
+        return self.seconds_left(task) * (1.0 if task in REPORT_TASKS else 0.5)
+
+    def _check_time(self, task: str = "") -> None:
+        if not self.seconds_left(task):
+            raise BudgetSpent("budget_time")
+
+    def _check_budget(self, entry: Entry) -> None:
+        if entry.status == "refused":
+            spent = BudgetSpent(entry.answer["reason"])
+            self.meter.refused.add(spent.reason)
+            raise spent
+
+    async def _wait(self, place: str, attempt: int, task: str) -> None:
+        """Before another attempt: as long as the server asked for, else ever longer."""
+        before = self._entries.get((place, attempt - 1))
+        if before is None or before.status != "failed":
+            return
+        asked = before.answer.get("retry_after_seconds")
+        wait = self.backoff_seconds * 2.0 ** (attempt - 2) if asked is None else float(asked)
+        await asyncio.sleep(min(wait, LONGEST_WAIT_SECONDS, self.seconds_left(task)))
+
+    async def search(self, place: str, request: SearchRequest) -> SearchAnswer:
+        """Raises `SearchFailure` or `BudgetSpent`."""
+        entry = self._recorded(place, 1, asdict(request))
+        if entry is None:
+            entry = await self._live_search(place, request)
+        self._check_budget(entry)
+        self.meter.usage.searches += 1
+        if entry.status == "failed":
+            raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
+        return SEARCH.validate_python(entry.answer)
+
+    async def _live_search(self, place: str, request: SearchRequest) -> Entry:
+        tools, asked = self._live(place), asdict(request)
+        entry = Entry(place, 1, "search", "pending", digest(asked), asked)
+        try:
+            self._check_time()
+            hold = self.meter.reserve_search()
+        except BudgetSpent as spent:
+            return await self._put(
+                replace(entry, status="refused", answer={"reason": spent.reason})
+            )
+        try:
+            started = tools.clock.monotonic()
+            try:
+                async with asyncio.timeout(self.unit_seconds()):
+                    found = await tools.search.search(request)
+                answer = SEARCH.dump_python(found, mode="json")
+                entry = replace(entry, status="done", answer=answer)
+            except TimeoutError:
+                entry = replace(entry, status="failed", answer=_failure(TOO_SLOW))
+            except SearchFailure as failure:
+                entry = replace(entry, status="failed", answer=_failure(failure))
+            seconds = tools.clock.monotonic() - started
+            return await self._put(replace(entry, seconds=round(seconds, 3)))
+        finally:
+            self.meter.release(hold)
+
+    async def fetch(self, url: str) -> Page:
+        """One page of the run; asked for twice, it is fetched once.
+
+        Raises `FetchFailure` or `BudgetSpent`.
+        """
+        if url not in self._fetching:
+            task = asyncio.create_task(self._fetch(url), name=f"fetch {url}")
+            task.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._fetching[url] = task
+        try:
+            page = await asyncio.shield(self._fetching[url])
+        except FetchFailure:
+            self._used(url)
+            raise
+        self._used(url)
+        return page
+
+    def _used(self, url: str) -> None:
+        """Count a fetch when its answer is taken: a place in the run, unlike its arrival."""
+        if url not in self._counted:
+            self._counted.add(url)
+            self.meter.usage.fetches += 1
+
+    async def _fetch(self, url: str) -> Page:
+        place = f"fetch/{url}"
+        entry = self._recorded(place, 1, {"url": url})
+        if entry is None:
+            entry = await self._live_fetch(place, url)
+        self._check_budget(entry)
+        if entry.status == "failed":
+            raise FetchFailure(
+                entry.answer["reason"],
+                status=entry.answer["status"],
+                permanent=entry.answer["permanent"],
+            )
+        text = await self.store.page_text(entry.answer["sha256"])
+        return PAGE.validate_python({**entry.answer, "text": text})
+
+    async def _live_fetch(self, place: str, url: str) -> Entry:
+        tools = self._live(place)
+        entry = Entry(place, 1, "fetch", "pending", digest({"url": url}), {"url": url})
+        try:
+            self._check_time()
+            hold = self.meter.reserve_fetch()
+        except BudgetSpent as spent:
+            return await self._put(
+                replace(entry, status="refused", answer={"reason": spent.reason})
+            )
+        try:
+            started = tools.clock.monotonic()
+            try:
+                page = await tools.fetch.fetch(url)
+                await self.store.put_page(page)
+                answer = PAGE.dump_python(page, mode="json", exclude={"text"})
+                entry = replace(entry, status="done", answer=answer)
+            except FetchFailure as failure:
+                answer = {**_failure(failure), "status": failure.status}
+                entry = replace(entry, status="failed", answer=answer)
+            seconds = tools.clock.monotonic() - started
+            entry = await self._put(replace(entry, seconds=round(seconds, 3)))
+            self.meter.fetched += 1
+            return entry
+        finally:
+            self.meter.release(hold)
+
+    def is_fetched(self, url: str) -> bool:
+        """Whether a page's answer is recorded, whoever waits for it."""
+        return (f"fetch/{url}", 1) in self._entries
+
+    def all_failed(self) -> bool:
+        """Whether something was asked of the outside and not one answer came."""
+        outside = [e for e in self._entries.values() if e.kind in {"search", "fetch"}]
+        calls = [e for e in outside if e.status != "refused"]
+        return bool(calls) and all(e.status != "done" for e in calls)
+
+    async def close(self) -> None:
+        """Hand on what is held back; cancel and await fetches that nobody waits for."""
+        self._go_live()
+        tasks = [task for task in self._fetching.values() if isinstance(task, asyncio.Task)]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _model_failure(failure: ModelFailure) -> dict[str, Any]:
+    spent = None if failure.spent is None else MODEL.dump_python(failure.spent, mode="json")
+    wait = failure.retry_after_seconds
+    return {**_failure(failure), "retry_after_seconds": wait, "spent": spent}
+
+
+def _failure(failure: ModelFailure | SearchFailure | FetchFailure) -> dict[str, Any]:
+    return {"reason": failure.reason, "permanent": failure.permanent}

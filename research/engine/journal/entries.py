@@ -1,0 +1,93 @@
+"""What a journal holds, where it lives, and how it ends or waits."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from research.engine.tools import Page
+
+EntryKind = Literal["model", "search", "fetch", "decision"]
+EntryStatus = Literal["pending", "done", "failed", "refused"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One journaled call or decision. Key: (place, attempt); seconds are wall time."""
+
+    place: str
+    attempt: int
+    kind: EntryKind
+    status: EntryStatus
+    request_hash: str
+    request: Mapping[str, Any]
+    answer: Any = None
+    seconds: float = 0.0
+
+
+class Store(Protocol):
+    """Where a journal lives. `put` returns once the entry is durable."""
+
+    async def load(self) -> list[Entry]: ...
+
+    async def put(self, entry: Entry) -> None: ...
+
+    async def put_page(self, page: Page) -> None: ...
+
+    async def page_text(self, sha256: str) -> str: ...
+
+
+class MemoryStore:
+    """A journal that lives as long as the process: for scripts and tests."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[str, int], Entry] = {}
+        self.texts: dict[str, str] = {}
+
+    async def load(self) -> list[Entry]:
+        return list(self.entries.values())
+
+    async def put(self, entry: Entry) -> None:
+        self.entries[entry.place, entry.attempt] = entry
+
+    async def put_page(self, page: Page) -> None:
+        self.texts[page.sha256] = page.text
+
+    async def page_text(self, sha256: str) -> str:
+        return self.texts[sha256]
+
+
+class JournalEnds(Exception):
+    """A replay without live tools asked for something that was never recorded."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(f"The journal ends before {place}.")
+        self.place = place
+
+
+class Parked(Exception):
+    """The run waits for a person: nothing is held in memory until a command comes."""
+
+    def __init__(self, waiting_for: str) -> None:
+        super().__init__(f"waiting for {waiting_for}")
+        self.waiting_for = waiting_for
+
+
+class Inbox(Protocol):
+    """Commands of people that no boundary has taken yet."""
+
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]: ...
+
+
+class EmptyInbox:
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]:
+        return []
+
+
+def digest(value: object) -> str:
+    """A stable hash of JSON-like data."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()

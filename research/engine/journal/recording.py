@@ -1,0 +1,176 @@
+"""The recorded side of a journal: it repeats what is settled and records what is decided."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from research.engine.budget import Meter
+from research.engine.journal.entries import (
+    Entry,
+    Inbox,
+    JournalEnds,
+    Parked,
+    Store,
+    digest,
+)
+from research.engine.records import Record, key_of
+from research.engine.tools import Tools
+
+
+class Recording:
+    """What is settled of a run: entries by place, decisions, and the records held back.
+
+    Setting `interrupted` ends a round's waiting, so that a command takes effect at the
+    next boundary.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        tools: Tools | None,
+        meter: Meter,
+        receive: Callable[[Record], None],
+        inbox: Inbox,
+    ) -> None:
+        self.store = store
+        self.tools = tools
+        self.meter = meter
+        self._receive = receive
+        self._held_back: dict[tuple[object, ...], Record] = {}
+        self._catching_up = False
+        self.inbox = inbox
+        self.interrupted = asyncio.Event()
+        self.replayed = 0
+        self.live = 0
+        self.divergences: list[str] = []
+        self.paid_twice: list[str] = []
+        self._entries: dict[tuple[str, int], Entry] = {}
+        self._active_before = 0.0
+        self._opened_at = 0.0
+
+    async def open(self) -> None:
+        """Read what is recorded; a pending model call may have been paid for already."""
+        for entry in await self.store.load():
+            self._entries[entry.place, entry.attempt] = entry
+        self.paid_twice = [
+            entry.place
+            for entry in self._entries.values()
+            if entry.kind == "model" and entry.status == "pending"
+        ]
+        self.meter.fetched = sum(
+            entry.kind == "fetch" and entry.status != "refused" for entry in self._entries.values()
+        )
+        self._catching_up = bool(self._entries)
+        self._active_before = max(
+            (e.answer for e in self._entries.values() if e.place.startswith("clock/")), default=0.0
+        )
+        self._opened_at = self.tools.clock.monotonic() if self.tools else 0.0
+
+    # --- records -----------------------------------------------------------------------
+
+    @property
+    def catching_up(self) -> bool:
+        """Whether everything so far was answered from the record."""
+        return self._catching_up
+
+    def emit(self, record: Record) -> None:
+        """Hand a record on; while catching up, only the last of each key, at the end of it."""
+        if self._catching_up:
+            self._held_back[key_of(record)] = record
+        else:
+            self._receive(record)
+
+    def _go_live(self) -> None:
+        if self._catching_up:
+            self._catching_up = False
+            for record in self._held_back.values():
+                self._receive(record)
+            self._held_back.clear()
+
+    # --- decisions ---------------------------------------------------------------------
+
+    async def decide(self, place: str, compute: Callable[[], Awaitable[Any]]) -> Any:
+        """The recorded decision of this place, or the one computed now, recorded."""
+        entry = self._entries.get((place, 1))
+        if entry is not None:
+            self.replayed += 1
+            return entry.answer
+        self._live(place)
+        self.live += 1
+        value = await compute()
+        await self._put(Entry(place, 1, "decision", "done", "", {}, value))
+        return value
+
+    async def elapsed(self, place: str) -> float:
+        """Active seconds of the run so far: journaled, so that decisions can rest on it."""
+
+        async def read() -> float:
+            return round(self.active_seconds(), 3)
+
+        seconds: float = await self.decide(f"clock/{place}", read)
+        self.meter.seconds = seconds
+        return seconds
+
+    def active_seconds(self) -> float:
+        """Time in which a worker had the run; waiting for a person does not count."""
+        if self.tools is None:
+            return self._active_before
+        return self._active_before + self.tools.clock.monotonic() - self._opened_at
+
+    async def now(self, place: str) -> str:
+        """The time of day at this place, ISO 8601: journaled like every reading."""
+        clock = self.tools.clock if self.tools else None
+
+        async def read() -> str:
+            assert clock is not None
+            return clock.now().isoformat()
+
+        moment: str = await self.decide(f"time/{place}", read)
+        return moment
+
+    async def commands(self, place: str, kinds: frozenset[str]) -> list[dict[str, Any]]:
+        """The commands of people that are taken at this boundary."""
+        taken: list[dict[str, Any]] = await self.decide(
+            f"commands/{place}", lambda: self.inbox.take(kinds)
+        )
+        return taken
+
+    async def person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
+        """What a person answered at this place; raises `Parked` until somebody has."""
+        entry = self._entries.get((f"person/{place}", 1))
+        if entry is None:
+            self._live(place)
+            waiting = await self.inbox.take(kinds)
+            if not waiting:
+                await self.elapsed(f"waiting/{place}")
+                raise Parked(place)
+            entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, waiting[0])
+            await self._put(entry)
+        answer: dict[str, Any] = entry.answer
+        return answer
+
+    # --- the record --------------------------------------------------------------------
+
+    def _recorded(self, place: str, attempt: int, request: Mapping[str, Any]) -> Entry | None:
+        entry = self._entries.get((place, attempt))
+        if entry is None or entry.status == "pending":
+            return None
+        if entry.request_hash != digest(request):
+            self.divergences.append(place)
+        self.replayed += 1
+        return entry
+
+    def _live(self, place: str) -> Tools:
+        if self.tools is None:
+            raise JournalEnds(place)
+        self._go_live()
+        return self.tools
+
+    async def _put(self, entry: Entry) -> Entry:
+        if entry.status != "pending" and entry.kind != "decision":
+            self.live += 1
+        self._entries[entry.place, entry.attempt] = entry
+        await self.store.put(entry)
+        return entry

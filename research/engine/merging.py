@@ -1,0 +1,108 @@
+"""What a round's units brought, into the ledger: in the order of topic, query and rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from research.engine.records import RefusedQuote
+from research.engine.relevance import relevance
+from research.engine.run import Run
+from research.engine.tools import Page
+from research.engine.units import Work
+
+
+class Merger:
+    """Takes in one round: pages and findings as they come, then what they come to."""
+
+    def __init__(self, run: Run) -> None:
+        ledger = run.ledger
+        self._run = run
+        self._before = dict(ledger.book.records)
+        self._keys = {aspect: ledger.keys_of(aspect) for aspect in ledger.aspects}
+        self._work: list[Work] = []
+        self._claims: list[str] = []
+
+    def add(self, work: Sequence[Work]) -> None:
+        """Pages, findings, leads and refusals into the ledger."""
+        ledger = self._run.ledger
+        for item in work:
+            for page in item.pages:
+                _add_page(self._run, page, item)
+            for finding in item.reading.findings:
+                record, new = ledger.book.add(finding, item.unit.round)
+                if new:
+                    self._claims.append(record.claim)
+            _refuse(self._run, item)
+            for lead in item.reading.leads:
+                known = ledger.leads.get(lead.text)
+                if known is None or known.strength < lead.strength:
+                    ledger.leads[lead.text] = lead
+            self._run.journal.emit(item.unit)
+        self._work += work
+
+    def close(self) -> None:
+        """Novelty, the sub-questions' states, and what changed of the evidence."""
+        ledger = self._run.ledger
+        _count_searches(self._run, self._work, self._keys)
+        novelty = ledger.corpus.novelty(self._claims)
+        ledger.corpus.add(self._claims)
+        ledger.refresh_aspects()
+        ledger.emit_evidence(self._before)
+        ledger.update_round(
+            novelty=round(novelty, 4),
+            pages_read=sum(len(item.pages) for item in self._work),
+            new_evidence=len(self._claims),
+        )
+
+
+def aims(run: Run, item: Work) -> tuple[str, ...]:
+    """The texts that a page may be relevant to: topic, queries, and its sub-question."""
+    aspect = run.ledger.aspects.get(item.topic.aspect_id or "")
+    queries = item.topic.queries if item.topic.all_queries else item.topic.queries[:1]
+    return (aspect.text if aspect else item.topic.text, *queries)
+
+
+def _add_page(run: Run, page: Page, item: Work) -> None:
+    """A page that was fetched under another address already is counted as repeated."""
+    others = (known for known in run.ledger.pages.values() if known.url != page.url)
+    if any(known.final_url == page.final_url for known in others):
+        run.journal.meter.usage.repeated_fetches += 1
+    run.ledger.put_page(page)
+    run.late.pop(page.url, None)
+    worth = max(relevance(aim, page.title, page.text) for aim in aims(run, item))
+    listed = run.ledger.sources[page.url]
+    run.ledger.put_source(
+        replace(
+            listed,
+            title=page.title or listed.title,
+            domain=page.domain,
+            kind=page.kind,
+            published=page.published or listed.published,
+            relevance=worth,
+            status="read",
+            reason=None,
+        )
+    )
+
+
+def _refuse(run: Run, item: Work) -> None:
+    for ordinal, refusal in enumerate(item.reading.refusals, 1):
+        run.journal.meter.usage.refused_quotes += 1
+        run.journal.emit(
+            RefusedQuote(
+                item.unit.round, item.unit.number, ordinal,
+                refusal.claim, refusal.url, refusal.reason,
+            )
+        )  # fmt: skip
+
+
+def _count_searches(run: Run, work: Sequence[Work], before: dict[str, frozenset[str]]) -> None:
+    """How often in a row a sub-question was searched without a new independent source."""
+    searched = {item.topic.aspect_id: None for item in work if item.unit.status == "done"}
+    for aspect_id in filter(None, searched):
+        aspect = run.ledger.aspects[aspect_id]
+        news = run.ledger.keys_of(aspect_id) - before.get(aspect_id, frozenset())
+        run.ledger.set_aspect(
+            aspect_id, searches_without_news=0 if news else aspect.searches_without_news + 1
+        )

@@ -1,0 +1,33 @@
+"""What the run's model costs: asked once, journaled, and needed for a cap on money."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from research.engine.config import ConfigError
+from research.engine.run import Run
+from research.engine.tools import ModelRole, PricedModel
+
+UNKNOWN = (
+    "MAX_COST_USD is set, but nobody knows what {model} costs: set its price, or take the limit "
+    "on money away and limit MAX_TOKENS."
+)
+
+
+async def know_prices(run: Run) -> None:
+    """Hand the meter what tokens cost. Raises `ConfigError` for a cap that can't be kept."""
+    if not run.has_model:
+        return
+    tools = run.journal.tools
+
+    async def ask() -> dict[str, list[float]]:
+        model = tools.model if tools else None
+        if not isinstance(model, PricedModel):
+            return {}
+        prices = {role: model.price(role) for role in get_args(ModelRole)}
+        return {role: [price.input, price.output] for role, price in prices.items() if price}
+
+    rates = await run.journal.decide("prices", ask)
+    if run.config.max_cost_usd is not None and set(rates) != set(get_args(ModelRole)):
+        raise ConfigError(UNKNOWN.format(model=run.journal.analyst))
+    run.journal.meter.rates = {role: (rate[0], rate[1]) for role, rate in rates.items()}

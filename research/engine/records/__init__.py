@@ -1,0 +1,131 @@
+"""What a run knows, as immutable records.
+
+The engine emits each record again whenever it changes; a receiver upserts it by its
+natural key (named in each docstring). Nothing here knows a database or a page.
+"""
+
+from __future__ import annotations
+
+from research.engine.records.findings import (
+    Aspect,
+    Evidence,
+    Fields,
+    Gap,
+    Quoted,
+    RefusedQuote,
+    Source,
+)
+from research.engine.records.rounds import (
+    Criterion,
+    Dimensions,
+    GateResult,
+    Round,
+    Skipped,
+    Unit,
+)
+from research.engine.records.run import (
+    Action,
+    Checks,
+    Citation,
+    Estimate,
+    Evaluation,
+    ModelUse,
+    Plan,
+    PlannedAspect,
+    Problem,
+    Report,
+    RunState,
+    Usage,
+)
+from research.engine.records.states import (
+    ENDED,
+    WAITING,
+    AspectState,
+    Complexity,
+    GateDecision,
+    GateName,
+    SourceStatus,
+    Stage,
+    Status,
+    StopReason,
+    Uncertainty,
+    UnitStatus,
+)
+
+__all__ = [
+    "ENDED",
+    "WAITING",
+    "Action",
+    "Aspect",
+    "AspectState",
+    "Checks",
+    "Citation",
+    "Complexity",
+    "Criterion",
+    "Dimensions",
+    "Estimate",
+    "Evaluation",
+    "Evidence",
+    "Fields",
+    "Gap",
+    "GateDecision",
+    "GateName",
+    "GateResult",
+    "ModelUse",
+    "Plan",
+    "PlannedAspect",
+    "Problem",
+    "Quoted",
+    "Record",
+    "RefusedQuote",
+    "Report",
+    "Round",
+    "RunState",
+    "Skipped",
+    "Source",
+    "SourceStatus",
+    "Stage",
+    "Status",
+    "StopReason",
+    "Uncertainty",
+    "Unit",
+    "UnitStatus",
+    "Usage",
+    "key_of",
+]
+
+Record = (
+    RunState
+    | Plan
+    | Aspect
+    | Evidence
+    | Source
+    | Gap
+    | Unit
+    | Round
+    | GateResult
+    | Report
+    | Usage
+    | Evaluation
+    | Action
+    | RefusedQuote
+    | Problem
+)
+
+
+_KEYS: dict[type, tuple[str, ...]] = {
+    Aspect: ("id",),
+    Evidence: ("id",),
+    Source: ("url",),
+    Gap: ("id",),
+    Unit: ("round", "number"),
+    Round: ("number",),
+    GateResult: ("round", "gate"),
+    RefusedQuote: ("round", "unit", "ordinal"),
+    Problem: ("where", "message"),
+}
+
+
+def key_of(record: Record) -> tuple[object, ...]:
+    """The record's type and natural key; records without one are a run's only."""
+    return (type(record), *(getattr(record, name) for name in _KEYS.get(type(record), ())))

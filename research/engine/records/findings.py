@@ -1,0 +1,131 @@
+"""What a run found: sub-questions, evidence with its quotes, sources, gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+
+from research.engine.records.states import AspectState, SourceStatus, Uncertainty
+from research.engine.tools import SourceKind
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """A sub-question. Key: `id` (A1, A2, … in canonical order).
+
+    `raised_by` is an address, "plan" or "user". Dropped ones were left out by a person.
+    """
+
+    id: str
+    text: str
+    query: str
+    raised_by: str
+    round: int
+    state: AspectState = AspectState.OPEN
+    evidence_ids: tuple[str, ...] = ()
+    searches_without_news: int = 0
+    dropped: bool = False
+
+
+@dataclass(frozen=True)
+class Quoted:
+    """A verbatim quote in a stored page: `text[start:end] == quote`, in characters."""
+
+    url: str
+    title: str
+    domain: str
+    independence_key: str
+    quote: str
+    start: int
+    end: int
+    text_sha256: str
+    fetched_at: datetime
+    section: str = ""
+    published: str | None = None
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Names, dates, numbers and definitions of a claim, by code or by the model."""
+
+    names: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    definitions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One atomic claim and where it stands. Key: `id` (E1, E2, … in canonical order).
+
+    `aspect_id` is the sub-question that it was found for, `also_answers` further ones.
+    """
+
+    id: str
+    claim: str
+    aspect_id: str | None
+    round: int
+    sources: tuple[Quoted, ...]
+    relevance: float
+    key: bool = False
+    confidence: float = 0.5
+    uncertainty: tuple[Uncertainty, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    fields: Fields = field(default_factory=Fields)
+    also_answers: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """All sub-questions that it answers."""
+        return (*filter(None, (self.aspect_id,)), *self.also_answers)
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The independent sources behind the claim."""
+        return frozenset(source.independence_key for source in self.sources)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A page that a search named. Key: `url`."""
+
+    url: str
+    title: str
+    domain: str
+    round: int
+    kind: SourceKind = "unknown"
+    published: str | None = None
+    relevance: float | None = None
+    status: SourceStatus = "not_read"
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something still missing. Key: `id` (G1, G2, …)."""
+
+    id: str
+    text: str
+    aspect_id: str | None
+    critical: bool
+    opened_round: int
+    query: str = ""
+    closed_round: int | None = None
+    closed_by: tuple[str, ...] = ()
+
+    @property
+    def open(self) -> bool:
+        return self.closed_round is None
+
+
+@dataclass(frozen=True)
+class RefusedQuote:
+    """A finding whose quote or claim did not stand. Key: (round, unit, ordinal)."""
+
+    round: int
+    unit: int
+    ordinal: int
+    claim: str
+    url: str
+    reason: str

@@ -1,0 +1,90 @@
+"""How a run went: its rounds, their units, the marks and the gates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from research.engine.records.states import GateDecision, GateName, Stage, UnitStatus
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """A topic refused as a near-duplicate of `twin`; similarity 0-1."""
+
+    topic: str
+    twin: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One topic of one round. Key: (round, number)."""
+
+    round: int
+    number: int
+    topic: str
+    aspect_id: str | None
+    queries: tuple[str, ...] = ()
+    status: UnitStatus | None = None
+    seconds: float = 0.0
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Dimensions:
+    """Marks from 1 to 10; None where nobody judged."""
+
+    completeness: float | None = None
+    depth: float | None = None
+    reliability: float | None = None
+    actionability: float | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """One turn of the loop. Key: `number`, from 1. Scores are 1-10, novelty 0-1."""
+
+    number: int
+    stage: Stage
+    topics: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    dimensions: Dimensions = field(default_factory=Dimensions)
+    score: float | None = None
+    model_score: float | None = None
+    model_overall: float | None = None
+    cap: float | None = None
+    cap_reason: str = ""
+    reasoning: str = ""
+    novelty: float | None = None
+    pages_read: int = 0
+    new_evidence: int = 0
+    answered: int = 0
+    gaps: tuple[str, ...] = ()
+    decision: str = ""
+    closed: bool = False
+
+
+@dataclass(frozen=True)
+class Criterion:
+    name: str
+    value: float
+    minimum: float
+
+    @property
+    def met(self) -> bool:
+        return self.value >= self.minimum
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """One evaluation of one gate. Key: (round, gate)."""
+
+    round: int
+    gate: GateName
+    decision: GateDecision
+    score: float | None
+    threshold: float | None
+    criteria: tuple[Criterion, ...]
+    feedback: tuple[str, ...]
+    at: datetime

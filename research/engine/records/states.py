@@ -1,0 +1,79 @@
+"""The closed sets of words in which a run speaks of itself."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+
+class Status(StrEnum):
+    """Where a run stands, as people and clients see it."""
+
+    QUEUED = "queued"
+    INTAKE = "intake"
+    AWAITING_CLARIFICATION = "awaiting_clarification"
+    AWAITING_APPROVAL = "awaiting_approval"
+    RESEARCHING = "researching"
+    PAUSED = "paused"
+    WRITING = "writing"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
+WAITING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL, Status.PAUSED})
+
+
+class Stage(StrEnum):
+    """Left only through its gate; see `research/engine/gates.py`."""
+
+    OVERVIEW = "overview"
+    DEEP_RESEARCH = "deep_research"
+    VERIFICATION = "verification"
+    REPORT = "report"
+
+
+class Complexity(StrEnum):
+    SIMPLE = "simple"
+    ORDINARY = "ordinary"
+    COMPLEX = "complex"
+
+
+class AspectState(StrEnum):
+    ANSWERED = "answered"
+    ONE_SOURCE = "one_source"
+    DISPUTED = "disputed"
+    OPEN = "open"
+    NOT_FOUND = "not_found"
+
+
+class StopReason(StrEnum):
+    """Why a run ended, in the order in which the stop rule looks."""
+
+    CANCELLED = "cancelled"
+    USER_STOPPED = "user_stopped"
+    BUDGET_TIME = "budget_time"
+    BUDGET_CALLS = "budget_calls"
+    BUDGET_TOKENS = "budget_tokens"
+    BUDGET_COST = "budget_cost"
+    BUDGET_SEARCHES = "budget_searches"
+    BUDGET_FETCHES = "budget_fetches"
+    MAX_UNITS = "max_units"
+    MAX_ROUNDS = "max_rounds"
+    NOTHING_FOUND = "nothing_found"
+    QUALITY_MET = "quality_met"
+    NO_GAPS = "no_gaps"
+    STUCK = "stuck"
+    NO_NOVELTY = "no_novelty"
+    DIMINISHING_QUALITY = "diminishing_quality"
+    TREE_COMPLETE = "tree_complete"
+
+
+Uncertainty = Literal[
+    "hedged", "dated", "number_differs", "name_differs", "negation_differs", "single_source"
+]
+SourceStatus = Literal["cited", "read", "empty", "refused", "failed", "not_read"]
+UnitStatus = Literal["done", "failed", "late", "dropped"]
+GateName = Literal["overview", "deep_research", "evidence", "report_ready", "draft"]
+GateDecision = Literal["pass", "retry", "not_to_be_had"]

@@ -1,0 +1,50 @@
+"""Once, a draft that fails Gate 3 sends the run back to research, where a budget is left."""
+
+from __future__ import annotations
+
+from research.engine import stages
+from research.engine.extractive.planning import query_of
+from research.engine.records import StopReason
+from research.engine.report import Written
+from research.engine.run import Run
+from research.engine.topics import Topic, choose
+from research.engine.wrapup import cost_of_a_round
+
+FINAL = frozenset({StopReason.CANCELLED, StopReason.USER_STOPPED, StopReason.NOTHING_FOUND})
+NOT_CUT = "share of statements that stood the check"
+
+
+def reopens(run: Run, written: Written | None) -> bool:
+    """Whether research goes on for one round: the next round's topics are ready then."""
+    if written is None or written.gate.decision == "pass" or run.is_fixed:
+        return False
+    reason = run.state.termination_reason
+    full = len(run.ledger.rounds) >= run.config.adaptive_max_depth
+    units_left = run.config.max_research_units > len(run.ledger.topics)
+    if reason in FINAL or full or not units_left or run.journal.meter.refused:
+        return False
+    seconds, cost = run.marks[-1].seconds, cost_of_a_round(run)
+    if run.journal.meter.short_of(cost, seconds, run.has_model):
+        return False
+    threshold = run.config.duplicate_topic_similarity_threshold
+    topics = _topics(run)
+    if not choose(topics, run.ledger, 1, threshold).topics:
+        return False
+    run.is_reopened, run.candidates = True, topics
+    run.change(
+        stage=stages.after(run.state.stage, "draft_failed"),
+        termination_reason=None,
+        termination_text=None,
+    )
+    run.log("research reopens: the draft failed in %s", ", ".join(written.gate.feedback))
+    return True
+
+
+def _topics(run: Run) -> list[Topic]:
+    """More on each sub-question, by the words of its best claims, weakest first."""
+    ledger = run.ledger
+    topics = []
+    for aspect in sorted(ledger.aspects.values(), key=lambda a: len(ledger.keys_of(a.id))):
+        claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
+        topics.append(Topic(aspect.text, tuple(dict.fromkeys([aspect.query, *claims])), aspect.id))
+    return topics

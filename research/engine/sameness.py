@@ -1,0 +1,98 @@
+"""Two claims on the same thing: do they say the same, or do they exclude each other?
+
+Rule D5 of the requirement ledger. Like claims are twins where nothing sets them apart: number,
+name, negation, direction, certainty, or who does it to whom. They contradict each other where
+they speak of the same names and one negates the other or gives another figure for the same
+measure. Claims worded otherwise contradict each other where both fill the same slot of their
+sub-question with a different amount.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from research.engine import claims, features
+from research.engine.figures import Figures, exclude, figures, same_figures
+from research.engine.similarity import jaccard
+from research.engine.text import term_set
+
+SAME_CLAIM = 0.6
+OPPOSED_ALIKE = 0.75
+SLOT_WORDS = 3
+SLOT_SHARE = 0.5
+
+Slot = tuple[frozenset[str], str]
+"""The words that a claim shares with its sub-question, and what its one amount measures."""
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What of a claim is compared; numbers within names ("FIPS 204") belong to the names."""
+
+    claim: str
+    words: frozenset[str]
+    figures: Figures
+    names: frozenset[str]
+    negated: bool
+    uncertain: bool
+    direction: int
+
+    @classmethod
+    def of(cls, claim: str) -> Signature:
+        named = features.fields(claim).names
+        bare = claim
+        for name in named:
+            bare = bare.replace(name, " ")
+        counted = figures(bare)
+        return cls(
+            claim,
+            term_set(claim) - frozenset(features.numbers(bare)),
+            counted,
+            term_set(" ".join(named)),
+            features.negated(claim),
+            features.uncertain(claim),
+            features.direction(claim),
+        )
+
+
+def alike(one: Signature, other: Signature) -> float:
+    """How much of their words two claims share, 0-1; numbers aside."""
+    return jaccard(one.words, other.words)
+
+
+def agree(one: Signature, other: Signature) -> bool:
+    """Whether two claims that are alike in words say the same."""
+    if not same_figures(one.figures, other.figures) or _opposed(one, other):
+        return False
+    if one.names - other.words and other.names - one.words:
+        return False
+    return one.uncertain == other.uncertain and not claims.contrary(one.claim, other.claim)
+
+
+def conflict(one: Signature, other: Signature) -> bool:
+    """Whether two claims that are alike in words exclude each other; of the same names only."""
+    if one.names != other.names:
+        return False
+    if _opposed(one, other):
+        return one.figures.values == other.figures.values and alike(one, other) >= OPPOSED_ALIKE
+    return exclude(one.figures, other.figures)
+
+
+def _opposed(one: Signature, other: Signature) -> bool:
+    return one.negated != other.negated or one.direction * other.direction < 0
+
+
+def slot(claim: Signature, asked: frozenset[str]) -> Slot | None:
+    """The slot of a sub-question of these terms that a claim with one measured amount fills."""
+    amounts = claim.figures.amounts
+    if len(amounts) != 1 or not amounts[0].measures or claim.negated:
+        return None
+    words = claim.words & asked
+    filled = len(words) >= max(SLOT_WORDS, SLOT_SHARE * len(asked))
+    return (words, amounts[0].measures) if filled else None
+
+
+def fill_differently(one: Signature, other: Signature) -> bool:
+    """Whether two claims on the same slot give it different amounts."""
+    apart = claims.contrary(one.claim, other.claim) or one.uncertain != other.uncertain
+    return not apart and exclude(one.figures, other.figures)

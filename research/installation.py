@@ -1,0 +1,109 @@
+"""The settings of this installation as they hold now: the environment's, else the stored ones.
+
+Server and key belong together: where the environment names either, both are the
+environment's, so that a key is never sent to an address that somebody else chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from research.engine.config import ResearchConfig
+from research.llm.settings import ModelSettings
+from research.models import InstallationSetting
+
+Origin = Literal["environment", "stored", "default"]
+
+SERVER = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
+NAMES = (
+    *SERVER,
+    "RESEARCH_MODEL",
+    "EVALUATOR_MODEL",
+    "MODEL_PROFILE",
+    "SEARCH_PROVIDER",
+    "SEARXNG_URL",
+)
+SECRET = "OPENAI_API_KEY"
+KNOWN_IN = "model-servers.json"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A setting and where it comes from; '' where it is not set."""
+
+    value: str = ""
+    origin: Origin = "default"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Every setting of `NAMES`; asked for by name."""
+
+    values: Mapping[str, Value]
+
+    def __getitem__(self, name: str) -> str:
+        return self.values[name].value
+
+    @property
+    def defaults(self) -> ResearchConfig:
+        """The knobs of a new run."""
+        profile = self.values["MODEL_PROFILE"]
+        if profile.origin != "stored":
+            return settings.RESEARCH_DEFAULTS
+        return settings.RESEARCH_DEFAULTS.model_copy(update={"model_profile": profile.value})
+
+    @property
+    def model_host(self) -> str:
+        address = self["OPENAI_BASE_URL"]
+        return urlsplit(address).netloc if address else "OpenAI"
+
+    @property
+    def model_settings(self) -> ModelSettings | None:
+        """None where no model is chosen."""
+        if not self["RESEARCH_MODEL"]:
+            return None
+        return ModelSettings(
+            research_model=self["RESEARCH_MODEL"],
+            evaluator_model=self["EVALUATOR_MODEL"],
+            eval_model=settings.EVAL_MODEL,
+            base_url=self["OPENAI_BASE_URL"] or None,
+            api_key=self["OPENAI_API_KEY"],
+            timeout_seconds=settings.MODEL_TIMEOUT_SECONDS,
+            first_token_seconds=settings.MODEL_FIRST_TOKEN_SECONDS,
+            concurrency=settings.MODEL_CONCURRENCY,
+            temperature=settings.MODEL_TEMPERATURE,
+            reasoning_effort=settings.REASONING_EFFORT,
+            context_tokens=settings.MODEL_CONTEXT_TOKENS,
+            prices=settings.MODEL_PRICES,
+            known_in=settings.STATE_DIR / KNOWN_IN,
+        )
+
+
+def current() -> Installation:
+    """One query."""
+    given = from_environment()
+    stored = dict(InstallationSetting.objects.filter(name__in=NAMES).values_list("name", "value"))
+    if any(given[name] for name in SERVER):
+        stored = {name: value for name, value in stored.items() if name not in SERVER}
+    return Installation({name: _value(given[name], stored.get(name, "")) for name in NAMES})
+
+
+def from_environment() -> dict[str, str]:
+    """What the environment sets; '' where it sets nothing."""
+    given = {name: getattr(settings, name, "") for name in NAMES}
+    given["SEARXNG_URL"] = settings.PROVIDERS.get("searxng_url", "")
+    knobs: ResearchConfig = settings.RESEARCH_DEFAULTS
+    if "model_profile" in knobs.model_fields_set:
+        given["MODEL_PROFILE"] = knobs.model_profile
+    return given
+
+
+def _value(given: str, stored: str) -> Value:
+    if given:
+        return Value(given, "environment")
+    return Value(stored, "stored") if stored else Value()

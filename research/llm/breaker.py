@@ -1,0 +1,57 @@
+"""A circuit breaker: a server that keeps failing is left alone for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from research.engine.tools import ModelFailure
+
+
+class CircuitBreaker:
+    """Opens after `failures` in a row; after `rest_seconds` one call may try the server.
+
+    `admit` raises `ModelFailure` with the seconds to wait while it is open. Whoever was
+    admitted calls `succeeded` or `failed`, or `released` where the outcome says nothing.
+    """
+
+    def __init__(
+        self,
+        failures: int = 5,
+        rest_seconds: float = 10.0,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._most = failures
+        self._rest_seconds = rest_seconds
+        self._clock = clock
+        self._in_a_row = 0
+        self._opened_at: float | None = None
+        self._probing = False
+
+    @property
+    def is_open(self) -> bool:
+        return self._opened_at is not None
+
+    def admit(self) -> None:
+        if self._opened_at is None:
+            return
+        left = self._opened_at + self._rest_seconds - self._clock()
+        if left > 0 or self._probing:
+            raise ModelFailure(
+                f"the model's server failed {self._in_a_row} times in a row and is left alone "
+                "for a while",
+                retry_after_seconds=round(max(left, 1.0), 1),
+            )
+        self._probing = True
+
+    def succeeded(self) -> None:
+        self._in_a_row, self._opened_at, self._probing = 0, None, False
+
+    def failed(self) -> None:
+        self._in_a_row += 1
+        self._probing = False
+        if self._in_a_row >= self._most:
+            self._opened_at = self._clock()
+
+    def released(self) -> None:
+        self._probing = False

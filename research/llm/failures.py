@@ -1,0 +1,54 @@
+"""What a server's errors mean for people; nothing of their text is passed on."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import openai
+
+from research.engine.tools import ModelFailure
+from research.llm.capabilities import CONTEXT_TOO_LONG
+
+TOO_LONG = "the prompt is longer than the model's context window"
+UNREADABLE = "the model's server gave an answer that can't be read"
+OUT_OF_TIME = "the model did not answer in time"
+UNREACHABLE = "the model's server could not be reached"
+
+
+def refused(error: openai.APIStatusError) -> ModelFailure:
+    """The failure behind a status that is no success."""
+    status = error.status_code
+    if CONTEXT_TOO_LONG.search(said(error)):
+        return ModelFailure(TOO_LONG)
+    if status in {401, 403}:
+        return ModelFailure("the model's server refused the key", permanent=True)
+    if status == 404:
+        return ModelFailure("the model's server does not know this model", permanent=True)
+    if status in {400, 422}:
+        return ModelFailure("the model's server refused the request")
+    wait = retry_after_seconds(error.response.headers.get("retry-after", ""))
+    if status == 429:
+        return ModelFailure("the model's server asks to slow down", retry_after_seconds=wait)
+    return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
+
+
+def said(error: openai.APIStatusError) -> str:
+    """The server's own words, for looking through and for nobody's eyes."""
+    body: Any = error.body
+    words = body.get("message") if isinstance(body, dict) else body
+    return f"{error.message} {words} {getattr(error, 'param', None) or ''}"
+
+
+def retry_after_seconds(header: str) -> float | None:
+    """Seconds from a number or a date; None where it is neither."""
+    text = header.strip()
+    if text.isascii() and text.replace(".", "", 1).isdigit():
+        return float(text)
+    try:
+        at = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    at = at if at.tzinfo else at.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,86 @@
+"""What a model's tokens cost. A price that nobody named is unknown, never zero."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit
+
+DATA = Path(__file__).with_name("prices.json")
+OPENAI = "https://api.openai.com/v1"
+MILLION = 1_000_000
+_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+_USD = r"\d+(?:\.\d+)?"
+_GIVEN = re.compile(rf"(?P<model>\S+)=(?P<input>{_USD})/(?P<output>{_USD})(?:/(?P<cached>{_USD}))?")
+
+
+class PriceError(ValueError):
+    """A price that was set and cannot be read, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per token; `cached` is that of prompt tokens which the server had in its cache.
+
+    `as_of` is the day on which the source was read, '' where the installation set the price.
+    """
+
+    input: float
+    output: float
+    cached: float
+    as_of: str = ""
+    source: str = ""
+
+    def of(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
+        """What a call costs; cached tokens are among the prompt's."""
+        cached = min(cached_tokens, prompt_tokens)
+        fresh = prompt_tokens - cached
+        return fresh * self.input + cached * self.cached + completion_tokens * self.output
+
+
+def price(model: str, base_url: str | None, given: Mapping[str, Price]) -> Price | None:
+    """The installation's price, else the provider's own at its own address, else None."""
+    if model in given:
+        return given[model]
+    host = urlsplit(base_url or OPENAI).hostname or ""
+    listed = published().get(host, {})
+    return listed.get(model) or listed.get(_DATED.sub("", model))
+
+
+@cache
+def published() -> dict[str, dict[str, Price]]:
+    """Host → model → price, from `prices.json`."""
+    hosts = json.loads(DATA.read_text())["hosts"]
+    return {
+        host: {name: _price(**entry) for name, entry in models.items()}
+        for host, models in hosts.items()
+    }
+
+
+def parse_prices(text: str) -> dict[str, Price]:
+    """`MODEL=INPUT/OUTPUT[/CACHED]` in US dollars per million tokens, with commas between.
+
+    Raises `PriceError`.
+    """
+    prices = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        found = _GIVEN.fullmatch(part)
+        if found is None:
+            raise PriceError(
+                f"MODEL_PRICES has {part!r}; it takes MODEL=INPUT/OUTPUT in US dollars per "
+                "million tokens, such as small=0.10/0.40."
+            )
+        cached = float(found["cached"]) if found["cached"] else None
+        prices[found["model"]] = _price(float(found["input"]), float(found["output"]), cached)
+    return prices
+
+
+def _price(
+    input: float, output: float, cached: float | None = None, as_of: str = "", source: str = ""
+) -> Price:
+    kept = input if cached is None else cached
+    return Price(input / MILLION, output / MILLION, kept / MILLION, as_of, source)

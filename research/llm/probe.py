@@ -1,0 +1,117 @@
+"""Trying a model out: two short calls that show what its server takes and what it can do."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field, replace
+from time import monotonic
+
+from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
+from research.llm.capabilities import Capabilities
+from research.llm.client import ChatModel
+from research.llm.settings import ModelSettings
+from research.llm.window import Window, find_window
+
+PROBE_SECONDS = 50.0
+ANSWER_TOKENS = 200
+NUMBER = {
+    "type": "object",
+    "properties": {"sentence": {"type": "integer"}},
+    "required": ["sentence"],
+    "additionalProperties": False,
+}
+SHAPE = ModelRequest(
+    "shape",
+    "You are a helpful assistant.",
+    "Name a colour of the rainbow and say a friendly word about it.",
+    {
+        "type": "object",
+        "properties": {"colour": {"enum": ["red", "green", "blue"]}},
+        "required": ["colour"],
+        "additionalProperties": False,
+    },
+    ANSWER_TOKENS,
+)
+SENSE = ModelRequest(
+    "sense",
+    'You read numbered sentences and answer with one JSON object such as {"sentence": 1}.',
+    "# QUESTION\nWhich sentence says in which year the mill was built?\n\n# PAGES\n"
+    "[1] The mill stands by the river and is open on Sundays.\n"
+    "[2] Flour was ground there for three villages.\n"
+    "[3] It was built in 1742 by two brothers.\n"
+    "[4] Today it houses a small museum.\n",
+    NUMBER,
+    ANSWER_TOKENS,
+)
+RIGHT = 3
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What trying showed. `failure` says why nothing else is known; `seconds` is for a short
+    answer, `keeps_schema` whether a schema alone shaped it, `able` whether it read right.
+    """
+
+    failure: str | None = None
+    seconds: float = 0.0
+    keeps_schema: bool = False
+    counts: bool = False
+    able: bool = False
+    takes: Capabilities = field(default_factory=Capabilities)
+    window: Window | None = None
+
+
+async def probe(settings: ModelSettings) -> Probe:
+    """Ask the server anew what it takes; what shows is remembered for the runs to come."""
+    quick = replace(
+        settings,
+        timeout_seconds=min(settings.timeout_seconds, PROBE_SECONDS),
+        first_token_seconds=min(settings.first_token_seconds, PROBE_SECONDS),
+    )
+    model = ChatModel(quick)
+    model.book.forget(settings.address, settings.research_model)
+    started = monotonic()
+    try:
+        shaped = await model.complete(SHAPE)
+        seconds = monotonic() - started
+        sense = await model.complete(SENSE)
+    except ModelFailure as failed:
+        return Probe(failure=failed.reason)
+    finally:
+        await model.aclose()
+    takes = model.book.get(settings.address, settings.research_model)
+    keeps_schema = takes.form == "json_schema" and _has_colour(shaped)
+    if takes.form != "prompt" and not keeps_schema and not _has_object(shaped):
+        takes = replace(takes, form="prompt")
+        model.book.put(settings.address, settings.research_model, takes)
+    return Probe(
+        seconds=round(seconds, 1),
+        keeps_schema=keeps_schema,
+        counts=not shaped.tokens_estimated,
+        able=_sentence(sense) == RIGHT,
+        takes=takes,
+        window=await _window(settings),
+    )
+
+
+async def _window(settings: ModelSettings) -> Window | None:
+    if settings.context_tokens is not None:
+        return Window(settings.context_tokens)
+    return await find_window(settings.address, settings.api_key, settings.research_model)
+
+
+def _has_colour(answer: ModelAnswer) -> bool:
+    try:
+        return json.loads(answer.text)["colour"] in ("red", "green", "blue")
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
+def _has_object(answer: ModelAnswer) -> bool:
+    return "{" in answer.text
+
+
+def _sentence(answer: ModelAnswer) -> int | None:
+    found = re.search(r'"sentence"\s*:\s*"?(\d+)', answer.text)
+    return int(found[1]) if found else None

@@ -1,0 +1,118 @@
+"""How many tokens a model's server takes at once, asked of the server itself.
+
+A server that is sent more either refuses or cuts in silence; so the engine measures first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+ASK_SECONDS = 2.0
+OLLAMA_DEFAULT = 4096
+LISTED = ("context_length", "max_model_len", "context_window", "max_context_length")
+_NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Window:
+    """`tokens` of prompt and answer together. `most` is what the model itself could take, where
+    the server was started with less; `server` names the kind of server, '' if it did not tell.
+    """
+
+    tokens: int
+    server: str = ""
+    most: int | None = None
+
+
+async def find_window(base_url: str, api_key: str, model: str) -> Window | None:
+    """Ask the ways that are known; None where the server tells nothing."""
+    root = base_url.rstrip("/").removesuffix("/v1")
+    headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
+    async with httpx.AsyncClient(headers=headers, timeout=ASK_SECONDS) as client:
+        listed, props, shown, loaded, studio = await asyncio.gather(
+            _json(client, "GET", f"{base_url.rstrip('/')}/models"),
+            _json(client, "GET", f"{root}/props?model={quote(model)}&autoload=false"),
+            _json(client, "POST", f"{root}/api/show", {"model": model}),
+            _json(client, "GET", f"{root}/api/ps"),
+            _json(client, "GET", f"{root}/api/v0/models"),
+        )
+    return (
+        _ollama(shown, loaded, model)
+        or _llama_cpp(props)
+        or _studio(studio, model)
+        or _listed(listed, model)
+    )
+
+
+async def _json(
+    client: httpx.AsyncClient, method: str, url: str, body: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The object at an address; {} where there is none."""
+    try:
+        answer = await client.request(method, url, json=body)
+        found = answer.json() if answer.status_code == 200 else {}
+    except (httpx.HTTPError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _ollama(shown: dict[str, Any], loaded: dict[str, Any], model: str) -> Window | None:
+    """What the loaded model was given, else what its file sets, else Ollama's default."""
+    info = _mapping(shown.get("model_info"))
+    if not info:
+        return None
+    most = next((_number(v) for k, v in info.items() if k.endswith(".context_length")), None)
+    running = _entry(loaded.get("models"), model, "name", "model")
+    parameters = _NUM_CTX.search(str(shown.get("parameters", "")))
+    tokens = (
+        _number(running.get("context_length"))
+        or (int(parameters[1]) if parameters else None)
+        or OLLAMA_DEFAULT
+    )
+    return Window(min(tokens, most or tokens), "Ollama", most)
+
+
+def _llama_cpp(props: dict[str, Any]) -> Window | None:
+    tokens = _number(_mapping(props.get("default_generation_settings")).get("n_ctx"))
+    return Window(tokens, "llama.cpp") if tokens else None
+
+
+def _studio(studio: dict[str, Any], model: str) -> Window | None:
+    entry = _entry(studio.get("data"), model, "id")
+    most = _number(entry.get("max_context_length"))
+    tokens = _number(entry.get("loaded_context_length")) or most
+    return Window(tokens, "LM Studio", most) if tokens else None
+
+
+def _listed(listed: dict[str, Any], model: str) -> Window | None:
+    entry = _entry(listed.get("data"), model, "id")
+    places = (entry, _mapping(entry.get("meta")))
+    tokens = next((n for p in places for name in LISTED if (n := _number(p.get(name)))), None)
+    tokens = tokens or _number(_mapping(entry.get("meta")).get("n_ctx"))
+    server = "vLLM" if entry.get("owned_by") == "vllm" else ""
+    return Window(tokens, server) if tokens else None
+
+
+def _entry(entries: Any, model: str, *names: str) -> dict[str, Any]:
+    """The entry of this model, {} where it is not listed."""
+    for entry in entries or ():
+        if isinstance(entry, dict):
+            called = {str(entry.get(name, "")) for name in names}
+            if model in called or f"{model}:latest" in called:
+                return entry
+    return {}
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _number(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -1,0 +1,97 @@
+"""`manage.py setup`: asks for model and search, and writes them into `.env`."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from research.llm.local import LocalServer, find_local
+
+QUESTIONS = {
+    "OPENAI_BASE_URL": "Address of the model's server (empty for OpenAI's own)",
+    "OPENAI_API_KEY": "Its key (empty for none)",
+    "RESEARCH_MODEL": "Model (empty for none: passages are quoted)",
+    "MODEL_PROFILE": "Profile: standard, or small for a model of a few billion parameters or less",
+    "SEARXNG_URL": "Address of a SearXNG to search the web with (empty for none)",
+    "DOCUMENTS": "Folders of documents to search, with commas between (empty for none)",
+}
+
+
+class Command(BaseCommand):
+    help = "Asks for what is needed and writes it into .env; what stands there is kept."
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        path: Path = settings.ENV_FILE or Path.cwd() / ".env"
+        kept = read(path)
+        self.stdout.write(f"Settings go to {path}. Enter keeps what stands in brackets.")
+        suggested = {**self._suggested(kept), **kept}
+        answers = {name: self._ask(name, suggested.get(name, "")) for name in QUESTIONS}
+        write(path, {name: value for name, value in answers.items() if value or name in kept})
+        self.stdout.write("Written. manage.py preflight tries it all.")
+
+    def _suggested(self, kept: Mapping[str, str]) -> dict[str, str]:
+        """A model server of this machine, where none is chosen yet."""
+        if "RESEARCH_MODEL" in kept:
+            return {}
+        found: list[LocalServer] = asyncio.run(find_local(settings.LOCAL_MODEL_PORTS))
+        for server in found:
+            self.stdout.write(
+                f"Found {server.name} at {server.address}: {', '.join(server.models)}"
+            )
+        if not found:
+            return {}
+        return {"OPENAI_BASE_URL": found[0].address, "RESEARCH_MODEL": found[0].models[0]}
+
+    def _ask(self, name: str, present: str) -> str:
+        """A line of standard input; at its end everything stays as it is."""
+        secret = name == "OPENAI_API_KEY"
+        shown = " [kept]" if secret and present else f" [{present}]" if present else ""
+        prompt = f"{QUESTIONS[name]}{shown}: "
+        try:
+            if secret and sys.stdin.isatty():
+                return getpass.getpass(prompt).strip() or present
+            return input(prompt).strip() or present
+        except EOFError:
+            self.stdout.write("")
+            return present
+
+
+def read(path: Path) -> dict[str, str]:
+    """The assignments of a file; '' for none."""
+    lines = path.read_text().splitlines() if path.is_file() else []
+    pairs = (line.split("=", 1) for line in lines if "=" in line and not _is_comment(line))
+    return {
+        name.strip().removeprefix("export "): value.strip().strip("'\"") for name, value in pairs
+    }
+
+
+def write(path: Path, values: Mapping[str, str]) -> None:
+    """Each setting in the place where it stands, new ones at the end; readable for its owner."""
+    lines = path.read_text().splitlines() if path.is_file() else []
+    left = dict(values)
+    for number, line in enumerate(lines):
+        name = _name(line.split("=", 1)[0])
+        if "=" in line and not _is_comment(line) and name in left:
+            lines[number] = f"{name}={left.pop(name)}"
+    lines += [f"{name}={value}" for name, value in left.items()]
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write("\n".join(lines) + "\n")
+    draft.replace(path)
+
+
+def _name(text: str) -> str:
+    return text.strip().removeprefix("export ").strip()
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")

@@ -1,0 +1,103 @@
+"""Wikipedia's own search, in the edition of the question's language.
+
+MediaWiki's Action API, "API:Search" and "API:Etiquette": one request at a time, a user
+agent that says who asks, and errors in answers with status 200. The time that it gives
+is that of the last edit, which says nothing on when something was written.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel
+
+from research.engine.tools import SearchAnswer, SearchFailure, SearchRequest
+from research.retrieval.providers.asking import Asker, Manners, Named, usable
+from research.retrieval.providers.base import Provider, ProviderSettings, hit
+
+NAMED = Named("WIKIPEDIA_URL")
+_MARKUP = re.compile(r"</?span[^>]*>")
+_EDITION = re.compile(r"[a-z]{2,3}")
+
+
+class Entry(BaseModel):
+    title: str
+    snippet: str = ""
+
+
+class Query(BaseModel):
+    search: list[dict[str, Any]]
+
+
+class Fault(BaseModel):
+    code: str
+
+
+class Answer(BaseModel):
+    query: Query | None = None
+    error: Fault | None = None
+
+
+class WikipediaSearch:
+    """The `Search` tool over an edition; `url` may hold `{language}`."""
+
+    def __init__(self, url: str, client: httpx.AsyncClient, manners: Manners):
+        self._url = url.rstrip("/")
+        self._asker = Asker(NAMED, self._url, client, manners)
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        site = self._url.format(language=_edition(request.language))
+        parameters = {
+            "action": "query",
+            "list": "search",
+            "srsearch": request.query,
+            "srlimit": request.limit,
+            "srprop": "snippet",
+            "format": "json",
+            "formatversion": 2,
+        }
+        response = await self._asker.get(parameters, url=f"{site}/w/api.php")
+        answer = self._asker.read(Answer, response)
+        if answer.error is not None:
+            raise _failure(answer.error.code)
+        if answer.query is None:
+            raise self._asker.unreadable()
+        entries = usable(Entry, answer.query.search)
+        return SearchAnswer(
+            tuple(
+                hit("wikipedia", rank, _page(site, each.title), each.title, _plain(each), None)
+                for rank, each in enumerate(entries, start=1)
+            )
+        )
+
+
+def _edition(language: str) -> str:
+    match = _EDITION.match(language.lower())
+    return match[0] if match else "en"
+
+
+def _page(site: str, title: str) -> str:
+    return f"{site}/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
+
+
+def _plain(entry: Entry) -> str:
+    return html.unescape(_MARKUP.sub("", entry.snippet))
+
+
+def _failure(code: str) -> SearchFailure:
+    if code in {"ratelimited", "maxlag"}:
+        return SearchFailure(f"It is too busy to answer ({code}).")
+    shown = code if code.isidentifier() and len(code) < 40 else "unknown"
+    return SearchFailure(f"It did not understand the search ({shown}).", permanent=True)
+
+
+def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> WikipediaSearch:
+    manners = Manners(at_once=1, per_second=settings.per_second.get("wikipedia", 0.0))
+    return WikipediaSearch(settings.wikipedia_url, client, manners)
+
+
+PROVIDER = Provider(label="Wikipedia", make=_make)

@@ -1,0 +1,65 @@
+"""C22: every search, fetch and model call of a run can be read, with what came back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from research.models import JournalEntry, Run
+from research.models.base import key_digest
+from tests.dashboard.conftest import make_run
+
+
+def record(run: Run, place: str, kind: str, request: Any, answer: Any, **columns: Any) -> None:
+    JournalEntry.objects.create(
+        run=run,
+        place=place,
+        place_key=key_digest(place),
+        kind=kind,
+        request=request,
+        answer=answer,
+        **{"attempt": 1, "status": "done", "seconds": 1.5, **columns},
+    )
+
+
+def test_each_call_is_told_with_what_came_back(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    record(run, "s", "search", {"query": "old oaks"}, {"hits": [{}, {}]})
+    record(run, "f", "fetch", {"url": "https://trees.test/oak"}, {"title": "Oak"})
+    gone = {"reason": "The page is gone (404)."}
+    record(run, "g", "fetch", {"url": "https://trees.test/elm"}, gone, status="failed")
+    used = {"prompt_tokens": 900, "completion_tokens": 100}
+    record(run, "r", "model", {"task": "read", "prompt": "secret"}, used, attempt=2)
+    record(run, "clock", "decision", {}, 0.7)
+    page = client.get(f"/runs/{run.public_id}/activity/").content.decode()
+    assert "Searched “old oaks”" in page and "2 results" in page
+    assert "Fetched trees.test/oak" in page and "Oak" in page
+    assert "The page is gone (404)." in page and "failed" in page
+    assert "Asked the model to read pages (attempt 2)" in page and "1,000 tokens" in page
+    assert "secret" not in page and "clock" not in page
+
+
+def test_the_run_leads_to_it_and_nobody_else_sees_it(
+    client: Client, admin: User, django_user_model: type[User]
+) -> None:
+    run = make_run(admin)
+    address = f"/runs/{run.public_id}/activity/"
+    assert address in client.get(f"/runs/{run.public_id}/").content.decode()
+    assert b"Nothing has been searched" in client.get(address).content
+    client.force_login(django_user_model.objects.create_user("stranger"))
+    assert client.get(address).status_code == 404
+
+
+def test_a_long_log_comes_in_pages_and_a_constant_number_of_queries(
+    client: Client, admin: User, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    run = make_run(admin)
+    for number in range(130):
+        record(run, f"s{number}", "search", {"query": f"query {number}."}, {"hits": []})
+    with django_assert_max_num_queries(6):
+        first = client.get(f"/runs/{run.public_id}/activity/").content.decode()
+    assert "query 0." in first and "query 120." not in first and "130" in first
+    assert b"query 120." in client.get(f"/runs/{run.public_id}/activity/?page=2").content

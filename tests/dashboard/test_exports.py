@@ -1,0 +1,187 @@
+"""F15: what is exported opens in what reads it, and holds what the report rests on."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.test import Client
+from docx import Document
+from pypdf import PdfReader
+
+from dashboard.exports import FORMATS, NothingToExport, export
+from dashboard.exports.blocks import Run as Text
+from dashboard.exports.blocks import blocks
+from dashboard.exports.contents import in_context
+from research.models import EvidenceSource, Run
+from tests.dashboard.conftest import PAGE, QUOTE, URL, add_evidence, add_report, make_run
+
+HOSTILE = '#read("/etc/passwd") \\input{x} $x$ <script>alert(1)</script> & 50 % _a_ {b}'
+REPORT = f"""# How old do oaks get?
+
+**Short answer.** Oaks live for *about* 600 years. [1]
+
+## Age
+
+- slow growth [1]
+  1. first
+  2. second
+
+> A quoted line.
+
+    code [1]
+
+| a | b |
+| --- | --- |
+| 1 | `x` |
+
+{HOSTILE.replace("_", chr(92) + "_")} [9] <https://trees.test/more>
+"""
+
+
+@pytest.fixture
+def run(admin: User) -> Run:
+    run = make_run(admin, status="completed", question="How old do oaks get?")
+    add_evidence(run, 1)
+    EvidenceSource.objects.update(title=HOSTILE, published="2024-05-06")
+    add_report(run, REPORT)
+    return run
+
+
+def written(run: Run, extension: str) -> bytes:
+    return export(run, FORMATS[extension]).content
+
+
+def test_a_markdown_file_holds_the_report_and_its_quotes(run: Run) -> None:
+    text = written(run, "md").decode()
+    assert text.startswith(REPORT.rstrip())
+    assert f"> {QUOTE}" in text and f"<{URL}>" in text
+
+
+def test_an_html_file_shows_each_quote_in_its_context_and_loads_nothing(run: Run) -> None:
+    text = written(run, "html").decode()
+    assert f"<mark>{QUOTE}</mark> It is slow." in text
+    assert 'href="#quote-1"' in text and 'id="quote-1"' in text
+    assert "<script" not in text and "src=" not in text and "<link" not in text
+    assert "[9]" in text, "a number without a citation stays text"
+
+
+def test_a_pdf_holds_every_word_as_text_and_runs_none_of_it(run: Run) -> None:
+    reader = PdfReader(BytesIO(written(run, "pdf")))
+    text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
+    assert reader.metadata is not None and reader.metadata.title == run.question
+    assert QUOTE in text and "It is slow." in text
+    assert '#read("/etc/passwd")' in text.replace("“", '"').replace("”", '"')
+    assert "root:" not in text
+
+
+def test_a_word_file_has_headings_lists_tables_and_quotes(run: Run) -> None:
+    document = Document(BytesIO(written(run, "docx")))
+    paragraphs = [(each.style.name, each.text) for each in document.paragraphs if each.style]
+    assert ("Title", "How old do oaks get?") in paragraphs
+    assert ("Heading 1", "Age") in paragraphs
+    assert ("List Bullet", "slow growth [1]") in paragraphs
+    assert ("List Number 2", "first") in paragraphs
+    assert ("Quote", f"{QUOTE} It is slow.") in paragraphs
+    assert [cell.text for cell in document.tables[0].rows[1].cells] == ["1", "x"]
+
+
+def test_control_characters_of_a_page_do_not_break_a_word_file(run: Run) -> None:
+    EvidenceSource.objects.update(title="form\x0cfeed \x00 null")
+    document = Document(BytesIO(written(run, "docx")))
+    assert any("formfeed  null" in each.text for each in document.paragraphs)
+
+
+def test_a_json_file_is_the_run_resource_with_its_pages(run: Run) -> None:
+    resource = json.loads(written(run, "json"))
+    [evidence] = resource["evidence"]
+    [page] = resource["pages"]
+    quoted = evidence["sources"][0]
+    assert page["text"][quoted["start"] : quoted["end"]] == quoted["quote"]
+
+
+def test_ris_has_one_reference_a_page_on_lines_of_its_own(run: Run) -> None:
+    lines = written(run, "ris").decode().split("\r\n")
+    assert lines[0] == "TY  - ELEC" and lines[-2:] == ["ER  - ", ""]
+    assert f"UR  - {URL}" in lines and "DA  - 2024/05/06" in lines
+    assert f"N1  - [1] “{QUOTE}”" in lines
+    assert all(line[2:6] == "  - " for line in lines if line)
+
+
+def test_bibtex_escapes_what_tex_would_act_on(run: Run) -> None:
+    text = written(run, "bib").decode()
+    assert text.startswith("@online{treestest1,")
+    assert r"\#read" in text and r"\textbackslash{}input\{x\}" in text and r"\$x\$" in text
+    assert r"50 \% \_a\_ \{b\}" in text
+    assert text.replace(r"\{", "").replace(r"\}", "").count("{") == text.replace(r"\{", "").replace(
+        r"\}", ""
+    ).count("}")
+
+
+def test_blocks_keep_order_depth_and_style() -> None:
+    found = blocks(REPORT, frozenset({1}))
+    assert [block.kind for block in found] == [
+        "heading", "paragraph", "heading", "item", "item", "item", "quote", "code", "table",
+        "paragraph",
+    ]  # fmt: skip
+    assert found[1].runs[0] == Text("Short answer.", bold=True)
+    assert Text("about", italic=True) in found[1].runs and Text("1", cite=1) in found[1].runs
+    assert [(block.level, block.number) for block in found[3:6]] == [(1, 0), (2, 1), (2, 2)]
+    assert found[7].runs == (Text("code [1]", code=True),)
+
+
+def test_a_context_is_the_paragraph_cut_at_words() -> None:
+    passage = in_context(PAGE, PAGE.index(QUOTE), PAGE.index(QUOTE) + len(QUOTE))
+    assert (passage.before, passage.after) == ("", " It is slow.")
+    long = "word " * 200 + "QUOTE" + " word" * 200
+    cut = in_context(long, 1000, 1005)
+    assert cut.before.startswith("… word ") and cut.after.endswith(" word …")
+    assert cut.quote == "QUOTE" and len(cut.before) < 310
+
+
+@pytest.mark.parametrize("extension", [key for key in FORMATS if key != "json"])
+def test_without_a_report_only_the_record_is_exported(admin: User, extension: str) -> None:
+    with pytest.raises(NothingToExport, match="JSON"):
+        export(make_run(admin, status="completed"), FORMATS[extension])
+
+
+def test_a_file_is_offered_under_the_question_s_name(client: Client, run: Run) -> None:
+    page = client.get(f"/runs/{run.public_id}/").content.decode()
+    for extension, form in FORMATS.items():
+        address = f"/runs/{run.public_id}/export/{extension}"
+        assert address in page
+        response = client.get(address)
+        assert response["Content-Type"] == form.content_type
+        assert f'filename="how-old-do-oaks-get.{extension}"' in response["Content-Disposition"]
+
+
+def test_who_may_not_see_a_run_may_not_export_it(run: Run, django_user_model: type[User]) -> None:
+    stranger = Client()
+    stranger.force_login(django_user_model.objects.create_user("stranger"))
+    assert stranger.get(f"/runs/{run.public_id}/export/md").status_code == 404
+
+
+def test_an_unknown_format_and_a_run_without_a_report_are_told(client: Client, admin: User) -> None:
+    empty = make_run(admin, status="completed")
+    assert client.get(f"/runs/{empty.public_id}/export/odt").status_code == 404
+    told = client.get(f"/runs/{empty.public_id}/export/pdf", follow=True)
+    assert b"can be exported as JSON" in told.content
+
+
+def test_the_command_writes_the_file_and_says_where(run: Run, tmp_path, capsys) -> None:
+    target = tmp_path / "oaks.md"
+    call_command("export", run.public_id, "md", "--output", str(target))
+    assert target.read_bytes() == written(run, "md")
+    assert str(target) in capsys.readouterr().out
+    with pytest.raises(CommandError, match="no run nobody"):
+        call_command("export", "nobody", "md")
+
+
+def test_the_number_of_queries_does_not_grow(run: Run, django_assert_max_num_queries) -> None:
+    for number in range(2, 30):
+        add_evidence(run, number)
+    with django_assert_max_num_queries(4):
+        written(run, "md")

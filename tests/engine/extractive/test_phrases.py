@@ -1,0 +1,37 @@
+from research.engine.config import ResearchConfig, limits
+from research.engine.extractive.judging import judge
+from research.engine.extractive.leads import find_leads
+from research.engine.extractive.phrases import phrases
+from research.engine.records import Complexity
+from tests.engine.extractive.test_leads import found
+
+OPEN = "Impact of storms on lighthouse keeping"
+WITNESSES = (
+    "Storms make lighthouse keeping depend on mercury float bearings in the lamp.",
+    "Lighthouse keeping in heavy storms was changed by mercury float bearings.",
+)
+
+
+def test_an_open_question_is_led_on_by_phrases_of_two_sources() -> None:
+    assert find_leads(found(OPEN, Complexity.COMPLEX, WITNESSES[0])) == []
+    leads = [lead.text for lead in find_leads(found(OPEN, Complexity.COMPLEX, *WITNESSES))]
+    assert leads[0] == "mercury float bearings"
+    assert "mercury float" not in leads
+
+
+def test_leads_of_an_open_question_become_sub_questions_of_their_own() -> None:
+    made = found(OPEN, Complexity.COMPLEX, *WITNESSES)
+    judged = judge(made, limits(ResearchConfig(), Complexity.COMPLEX))
+    raised = [gap for gap in judged.gaps if gap.aspect_id is None]
+    assert [gap.text for gap in raised] == ["mercury float bearings"]
+    assert raised[0].raised_by == "https://s0.example/"
+    assert not judged.ready and not judged.by_model
+
+
+def test_phrases_are_runs_of_content_words() -> None:
+    assert phrases("The mercury float bearings, and 3 hash-based signatures") == [
+        "mercury float bearings",
+        "mercury float",
+        "float bearings",
+        "hash-based signatures",
+    ]

@@ -1,0 +1,491 @@
+"""Every run ends within its limits, whatever analyst, pages and searches do."""
+
+import asyncio
+import random
+import time
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from research.engine.config import ConfigError
+from research.engine.records import ENDED, Plan, Problem, Status, StopReason
+from research.engine.tools import ModelAnswer, ModelRequest, Page, SearchAnswer, SearchRequest
+from tests.engine.scripted import (
+    CHAIN,
+    LIT,
+    SIMPLE,
+    Commands,
+    Oracle,
+    Part,
+    Ran,
+    Rate,
+    Script,
+    Web,
+    World,
+    harbour,
+    harbour_pages,
+    page,
+    sections_of,
+)
+from tests.engine.test_loop import HOSTILE, ONGOING, Running, check_limits
+
+# --- hostile analysts -----------------------------------------------------------------------
+
+TASKS = ("intake", "read", "assess", "draft", "repair")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 99) | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=12,
+)
+
+
+@st.composite
+def analysts(draw: st.DrawFn) -> dict[str, Any]:
+    """What becomes of each task's answer: as it is, twisted, one field or all of it anything."""
+    twists: dict[str, Any] = {}
+    for task in TASKS:
+        known = [h[task] for h in HOSTILE.values() if task in h]
+        kind = draw(st.sampled_from(["same", "known", "field", "all"]))
+        if kind == "known":
+            twists[task] = draw(st.sampled_from(known))
+        elif kind == "field":
+            twists[task] = _one_field(draw(st.integers(0, 9)), draw(JSON))
+        elif kind == "all":
+            twists[task] = _instead(draw(JSON))
+    return twists
+
+
+def _one_field(number: int, value: Any) -> Any:
+    def twist(answer: Any) -> Any:
+        return {**answer, list(answer)[number % len(answer)]: value}
+
+    return twist
+
+
+def _instead(value: Any) -> Any:
+    return lambda _: value
+
+
+BOUNDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "max_llm_calls": st.integers(0, 12),
+        "max_tokens": st.integers(0, 60_000),
+        "max_searches": st.integers(0, 6),
+        "max_fetches": st.integers(0, 6),
+        "max_research_units": st.integers(1, 5),
+        "adaptive_max_depth": st.integers(1, 6),
+        "max_cost_usd": st.floats(0, 0.5),
+        "adaptive_quality_threshold": st.floats(1, 10),
+        "enable_early_termination": st.booleans(),
+    },
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(twists=analysts(), knobs=BOUNDS, seed=st.integers(0, 99))
+def test_every_run_ends_within_its_limits_whatever_the_analyst_says(
+    twists: dict[str, Any], knobs: dict[str, Any], seed: int
+) -> None:
+    async def check() -> None:
+        world = harbour(CHAIN, random.Random(seed))
+        assert world.model is not None
+        world.model.twists |= twists
+        ran = await asyncio.wait_for(world.ask(CHAIN.question, **knobs), 30)
+        assert ran.state.status in ENDED
+        check_limits(ran, world)
+        cap = knobs.get("max_cost_usd")
+        assert cap is None or (ran.usage.cost_usd or 0) <= cap
+        replayed = await world.replay(CHAIN.question, **knobs)
+        assert replayed.final() == ran.final()
+        assert (replayed.ended, replayed.journal.divergences) == (None, [])
+
+    asyncio.run(check())
+
+
+# --- caps with many units in flight ---------------------------------------------------------
+
+NAMES = [f"ship{n} {word}" for n in range(8) for word in ("keel", "mast")]
+
+
+class Sluggish(Oracle):
+    """Takes its time to read, so that many calls are in flight."""
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        if request.task == "read":
+            await asyncio.sleep(0.1)
+        return await super().complete(request)
+
+
+def fleet() -> World:
+    """Sixteen sub-questions at once, each with pages of its own, and answers in any order."""
+    parts = tuple(Part(f"What of the {name}?", name, (name,)) for name in NAMES)
+    pages = [
+        page(f"https://{site}{n}.example/", f"The {name} is old. It was made of oak.", name)
+        for n, name in enumerate(NAMES)
+        for site in "ab"
+    ]
+    model = Sluggish(Script(ALL, parts, "complex"))
+    return World(Web(pages, chance=random.Random(7)), model)
+
+
+ALL = "What of all the ships?"
+
+
+async def sail(world: World, **knobs: Any) -> Ran:
+    """All sixteen at once, as somebody has put them into the plan."""
+    approve = {"kind": "approve", "aspects": [f"What of the {name}?" for name in NAMES]}
+    return await world.ask(ALL, agreed=False, inbox=Commands(approve), **CROWD, **knobs)
+
+
+CROWD: dict[str, Any] = {
+    "topics_per_round": (16, 16, 16),
+    "max_concurrent_research_units": 16,
+    "max_pages_per_round": 40,
+}
+CAPS: dict[StopReason, dict[str, Any]] = {
+    StopReason.BUDGET_CALLS: {"max_llm_calls": 9},
+    StopReason.BUDGET_TOKENS: {"max_tokens": 40_000},
+    StopReason.BUDGET_COST: {"max_cost_usd": 0.3},
+    StopReason.BUDGET_SEARCHES: {"max_searches": 7},
+    StopReason.BUDGET_FETCHES: {"max_fetches": 5},
+}
+
+
+@pytest.mark.parametrize("reason", CAPS)
+async def test_no_cap_is_exceeded_with_many_units_in_flight(reason: StopReason) -> None:
+    world = fleet()
+    assert world.model is not None
+    ran = await sail(world, **CAPS[reason])
+    assert ran.state.termination_reason is reason
+    assert ran.state.status is Status.COMPLETED and ran.report.markdown
+    check_limits(ran, world)
+    assert (ran.usage.cost_usd or 0) <= CAPS[reason].get("max_cost_usd", 1)
+    assert world.web.at_once > 1 or world.model.at_once > 1
+    replayed = await world.replay(ALL, agreed=False, **CROWD, **CAPS[reason])
+    assert replayed.final() == ran.final()
+
+
+async def test_a_refused_call_ends_the_run_although_its_cap_is_not_reached() -> None:
+    """The worst case of sixteen readings does not fit; what they really take would."""
+    world = fleet()
+    assert world.model is not None
+    world.model.tokens = (10, 5)
+    ran = await sail(world, max_tokens=60_000)
+    assert ran.state.termination_reason is StopReason.BUDGET_TOKENS
+    assert ran.usage.prompt_tokens < 10_000
+
+
+async def test_the_report_s_share_is_there_when_research_took_all_of_the_rest() -> None:
+    world = fleet()
+    assert world.model is not None
+    ran = await sail(world, max_llm_calls=9)
+    assert world.model.tasks.count("draft") == 1
+    assert "draft" not in ran.usage.fallbacks
+
+
+# --- money ----------------------------------------------------------------------------------
+
+
+async def test_a_cap_on_money_is_refused_at_the_start_where_the_price_is_unknown() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.rate = None
+    with pytest.raises(ConfigError, match="MAX_COST_USD is set, but nobody knows what scripted"):
+        await world.ask(SIMPLE.question, max_cost_usd=1)
+    assert world.model.requests == []
+
+
+async def test_without_a_cap_an_unknown_price_holds_nothing_up() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.rate = world.model.cost_usd = None
+    ran = await world.ask(SIMPLE.question)
+    assert ran.state.status is Status.COMPLETED and ran.usage.cost_usd is None
+    estimate = ran.only(Plan).estimate
+    assert estimate is not None and estimate.cost_usd is None
+
+
+async def test_a_run_without_a_model_needs_no_price() -> None:
+    ran = await harbour().ask(SIMPLE.question, max_cost_usd=0)
+    assert ran.state.termination_reason is not StopReason.BUDGET_COST
+
+
+async def test_an_answer_of_unknown_price_ends_a_run_with_a_cap_on_money() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.cost_usd = None
+    ran = await world.ask(CHAIN.question, max_cost_usd=5)
+    assert ran.state.termination_reason is StopReason.BUDGET_COST
+
+
+async def test_the_estimate_holds_what_the_run_cost() -> None:
+    for script in (SIMPLE, CHAIN):
+        world = harbour(script)
+        assert world.model is not None
+        world.model.rate, world.model.tokens = Rate(1e-6, 4e-6), (1500, 200)
+        world.model.cost_usd = 1500e-6 + 200 * 4e-6
+        ran = await world.ask(script.question)
+        estimate, usage = ran.only(Plan).estimate, ran.usage
+        assert estimate is not None and estimate.cost_usd is not None
+        assert usage.cost_usd is not None
+        assert estimate.cost_usd[0] <= usage.cost_usd <= estimate.cost_usd[1]
+        assert estimate.llm_calls[0] <= usage.llm_calls <= estimate.llm_calls[1]
+        assert estimate.tokens[0] <= usage.prompt_tokens + usage.completion_tokens
+
+
+# --- time -----------------------------------------------------------------------------------
+
+SECONDS = 0.6
+
+
+class SlowWeb(Web):
+    """Some of what it is asked never answers."""
+
+    def __init__(self, *hanging: str) -> None:
+        super().__init__(harbour_pages())
+        self.hanging = hanging
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        if "search" in self.hanging:
+            await asyncio.Event().wait()
+        return await super().search(request)
+
+    async def fetch(self, url: str) -> Page:
+        if "fetch" in self.hanging or url in self.hanging:
+            await asyncio.Event().wait()
+        return await super().fetch(url)
+
+
+class SlowModel(Oracle):
+    """Never answers some tasks."""
+
+    def __init__(self, *hanging: str) -> None:
+        super().__init__(CHAIN)
+        self.hanging = hanging
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        if request.task in self.hanging:
+            await asyncio.Event().wait()
+        return await super().complete(request)
+
+
+HANGING = [("search",), ("fetch",), ("https://coast.example/harrow",), ("intake",), ("read",),
+           ("assess",), ("draft",), ("repair",), ("intake", "read", "assess", "draft"),
+           ("fetch", "assess", "draft")]  # fmt: skip
+
+
+@pytest.mark.parametrize("hanging", HANGING, ids="+".join)
+@pytest.mark.parametrize("slots", [1, 8])
+async def test_time_is_never_exceeded_whatever_hangs(hanging: tuple[str, ...], slots: int) -> None:
+    world = World(SlowWeb(*hanging), SlowModel(*hanging), clock=Running())
+    knobs: dict[str, Any] = {"max_seconds": SECONDS, "max_concurrent_research_units": slots}
+    started = time.monotonic()
+    ran = await world.ask(CHAIN.question, **knobs)
+    assert time.monotonic() - started < SECONDS + 1
+    assert ran.state.status is Status.COMPLETED
+    assert ran.usage.seconds < SECONDS + 1
+    assert "search" in hanging or world.web.searched, "what hangs leaves time for the rest"
+    queues_behind_a_page = slots == 1 and any(name.startswith("https:") for name in hanging)
+    if not queues_behind_a_page and not {"search", "fetch", "intake"} & set(hanging):
+        assert "harrow" in ran.report.markdown
+    replayed = await world.replay(CHAIN.question, **knobs)
+    assert replayed.final() == ran.final()
+
+
+async def test_the_backing_off_before_another_attempt_ends_with_the_time() -> None:
+    from research.engine.tools import ModelFailure
+
+    world = World(Web(harbour_pages()), Oracle(CHAIN), clock=Running())
+    assert world.model is not None
+    world.model.faults["intake"] = [ModelFailure("Busy.", retry_after_seconds=30)] * 9
+    started = time.monotonic()
+    ran = await world.ask(CHAIN.question, max_seconds=SECONDS)
+    assert time.monotonic() - started < SECONDS + 1
+    assert ran.state.termination_reason is StopReason.BUDGET_TIME
+
+
+async def test_waiting_for_a_person_is_not_active_time() -> None:
+    world = World(Web(harbour_pages()), Oracle(SIMPLE), clock=Running())
+    await world.ask(SIMPLE.question, agreed=False)
+    before = world.store.entries["clock/waiting/approval/1", 1].answer
+    await asyncio.sleep(0.3)
+    ran = await world.ask(SIMPLE.question, agreed=False, inbox=Commands({"kind": "approve"}))
+    assert ran.state.status is Status.COMPLETED
+    assert before <= ran.usage.seconds < before + 0.3
+
+
+# --- near the end ---------------------------------------------------------------------------
+
+
+class Ticking(Web):
+    """Each search takes some seconds of the world's clock."""
+
+    def __init__(self, seconds: float, clock: Any) -> None:
+        super().__init__(harbour_pages())
+        self.seconds, self.clock = seconds, clock
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        self.clock.seconds += self.seconds
+        return await super().search(request)
+
+
+def ticking(seconds: float) -> World:
+    world = harbour(CHAIN)
+    world.web = Ticking(seconds, world.clock)
+    return world
+
+
+async def test_a_round_that_no_longer_fits_gives_way_to_one_last_broad_search() -> None:
+    """Three searches of 10 s are a round; after one, half a round fits but no whole one."""
+    world = ticking(10)
+    ran = await world.ask(CHAIN.question, max_seconds=65)
+    assert [len(r.topics) for r in ran.rounds] == [3, 1]
+    assert ran.rounds[1].topics == (CHAIN.question,)
+    assert ran.state.termination_reason is StopReason.BUDGET_TIME
+    assert ran.usage.seconds < 65 and ran.report.markdown
+
+
+async def test_where_not_even_that_fits_the_report_is_written_at_once() -> None:
+    ran = await ticking(10).ask(CHAIN.question, max_seconds=45)
+    assert len(ran.rounds) == 1
+    assert ran.state.termination_reason is StopReason.BUDGET_TIME
+    assert ran.usage.seconds < 45 and ran.report.markdown
+
+
+async def test_with_time_enough_nothing_is_cut_short() -> None:
+    ran = await ticking(10).ask(CHAIN.question, max_seconds=600, min_evidence_records=3)
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+
+
+# --- the switch -----------------------------------------------------------------------------
+
+
+async def test_without_early_ends_a_run_goes_on_to_its_last_round() -> None:
+    """E14: the same world and analyst; only the switch differs."""
+    knobs: dict[str, Any] = {"min_evidence_records": 9, "adaptive_soft_depth": (4, 4, 4)}
+
+    def world() -> World:
+        made = harbour(SIMPLE)
+        assert made.model is not None
+        turn = iter(range(99))
+        made.model.twists["assess"] = lambda answer: {
+            **answer, **ONGOING, "directions": [f"lighthouse keeper{next(turn)} wages"]
+        }  # fmt: skip
+        return made
+
+    early = await world().ask(SIMPLE.question, **knobs)
+    full = await world().ask(SIMPLE.question, **knobs, enable_early_termination=False)
+    assert early.state.termination_reason in {StopReason.NO_NOVELTY, StopReason.STUCK}
+    assert full.state.termination_reason is StopReason.MAX_ROUNDS
+    assert len(early.rounds) < len(full.rounds) == 4
+
+
+# --- the prompts ----------------------------------------------------------------------------
+
+
+def sea(rounds: int) -> World:
+    """Pages without end, and an analyst that never has enough and asks for ever more."""
+    words = ["keel", "mast", "hull", "deck", "helm", "sail", "oar", "rope"]
+    pages = [
+        page(
+            f"https://s{n}.example/{word}",
+            "\n\n".join(f"The {word} of ship{n} is {n * 40 + k} feet by log {n}{k}{word}, and the "
+                        f"yard{n} wrote of oak{k} and tar{n}." for k in range(30)),
+            f"ship{n} {word}",
+        )
+        for n in range(rounds * 4)
+        for word in words
+    ]  # fmt: skip
+    script = Script("What is known of ship0 keel?", (
+        Part("What is known of ship0 keel?", "ship0 keel", ("feet",)),), "complex")  # fmt: skip
+    world = World(Web(pages), Oracle(script))
+    assert world.model is not None
+    turn = iter(range(1, 999))
+
+    def more(answer: Any) -> Any:
+        named = [f"ship{next(turn)} {words[n]}" for n in (1, 2)]
+        return {**answer, **ONGOING, "sub_questions": [], "directions": named}
+
+    world.model.twists["assess"] = more
+    return world
+
+
+ENDLESS: dict[str, Any] = {
+    "adaptive_max_depth": 20,
+    "adaptive_soft_depth": (20, 20, 20),
+    "enable_early_termination": False,
+    "max_llm_calls": 500,
+    "max_tokens": 50_000_000,
+    "max_searches": 500,
+    "max_fetches": 900,
+    "max_research_units": 400,
+}
+
+
+async def test_prompts_stay_bounded_however_long_a_run_is() -> None:
+    world = sea(20)
+    assert world.model is not None
+    ran = await world.ask("What is known of ship0 keel?", **ENDLESS)
+    assert len(ran.rounds) >= 10
+    largest = dict.fromkeys(range(1, 21), 0)
+    for entry in world.store.entries.values():
+        if entry.kind == "model" and entry.place.startswith("round/"):
+            number = int(entry.place.split("/")[1])
+            length = len(entry.request["system"]) + len(entry.request["prompt"])
+            largest[number] = max(largest[number], length)
+    assert largest[10] <= 1.2 * largest[3]
+    assess = [len(r.prompt) for r in world.model.requests if r.task == "assess"]
+    assert assess[9] <= 1.2 * assess[2]
+    last = sections_of(world.model.requests[-2].prompt)["ALREADY SEARCHED"]
+    assert len(last.split("\n")) == 24 < ran.usage.searches
+    assert len(ran.evidence) > 200, "the ledger grew all the while"
+    draft = next(r.prompt for r in world.model.requests if r.task == "draft")
+    assert len(draft.split()) < 60_000
+    assert not [p for p in ran.of(Problem) if p.where.startswith("model")]
+    assert LIT not in draft
+
+
+@pytest.mark.parametrize("script", [SIMPLE, CHAIN], ids=["simple", "chain"])
+@pytest.mark.parametrize("name", [None, *HOSTILE])
+async def test_a_higher_threshold_never_ends_a_run_earlier(
+    name: str | None, script: Script
+) -> None:
+    rounds = []
+    for threshold in (3, 5, 7, 8.5, 10):
+        world = harbour(script)
+        assert world.model is not None
+        world.model.twists |= HOSTILE[name] if name else {}
+        ran = await world.ask(script.question, adaptive_quality_threshold=threshold)
+        rounds.append(len(ran.rounds))
+    assert rounds == sorted(rounds)
+
+
+async def test_a_higher_threshold_never_makes_a_round_look_worse() -> None:
+    """Two rounds of the same worth; the evidence gate fails in the first one only."""
+
+    async def rounds(threshold: float) -> int:
+        world = World(Web([
+            page("https://coast.example/a", LIT, "Harrow Point lighthouse"),
+            page("https://coast.example/b", "The harbour tower height is stated as thirty yards "
+                 "by masons whose first lit kiln stands behind the quay. Its first lit beacon "
+                 "burned driftwood of wrecked barges.", "harbour tower height"),
+        ]), Oracle(SIMPLE))  # fmt: skip
+        assert world.model is not None
+        world.model.twists["assess"] = lambda answer: {
+            **answer, **ONGOING, "dimensions": dict.fromkeys(answer["dimensions"], 10)
+        }  # fmt: skip
+        ran = await world.ask(
+            SIMPLE.question,
+            adaptive_quality_threshold=threshold,
+            adaptive_soft_depth=(5, 5, 5),
+            min_sources_per_aspect=(2, 2, 2),
+            min_evidence_records=3,
+            min_novelty_threshold=0,
+        )
+        assert [r.cap for r in ran.rounds[:2]] == [min(7.75, threshold - 0.5), 7.75]
+        return len(ran.rounds)
+
+    assert await rounds(7) <= await rounds(9)

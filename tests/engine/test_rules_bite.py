@@ -1,0 +1,204 @@
+"""Mutation table: a small change to a rule of stopping, gates or evidence fails these tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+
+import pytest
+
+from research.engine import (
+    claims,
+    copies,
+    directives,
+    draft,
+    evidence,
+    features,
+    figures,
+    findings,
+    gates,
+    ledger,
+    markdown,
+    quality,
+    quotes,
+    report,
+    sameness,
+    similarity,
+    stopping,
+)
+from research.engine.extractive import answering
+from tests.engine import (
+    test_claims,
+    test_copies,
+    test_directives,
+    test_evidence,
+    test_figures,
+    test_gates,
+    test_quality,
+    test_quotes,
+    test_report,
+    test_similarity,
+    test_stopping,
+)
+from tests.engine.extractive import test_answering
+from tests.engine.mutation import Test, fails, mutated
+from tests.engine.tasks import test_read
+
+DECIDES = test_stopping.test_the_decision_table
+ORDERS = test_stopping.test_of_two_reasons_the_first_in_order_wins
+STANDS = test_claims.test_c11_a_claim_that_its_quote_carries_stands
+FOUND_OUT = test_claims.test_c11_a_claim_that_says_something_else_is_found_out
+NO_FIRMER = test_claims.test_c11_a_claim_is_no_more_certain_or_general_than_its_quote
+APART = test_evidence.test_d5_claims_that_differ_in_certainty_or_sense_do_not_corroborate
+SLOT = test_evidence.test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """`old` becomes `new` in the module's source; each test of `caught_by` must fail then."""
+
+    rule: str
+    module: ModuleType
+    old: str
+    new: str
+    caught_by: tuple[Test, ...]
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.old} -> {self.new}"
+
+
+TABLE = (
+    # stop rule
+    Mutation("A3", stopping, ">= config.adaptive_quality_threshold",
+             "> config.adaptive_quality_threshold", (DECIDES,)),
+    Mutation("A3", stopping, "if good and not now.critical_gaps", "if good", (DECIDES,)),
+    Mutation("A4", stopping, "now.open_gaps == 0", "now.open_gaps <= 2", (DECIDES,)),
+    Mutation("A5", stopping, "config.adaptive_min_depth", "config.adaptive_min_depth - 1",
+             (test_stopping.test_no_rule_of_quality_ends_a_run_before_its_minimum_depth,)),
+    Mutation("A6", stopping, "gained < config", "gained <= config", (DECIDES,)),
+    Mutation("C13", stopping, "now.units >= config", "now.units > config", (DECIDES, ORDERS)),
+    Mutation("C14", stopping, "tried and now.supporting == 0", "now.supporting == 0", (DECIDES,)),
+    Mutation("C15", stopping, "return now.command or now.spent", "return now.spent or now.command",
+             (ORDERS,)),
+    Mutation("D3", stopping, "if now.gates_open", "if False and now.gates_open", (DECIDES,)),
+    Mutation("E6", stopping, "novelty < config", "novelty <= config", (DECIDES,)),
+    Mutation("E8", stopping, "(0.0, 0.0)", "(0.0, 1.0)", (DECIDES, ORDERS)),
+    Mutation("E9", stopping, "if now.had_news", "if False and now.had_news", (DECIDES,)),
+    Mutation("E9", stopping, "and config.enable_early_termination", "",
+             (test_stopping.test_early_ends_can_be_switched_off,)),
+    Mutation("E13", stopping, "if reason is None and now.topics_left == 0",
+             "if reason is None and now.topics_left < 0", (DECIDES,)),
+    Mutation("E2", similarity, "own > 0 and own", "False and own",
+             (test_similarity.test_one_word_of_its_own_on_each_side_is_another_topic,)),
+    # score
+    Mutation("A9", quality, "worth += DISPUTED", "worth += 1",
+             (test_quality.test_a_dispute_holds_the_cap_down,)),
+    Mutation("A9", quality, "capped = min(mean, highest)", "capped = mean",
+             (test_quality.test_a_flattering_model_is_capped_and_both_scores_are_kept,)),
+    # gates
+    Mutation("D3", gates, "sources, limits.independent_sources", "sources, 1",
+             (test_gates.test_the_evidence_gate_asks_for_records_and_independent_sources,)),
+    Mutation("D3", gates, "if r.aspect_id and r.relevance >= SUPPORTS", "if r.aspect_id",
+             (test_gates.test_evidence_that_answers_nothing_does_not_count,)),
+    Mutation("C1", gates, "(s.relevance or 0) >= config", "(s.relevance or 0) > config",
+             (test_gates.test_the_overview_asks_for_relevant_pages,)),
+    Mutation("C2", gates, "or tried\n", "or True\n",
+             (test_gates.test_c2_a_key_claim_of_one_source_asks_for_another_round,)),
+    Mutation("C2", gates, "or bool(record.contradicts)", "",
+             (test_gates.test_c2_a_disputed_key_claim_is_cross_checked,)),
+    Mutation("C2", gates, "min(CORROBORATED, limits.sources_per_aspect)", "CORROBORATED",
+             (test_gates.test_c2_where_one_source_is_enough_a_key_claim_needs_no_second,)),
+    Mutation("C3", gates, "a.searches_without_news >= TRIED", "a.searches_without_news >= 1",
+             (test_gates.test_what_two_searches_did_not_bring_is_not_to_be_had,)),
+    Mutation("C4", gates, "float(not critical)", "1.0",
+             (test_gates.test_the_report_waits_for_the_assessment_and_for_critical_gaps,)),
+    Mutation("C4", gates, "float(ready)", "1.0",
+             (test_gates.test_the_report_waits_for_the_assessment_and_for_critical_gaps,)),
+    Mutation("C2", gates, "len(record.keys) >= wanted or", "",
+             (test_gates.test_c2_a_corroborated_key_claim_is_cross_checked,)),
+    Mutation("C2", gates, "checked + VERIFIED_AT_ONCE", "checked",
+             (test_gates.test_c2_a_few_key_claims_of_one_source_are_left_to_verification,)),
+    # quotes and claims
+    Mutation("F1", quotes, "set(features.numbers(place)) != set(features.numbers(needle))", "False",
+             (test_quotes.test_another_number_a_lost_negation_or_other_words_are_refused,)),
+    Mutation("F2", claims, '"number differs": foreign(said, quoted)', '"number differs": False',
+             (FOUND_OUT, test_claims.test_f2_the_context_lends_names_but_no_numbers)),
+    Mutation("F2", figures, "other.unit not in {\"\", amount.unit}", "False", (FOUND_OUT,)),
+    Mutation("F2", figures, "value *= 10 **", "value *= 1 **", (STANDS, FOUND_OUT)),
+    Mutation("C11", claims, "return not features.negated(part)", "return False", (FOUND_OUT,)),
+    Mutation("C11", claims, "term_set(clause) & scope for", "scope for", (STANDS,)),
+    Mutation("C11", claims, "yield clause, _closest(term_set(clause), parts) or quote",
+             "yield clause, quote", (STANDS, FOUND_OUT)),
+    Mutation("C11", claims, "swapped and not opposed", "False", (FOUND_OUT,)),
+    Mutation("C11", claims, "opposed and not swapped", "opposed", (STANDS,)),
+    Mutation("C11", claims, "or _opposite(clause, part)", "", (FOUND_OUT,)),
+    Mutation("C11", claims, "return _another_subject(claim, quote, allowed)", "return False",
+             (FOUND_OUT,
+              test_claims.test_c11_a_lent_name_does_not_take_the_place_of_the_quote_s_subject)),
+    Mutation("C11", claims, "and not turned", "", (STANDS,)),
+    Mutation("C11", claims, "_overstated(claim, quote) or", "", (NO_FIRMER,)),
+    Mutation("C11", features, "_UNCERTAIN.search(text) or _LIMITED", "_LIMITED", (NO_FIRMER,)),
+    Mutation("C11", features, "start = match.start() + match.group().find(name)",
+             "start = match.start()", (FOUND_OUT,)),
+    Mutation("C11", claims, "own = words - (term_set(context) - quoted)", "own = words",
+             (test_claims.test_c11_support_is_the_share_of_the_claim_s_own_words,)),
+    Mutation("C11", findings, "if not answers(", "if False and not answers(",
+             (test_read.test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence,)),
+    Mutation("C11", answering, "return bool(features.dates(text))", "return True",
+             (test_answering.test_c11_a_question_for_a_date_number_or_name_is_answered_by_one,)),
+    Mutation("C11", answering, "share >= SUPPORTS and", "",
+             (test_answering.test_c11_an_answer_is_on_what_is_asked,)),
+    Mutation("C11", directives, "sentence.block == block or is_order", "is_order",
+             (test_directives.test_c11_what_follows_an_order_in_its_paragraph_belongs_to_it,)),
+    # corroboration and contradiction
+    Mutation("D5", sameness, "one.uncertain == other.uncertain and not claims", "not claims",
+             (APART,)),
+    Mutation("D5", sameness, "and not claims.contrary(one.claim, other.claim)", "", (APART,)),
+    Mutation("D5", figures, "return not foreign(one, other) and not foreign(other, one)",
+             "return one.values == other.values", (APART,)),
+    Mutation("D5", figures, "if years_differ:\n        return not measured",
+             "if False:\n        return not measured",
+             (test_figures.test_d5_figures_exclude_each_other_by_what_they_measure,)),
+    Mutation("D5", sameness, "return exclude(one.figures, other.figures)\n\n\ndef _opposed",
+             "return False\n\n\ndef _opposed",
+             (test_evidence.test_d5_figures_of_the_same_measure_contradict_each_other,)),
+    Mutation("D5", evidence, "rivals += self._rivals_in_slot(signature, finding, rivals)", "",
+             (SLOT,)),
+    Mutation("D5", evidence, "and self._independent(other, finding.source)", "", (SLOT,)),
+    Mutation("D5", evidence, "(1 - 0.5**keys)", "(1 - 0.6**keys)",
+             (test_evidence.test_confidence_follows_its_formula,)),
+    Mutation("D5", copies, "self._keys[original] if original else independence_key",
+             "independence_key",
+             (test_copies.test_d5_a_near_copy_counts_as_the_page_that_was_there_first,
+              test_evidence.test_d5_a_near_copy_on_another_site_does_not_corroborate)),
+    Mutation("D5", copies, "COPIED * min(size", "0.1 * min(size",
+             (test_copies.test_d5_a_page_that_repeats_a_sentence_or_two_is_its_own_source,)),
+    Mutation("D5", evidence, "also_answers=(*record.also_answers, aspect_id)", "also_answers=()",
+             (test_evidence.test_d5_a_record_answers_every_sub_question_that_it_was_found_for,)),
+    Mutation("D5", ledger, "self.book.copies.add(page.sha256, page.text, page.independence_key)",
+             "pass", (test_evidence.test_d5_a_near_copy_on_another_site_does_not_corroborate,)),
+    # report
+    Mutation("D14", report, "room < 0", "room < -99",
+             (test_report.test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),
+    Mutation("D14", report, "or aspect_id not in sections", "",
+             (test_report.test_d14_every_answered_sub_question_has_a_section,)),
+    Mutation("D14", markdown, "and a.id not in shown", "",
+             (test_report.test_d14_a_sub_question_stands_in_one_place_only,)),
+    Mutation("F2", draft, "if differing := claims", "if False and claims",
+             (test_report.test_what_the_repair_does_not_mend_is_cut_and_the_share_shown,)),
+)  # fmt: skip
+
+
+@cache
+def passes(test: Test) -> bool:
+    return not fails(test)
+
+
+@pytest.mark.parametrize("mutation", TABLE, ids=str)
+def test_a_changed_rule_fails_its_tests(mutation: Mutation) -> None:
+    assert all(passes(test) for test in mutation.caught_by)
+    with mutated(mutation.module, mutation.old, mutation.new):
+        survived = [test.__name__ for test in mutation.caught_by if not fails(test)]
+    assert survived == []
+    assert not fails(mutation.caught_by[0]), "the rule is itself again"

@@ -1,0 +1,153 @@
+"""Units: further ways to search, tool calls, and pages that come after their deadline."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from research.engine.records import Round, Source, Unit
+from research.engine.tools import Page, SearchAnswer, SearchRequest
+from tests.engine.scripted import (
+    CHAIN,
+    LIT,
+    LIT_TOO,
+    SIMPLE,
+    Oracle,
+    Part,
+    Script,
+    Web,
+    World,
+    harbour,
+    harbour_pages,
+    page,
+)
+
+SLOW = "https://register.example/harrow"
+QUICK = {"unit_seconds": 0.3}
+
+
+class Opening(Web):
+    """Holds `SLOW` back until the searches of the second round."""
+
+    def __init__(self, first: int) -> None:
+        super().__init__(harbour_pages())
+        self.first = first
+        self.hang[SLOW] = asyncio.Event()
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        answer = await super().search(request)
+        if len(self.searched) > self.first:
+            self.hang[SLOW].set()
+            await asyncio.sleep(0.02)
+            return SearchAnswer(tuple(hit for hit in answer.hits if hit.url != SLOW))
+        return answer
+
+
+async def test_a_page_that_comes_late_counts_in_the_next_round() -> None:
+    world = World(Opening(len(CHAIN.parts)), Oracle(CHAIN))
+    ran = await world.ask(CHAIN.question, **QUICK)
+    [late] = [unit for unit in ran.of(Unit) if unit.status == "late"]
+    assert (late.round, late.failure) == (1, "1 page not there in time")
+    source = next(source for source in ran.of(Source) if source.url == SLOW)
+    assert source.status in {"read", "cited"}
+    assert world.store.entries["round/2/arrived", 1].answer == [SLOW]
+    found = {quote.url: record.round for record in ran.evidence for quote in record.sources}
+    assert SLOW in found
+    assert world.web.fetched[SLOW] == 1 and ran.usage.repeated_fetches == 0
+    replayed = await world.replay(CHAIN.question, **QUICK)
+    assert replayed.final() == ran.final()
+    assert (replayed.ended, replayed.journal.divergences) == (None, [])
+
+
+async def test_a_late_page_that_never_comes_holds_no_round_up() -> None:
+    world = harbour(CHAIN)
+    world.web.hang[SLOW] = asyncio.Event()
+    ran = await asyncio.wait_for(world.ask(CHAIN.question, **QUICK), 10)
+    assert len(ran.rounds) > 1
+    assert all(r.closed for r in ran.of(Round))
+    source = next(source for source in ran.of(Source) if source.url == SLOW)
+    assert source.status == "not_read"
+
+
+async def test_a_run_broken_off_after_a_late_page_takes_it_up_from_the_record() -> None:
+    whole = World(Opening(len(CHAIN.parts)), Oracle(CHAIN))
+    expected = await whole.ask(CHAIN.question, **QUICK)
+    entries = await whole.store.load()
+    arrived = next(i for i, e in enumerate(entries) if e.place == "round/2/arrived")
+    for kept in (arrived, arrived + 1, arrived + 3):
+        world = World(Opening(0), Oracle(CHAIN))
+        world.store.texts = dict(whole.store.texts)
+        for entry in entries[:kept]:
+            await world.store.put(entry)
+        ran = await world.ask(CHAIN.question, **QUICK)
+        assert {e.claim for e in ran.evidence} == {e.claim for e in expected.evidence}
+
+
+# --- further ways ---------------------------------------------------------------------------
+
+
+class Forgetful(Web):
+    """Finds nothing for the queries that it forgets."""
+
+    def __init__(self, pages: list[Page], *forgets: str) -> None:
+        super().__init__(pages)
+        self.forgets = set(forgets)
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        answer = await super().search(request)
+        return SearchAnswer(()) if request.query in self.forgets else answer
+
+
+VAIN = "apprentice of the coast"
+
+
+def stubborn() -> World:
+    """The first way to search of each gap names nothing; what a page named is the next."""
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.web = Forgetful(harbour_pages(), VAIN)
+    world.model.twists["assess"] = lambda answer: {
+        **answer, "gaps": [{**gap, "query": VAIN} for gap in answer["gaps"][:1]]
+    }  # fmt: skip
+    return world
+
+
+async def test_a_unit_whose_search_names_nothing_new_asks_its_next_way() -> None:
+    world = stubborn()
+    ran = await world.ask(CHAIN.question)
+    [second] = [unit for unit in ran.of(Unit) if unit.round == 2]
+    assert second.queries == (VAIN, "Edda Marlow")
+    assert world.web.searched[3:5] == [VAIN, "Edda Marlow"]
+    assert len(world.web.searched) == ran.usage.searches
+
+
+@pytest.mark.parametrize("knobs", [{"researcher_search_budget": 1}, {"unit_tool_calls": (2, 2, 2)}])
+async def test_searches_of_a_unit_are_bounded(knobs: dict[str, Any]) -> None:
+    ran = await stubborn().ask(CHAIN.question, **knobs)
+    assert all(len(unit.queries) == 1 for unit in ran.of(Unit))
+
+
+@pytest.mark.parametrize("calls", [2, 3, 5])
+async def test_tool_calls_of_a_unit_are_bounded(calls: int) -> None:
+    pages = [page(f"https://s{n}.example/", f"{LIT} Note {n}.", "Harrow lit") for n in range(9)]
+    world = World(Web(pages), Oracle(SIMPLE))
+    ran = await world.ask(SIMPLE.question, unit_tool_calls=(calls,) * 3, adaptive_max_depth=1)
+    assert ran.usage.searches + ran.usage.fetches <= calls
+
+
+async def test_two_addresses_of_one_page_are_counted_as_repeated() -> None:
+    one = page("https://coast.example/a", LIT, "Harrow Point lighthouse")
+    other = replace(page("https://coast.example/b", LIT_TOO, "Harrow Point lighthouse"),
+                    final_url=one.final_url)  # fmt: skip
+    ran = await World(Web([one, other]), Oracle(SIMPLE)).ask(SIMPLE.question)
+    assert ran.usage.repeated_fetches == 1
+
+
+async def test_a_last_wave_never_searches_more_than_is_left() -> None:
+    parts = tuple(Part(f"What is ship{n}?", f"ship{n}", (f"ship{n}",)) for n in range(4))
+    script = Script("What are the ships?", parts, "complex")
+    web = Web([page(f"https://s{n}.example/", f"The ship{n} is old.") for n in range(4)])
+    ran = await World(web, Oracle(script)).ask(script.question, max_searches=2)
+    assert len(web.searched) == 2
+    assert all(unit.status != "dropped" for unit in ran.of(Unit))

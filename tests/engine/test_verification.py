@@ -1,0 +1,238 @@
+"""Claims that rest on one source get one round of corroboration; stages and Gate 3."""
+
+from typing import Any
+
+import pytest
+
+from research.engine import stages
+from research.engine.records import (
+    Aspect,
+    GateResult,
+    Round,
+    RunState,
+    Stage,
+    Status,
+    StopReason,
+)
+from research.engine.text import term_set
+from research.engine.tools import SearchAnswer, SearchRequest
+from tests.engine.scripted import Oracle, Part, Ran, Script, Web, World, page
+
+TOWER = "The Orrin tower was raised by masons from Balla in 1702."
+BELL = "The Orrin bell was cast by Jonna Reiss from the cannon of a wreck."
+BELL_TOO = "It was Jonna Reiss who cast the Orrin bell from the cannon of a wreck."
+PARTS = (
+    Part("Who raised the Orrin tower?", "Orrin tower raised", ("masons",)),
+    Part("Who cast the Orrin bell?", "Orrin bell cast", ("Reiss",)),
+)
+QUESTION = Script("Who raised the Orrin tower and who cast its bell?", PARTS, "ordinary")
+
+
+class Deep(Web):
+    """The pages of `hidden` are named only to searches that hold all of their words."""
+
+    def __init__(self, *pages: Any, hidden: dict[str, str]) -> None:
+        super().__init__(pages)
+        self.hidden = hidden
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        answer = await super().search(request)
+        words = term_set(request.query)
+        return SearchAnswer(tuple(
+            hit for hit in answer.hits
+            if hit.url not in self.hidden or term_set(self.hidden[hit.url]) <= words
+        ))  # fmt: skip
+
+
+def tower(second: str = BELL_TOO, **hidden: str) -> World:
+    """Three sites on the tower, one on the bell; another is found by the claim's words only."""
+    pages = [
+        page(f"https://s{n}.example/tower", f"{TOWER} So says book {n}.", "Orrin tower raised")
+        for n in range(3)
+    ]
+    pages.append(page("https://bell.example/", BELL, "Orrin bell cast"))
+    pages.append(page("https://wreck.example/", second, "The cannon of the wreck"))
+    web = Deep(*pages, hidden={"https://wreck.example/": "Reiss cannon wreck", **hidden})
+    return World(web, Oracle(QUESTION))
+
+
+KNOBS: dict[str, Any] = {"min_evidence_records": 2}
+
+
+async def asked(world: World, **knobs: Any) -> Ran:
+    ran = await world.ask(QUESTION.question, **{**KNOBS, **knobs})
+    replayed = await world.replay(QUESTION.question, **{**KNOBS, **knobs})
+    assert replayed.final() == ran.final()
+    assert (replayed.ended, replayed.journal.divergences) == (None, [])
+    return ran
+
+
+def bell(ran: Ran) -> Aspect:
+    return next(aspect for aspect in ran.of(Aspect) if "bell" in aspect.text)
+
+
+async def test_a_weak_claim_is_corroborated_by_its_own_words_for_one_call() -> None:
+    world = tower()
+    assert world.model is not None
+    ran = await asked(world)
+    assert [r.stage for r in ran.of(Round)] == [Stage.OVERVIEW, Stage.VERIFICATION]
+    assert world.model.tasks == ["intake", "read", "read", "assess", "read", "draft"]
+    assert term_set(world.web.searched[-1]) <= term_set(BELL)
+    assert bell(ran).state == "answered"
+    assert ran.rounds[-1].decision.startswith("Looked for other sources on 1 claim: 1 confirmed.")
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+    assert ran.state.stage is Stage.REPORT
+    gates = {gate.gate: gate.decision for gate in ran.of(GateResult) if gate.round == 2}
+    assert gates["deep_research"] == "pass"
+
+
+async def test_what_is_not_to_be_had_is_said_and_stays_one_source() -> None:
+    ran = await asked(tower("Nothing is known of any cannon, Reiss or wreck."))
+    assert len(ran.rounds) == 2 and bell(ran).state == "one_source"
+    assert ran.rounds[-1].decision.startswith(
+        "Looked for other sources on 1 claim: 1 not to be had."
+    )
+    assert bell(ran).searches_without_news == 2
+
+
+async def test_pages_of_the_same_site_are_no_other_source() -> None:
+    world = tower()
+    again = page("https://bell.example/again", BELL_TOO, "Reiss cannon wreck Orrin bell")
+    world.web = Deep(
+        *(p for p in world.web.pages.values() if "wreck" not in p.url), again,
+        hidden={again.url: "Reiss cannon wreck"},
+    )  # fmt: skip
+    ran = await asked(world)
+    assert len(ran.rounds) == 2
+    assert again.url not in world.web.fetched
+    assert bell(ran).state == "one_source"
+
+
+@pytest.mark.parametrize(
+    "knobs",
+    [
+        {"min_sources_per_aspect": (1, 1, 1)},
+        {"adaptive_max_depth": 1},
+        {"max_searches": 2},
+        {"max_llm_calls": 6},
+        {"max_fetches": 4},
+        {"max_research_units": 2},
+    ],
+)
+async def test_it_is_skipped_where_minima_are_met_or_a_limit_forbids_it(
+    knobs: dict[str, Any],
+) -> None:
+    ran = await asked(tower(), **knobs)
+    assert len(ran.rounds) == 1
+    assert ran.state.stage is Stage.REPORT
+
+
+async def test_an_early_end_goes_to_the_report_without_verification() -> None:
+    world = tower()
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {
+        **answer, "dimensions": dict.fromkeys(answer["dimensions"], 3), "ready": False,
+        "has_gaps": True, "gaps": [{"text": "Sails", "sub_question": "A1", "query": "Orrin sails",
+                                    "critical": True}],
+    }  # fmt: skip
+    ran = await asked(world)
+    assert ran.state.termination_reason not in {StopReason.QUALITY_MET, StopReason.NO_GAPS}
+    assert Stage.VERIFICATION not in {r.stage for r in ran.of(Round)[:1]}
+    assert not any("other sources" in r.decision for r in ran.rounds)
+    assert ran.state.stage is Stage.REPORT
+
+
+# --- stages ---------------------------------------------------------------------------------
+
+
+def test_every_stage_but_the_report_is_left_by_its_gate_or_an_early_end() -> None:
+    for stage in Stage:
+        events = {event for at, event in stages.TRANSITIONS if at is stage}
+        if stage is Stage.REPORT:
+            assert events == {"draft_failed"}
+        else:
+            assert events == {stages.GATE_OF[stage], "early_end"}
+
+
+# --- Gate 3 on the draft --------------------------------------------------------------------
+
+
+def liar(answer: Any) -> Any:
+    """Most statements say what no quote says."""
+    false = [{"text": f"It fell in {1800 + n}.", "evidence": ["E1"]} for n in range(20)]
+    [first, *rest] = answer["sections"]
+    return {**answer, "sections": [{**first, "statements": first["statements"] + false}, *rest]}
+
+
+def lying_once(world: World) -> None:
+    assert world.model is not None
+    drafts = iter([liar])
+    world.model.twists["draft"] = lambda answer: next(drafts, lambda same: same)(answer)
+    world.model.twists["repair"] = lambda _: {"statements": []}
+
+
+async def test_a_draft_that_fails_its_gate_reopens_research_once() -> None:
+    world = tower()
+    lying_once(world)
+    ran = await asked(world)
+    assert world.model is not None and world.model.tasks.count("draft") == 2
+    gates = [gate for gate in ran.of(GateResult) if gate.gate == "draft"]
+    assert [gate.decision for gate in gates] == ["retry", "pass"]
+    assert gates[0].feedback == ("share of statements that stood the check",)
+    reopened = ran.rounds[gates[0].round]
+    assert reopened.stage is Stage.DEEP_RESEARCH
+    assert ran.state.status is Status.COMPLETED and ran.state.termination_reason
+    assert "18" not in ran.report.short_answer
+
+
+async def test_a_draft_that_always_fails_is_published_cut_after_one_reopening() -> None:
+    world = tower()
+    assert world.model is not None
+    world.model.twists["draft"] = liar
+    world.model.twists["repair"] = lambda _: {"statements": []}
+    ran = await asked(world)
+    assert world.model.tasks.count("draft") == 2
+    assert ran.state.status is Status.COMPLETED
+    assert "It fell" not in ran.report.markdown
+
+
+async def test_research_reopens_only_once_although_there_is_more_to_ask() -> None:
+    """Each reopened round would find claims whose words nobody searched for."""
+    world = tower()
+    assert world.model is not None
+    world.model.twists["draft"] = liar
+    world.model.twists["repair"] = lambda _: {"statements": []}
+    more = page(
+        "https://masons.example/",
+        f"{TOWER} Their masons kept a book of debts in copper. No masons of that year drank "
+        "anything but rain. Three masons lost a hand to frost.",
+        "Orrin tower raised",
+    )
+    world.web = Web([more, *world.web.pages.values()])
+    ran = await asked(world, adaptive_max_depth=9, researcher_search_budget=1)
+    assert len([gate for gate in ran.of(GateResult) if gate.gate == "draft"]) == 2
+
+
+@pytest.mark.parametrize("knobs", [{"adaptive_max_depth": 1}, {"max_searches": 2},
+                                   {"max_llm_calls": 8}])  # fmt: skip
+async def test_no_research_reopens_without_a_budget(knobs: dict[str, Any]) -> None:
+    world = tower()
+    lying_once(world)
+    ran = await asked(world, **knobs)
+    assert world.model is not None and world.model.tasks.count("draft") == 1
+    assert [g.decision for g in ran.of(GateResult) if g.gate == "draft"] == ["retry"]
+    assert ran.of(RunState)[0].status is Status.COMPLETED
+
+
+# --- the log --------------------------------------------------------------------------------
+
+
+async def test_refused_topics_and_ends_are_logged_with_score_and_threshold_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Rule E11; a replay, which repeats what was decided, logs nothing."""
+    caplog.set_level("INFO", "research.engine")
+    await asked(tower(), adaptive_max_depth=1)
+    [ended] = [record for record in caplog.records if record.levelname == "INFO"]
+    assert "max_rounds after round 1: score 8.88 of 7, novelty 1.0 of 0.15" in ended.message
+    assert QUESTION.question[:40] in ended.message

@@ -1,0 +1,357 @@
+"""The client against servers on loopback that differ in every way that real ones do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
+from research.llm.breaker import CircuitBreaker
+from research.llm.capabilities import CapabilityBook
+from research.llm.client import NO_EFFORT, ChatModel
+from research.llm.prices import Price
+from research.llm.settings import ModelSettings
+from tests.support.model_server import (
+    MODERN,
+    PLAIN,
+    STREAMS_ONLY,
+    STRICT,
+    UNCOUNTED,
+    Manner,
+    ModelServer,
+    cut_short,
+    declines,
+    no_choices,
+    refuses,
+    says,
+    streams,
+)
+from tests.support.serving import Reply, closed_place
+
+PROMPT = "# QUESTION\nHow old are oaks?\n\n# TODAY\n2026-11-21\n"
+REQUEST = ModelRequest("intake", "You plan.", PROMPT, {"type": "object"}, 500)
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer({}) as server:
+        yield server
+
+
+def settings_of(server: ModelServer, **more: Any) -> ModelSettings:
+    return ModelSettings("scripted", base_url=server.url("/v1"), **more)
+
+
+def asked(
+    server: ModelServer, times: int = 1, request: ModelRequest = REQUEST, **more: Any
+) -> list[ModelAnswer]:
+    """The answers of one client to the same request, asked so often."""
+
+    async def ask() -> list[ModelAnswer]:
+        model = ChatModel(settings_of(server, **more))
+        try:
+            return [await model.complete(request) for _ in range(times)]
+        finally:
+            await model.aclose()
+
+    return asyncio.run(ask())
+
+
+def failure(server: ModelServer, *faults: Reply, **more: Any) -> ModelFailure:
+    server.faults["intake"] = list(faults)
+    with pytest.raises(ModelFailure) as failed:
+        asked(server, **more)
+    return failed.value
+
+
+# --- what a server takes --------------------------------------------------------------------
+
+
+def test_a_schema_is_sent_first(server: ModelServer) -> None:
+    [answer] = asked(server)
+    assert json.loads(answer.text)["language"] == "en"
+    assert server.requests[0].constrained
+    assert not answer.tokens_estimated
+
+
+def test_a_strict_server_is_asked_in_its_own_way_from_then_on(server: ModelServer) -> None:
+    server.manner = STRICT
+    assert len(asked(server, times=3, temperature=0.2, reasoning_effort="low")) == 3
+    assert server.requests[-1].fields == {"model", "messages", "max_tokens"}
+    assert "One JSON object of this schema" in server.requests[-1].prompt
+    taken = [request.fields == STRICT.knows for request in server.requests]
+    assert taken[-3:] == [True, True, True] and not any(taken[:-3])
+
+
+def test_the_other_name_of_the_length_limit_is_found(server: ModelServer) -> None:
+    server.manner = MODERN
+    asked(server, times=2)
+    assert ["max_completion_tokens" in asked.fields for asked in server.requests] == [
+        False, True, True,
+    ]  # fmt: skip
+
+
+def test_a_dropped_reasoning_effort_is_said_each_time(server: ModelServer) -> None:
+    server.manner = STRICT
+    answers = asked(server, times=2, reasoning_effort="high")
+    assert [answer.notes for answer in answers] == [(NO_EFFORT,), (NO_EFFORT,)]
+    server.manner = MODERN
+    assert asked(server, reasoning_effort="high")[0].notes == ()
+    assert "reasoning_effort" in server.requests[-1].fields
+
+
+def test_what_was_found_out_is_remembered_by_the_next_process(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.manner, known_in = STRICT, tmp_path / "known.json"
+    asked(server, known_in=known_in)
+    before = len(server.requests)
+    asked(server, known_in=known_in)
+    assert len(server.requests) == before + 1
+    book = CapabilityBook(known_in)
+    book.forget(server.url("/v1"), "scripted")
+    asked(server, known_in=known_in)
+    assert len(server.requests) > before + 2
+
+
+def test_what_was_found_out_is_old_after_a_week(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    entry = {"http://x/v1 m": {"at": 1, "form": "prompt", "of_another_version": 1}}
+    path.write_text(json.dumps(entry))
+    assert CapabilityBook(path).get("http://x/v1", "m").form == "json_schema"
+
+
+def test_a_file_that_cannot_be_read_is_found_out_anew(tmp_path: Path) -> None:
+    path = tmp_path / "known.json"
+    path.write_text("{")
+    assert CapabilityBook(path).get("http://x/v1", "m").form == "json_schema"
+
+
+def test_nothing_is_given_up_where_giving_up_does_not_help(server: ModelServer) -> None:
+    failed = failure(server, *[refuses(400, "no")] * 3)
+    assert failed.reason == "the model's server refused the request"
+    asked(server)
+    assert server.requests[-1].constrained
+
+
+def test_a_schema_that_is_ignored_twice_goes_into_the_prompt(server: ModelServer) -> None:
+    server.faults["intake"] = [says("I think oaks are old."), says("Oaks? Old.")]
+    asked(server, times=3)
+    constrained = [request.constrained for request in server.requests]
+    assert constrained == [True, True, False]
+
+
+def test_a_server_that_streams_only_works(server: ModelServer) -> None:
+    server.manner = STREAMS_ONLY
+    answer, _ = asked(server, times=2)
+    assert json.loads(answer.text)["language"] == "en"
+    assert answer.completion_tokens == len(answer.text) // 4
+    assert len(server.requests) == 3
+
+
+def test_a_stream_that_nobody_asked_for_is_read(server: ModelServer) -> None:
+    server.faults["intake"] = [streams('{"a": 1}'), streams('{"a": 1}')]
+    assert asked(server)[0].text == '{"a": 1}'
+
+
+# --- streams --------------------------------------------------------------------------------
+
+
+def heard(server: ModelServer, **more: Any) -> tuple[ModelAnswer, list[str]]:
+    texts: list[str] = []
+
+    async def ask() -> ModelAnswer:
+        model = ChatModel(settings_of(server, **more))
+        try:
+            return await model.stream(REQUEST, texts.append)
+        finally:
+            await model.aclose()
+
+    return asyncio.run(ask()), texts
+
+
+def test_a_stream_is_heard_as_it_grows_and_counted(server: ModelServer) -> None:
+    answer, texts = heard(server)
+    assert len(texts) > 3 and texts[-1] == answer.text
+    assert (answer.prompt_tokens, answer.tokens_estimated) == (50, False)
+
+
+def test_a_stream_without_usage_is_counted_and_marked(server: ModelServer) -> None:
+    server.manner = UNCOUNTED
+    answer, _ = heard(server)
+    assert answer.tokens_estimated and answer.completion_tokens == len(answer.text) // 3
+
+
+def test_a_server_that_does_not_stream_answers_whole(server: ModelServer) -> None:
+    server.manner = Manner(streams=False)
+    answer, texts = heard(server)
+    assert json.loads(answer.text)["language"] == "en" and texts == []
+
+
+def test_a_cut_stream_is_a_failure_that_cost_something(server: ModelServer) -> None:
+    server.faults["intake"] = [streams('{"brief": "' + "x" * 400, cut_at=200)]
+    with pytest.raises(ModelFailure) as failed:
+        heard(server)
+    assert failed.value.reason == "the model's answer broke off"
+    assert failed.value.spent and failed.value.spent.completion_tokens > 50
+
+
+# --- answers that are none ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fault, reason",
+    [
+        (refuses(500), "the model's server answered 500"),
+        (refuses(401), "the model's server refused the key"),
+        (refuses(404), "the model's server does not know this model"),
+        (Reply(b"<html>Bad gateway", 502, "text/html"), "the model's server answered 502"),
+        (Reply(b"{", 200), "the model's server gave an answer that can't be read"),
+        (no_choices(), "the model gave an empty answer"),
+        (says("  "), "the model gave an empty answer"),
+        (declines(), "the model refused to answer"),
+        (refuses(400, "This model's maximum context length is 4096 tokens"),
+         "the prompt is longer than the model's context window"),
+        (refuses(400, "the request exceeds the available context size (n_ctx)"),
+         "the prompt is longer than the model's context window"),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_said(server: ModelServer, fault: Reply, reason: str) -> None:
+    assert failure(server, fault).reason == reason
+
+
+def test_an_answer_that_was_all_reasoning_is_none(server: ModelServer) -> None:
+    body = json.loads(cut_short("").body)
+    body["choices"][0]["message"]["reasoning_content"] = "Let me think."
+    failed = failure(server, Reply(json.dumps(body).encode()))
+    assert failed.reason == "the model used up its answer on reasoning"
+    assert failed.spent and failed.spent.completion_tokens == 9
+
+
+def test_reasoning_beside_the_answer_is_left_out_and_remembered(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    server.manner = Manner(reasoning="Oaks, hm.")
+    [answer] = asked(server, known_in=tmp_path / "known.json")
+    assert "hm" not in answer.text
+    known = CapabilityBook(tmp_path / "known.json").get(server.url("/v1"), "scripted")
+    assert known.reasons
+
+
+def test_an_answer_that_ended_at_its_limit_says_so(server: ModelServer) -> None:
+    server.faults["intake"] = [cut_short('{"brief": "')]
+    assert asked(server)[0].cut_off
+
+
+def test_the_seconds_to_wait_are_handed_on(server: ModelServer) -> None:
+    assert failure(server, refuses(429, Retry_After="7")).retry_after_seconds == 7
+    assert failure(server, refuses(429)).retry_after_seconds is None
+    assert failure(server, refuses(503, Retry_After="soon")).retry_after_seconds is None
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert 20 < (failure(server, refuses(503, Retry_After=later)).retry_after_seconds or 0) <= 30
+
+
+def test_a_slow_server_is_given_up_and_its_prompt_counted(server: ModelServer) -> None:
+    server.hold("intake")
+    failed = failure(server, timeout_seconds=0.3)
+    assert failed.reason == "the model did not answer in time"
+    assert failed.spent and failed.spent.prompt_tokens > 0 and failed.spent.tokens_estimated
+
+
+def test_a_stream_that_does_not_begin_is_given_up(server: ModelServer) -> None:
+    server.hold("intake")
+    with pytest.raises(ModelFailure, match="did not answer in time"):
+        heard(server, first_token_seconds=0.3)
+
+
+def test_nothing_of_a_server_s_words_reaches_people(server: ModelServer) -> None:
+    failed = failure(server, refuses(500, "stack trace at /srv/secret.py"))
+    assert "secret" not in failed.reason and failed.__cause__ is None
+
+
+# --- one server, many calls -----------------------------------------------------------------
+
+
+def test_a_failing_server_is_left_alone_and_tried_again_by_one_call() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(failures=2, rest_seconds=10, clock=lambda: now[0])
+    settings = ModelSettings("scripted", base_url=f"http://{closed_place()}/v1")
+
+    async def reasons(model: ChatModel, calls: int) -> list[str]:
+        found = []
+        for _ in range(calls):
+            with pytest.raises(ModelFailure) as failed:
+                await model.complete(REQUEST)
+            found.append(failed.value.reason)
+        return found
+
+    async def scenario() -> None:
+        model = ChatModel(settings, breaker)
+        first = await reasons(model, 4)
+        assert first[:2] == ["the model's server could not be reached"] * 2
+        assert all("left alone" in reason for reason in first[2:])
+        now[0] = 11
+        assert "could not be reached" in (await reasons(model, 1))[0]
+        assert "left alone" in (await reasons(model, 1))[0]
+        await model.aclose()
+
+    asyncio.run(scenario())
+
+
+def test_half_open_lets_one_through_and_closes_on_success() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(failures=1, rest_seconds=5, clock=lambda: now[0])
+    breaker.admit()
+    breaker.failed()
+    with pytest.raises(ModelFailure) as refused:
+        breaker.admit()
+    assert refused.value.retry_after_seconds == 5
+    now[0] = 6
+    breaker.admit()
+    with pytest.raises(ModelFailure):
+        breaker.admit()
+    breaker.succeeded()
+    breaker.admit()
+    assert not breaker.is_open
+
+
+def test_no_more_calls_than_allowed_are_in_flight(server: ModelServer) -> None:
+    server.hold("intake")
+
+    async def ask() -> None:
+        model = ChatModel(settings_of(server, concurrency=1))
+        calls = [asyncio.create_task(model.complete(REQUEST)) for _ in range(3)]
+        await asyncio.to_thread(server.held.wait, 10)
+        await asyncio.sleep(0.1)
+        assert len(server.requests) == 1
+        server.let_go()
+        await asyncio.gather(*calls)
+        await model.aclose()
+
+    asyncio.run(ask())
+    assert len(server.requests) == 3
+
+
+# --- money ----------------------------------------------------------------------------------
+
+
+def test_a_call_costs_what_its_price_says_and_unknown_is_unknown(server: ModelServer) -> None:
+    assert asked(server)[0].cost_usd is None
+    price = Price(input=0.001, output=0.002, cached=0.0)
+    [answer] = asked(server, prices={"scripted": price})
+    assert answer.cost_usd == pytest.approx(
+        answer.prompt_tokens * 0.001 + answer.completion_tokens * 0.002
+    )
+
+
+def test_an_ignored_format_is_no_fault_of_a_good_answer(server: ModelServer) -> None:
+    server.manner = PLAIN
+    asked(server, times=3)
+    assert all(request.constrained for request in server.requests)

@@ -1,0 +1,37 @@
+import re
+
+import pytest
+
+from research.llm.prices import MILLION, Price, PriceError, parse_prices, price, published
+
+
+def test_a_price_holds_at_its_provider_s_own_address_only() -> None:
+    found = price("gpt-5-mini", None, {})
+    assert found is not None and found.input * MILLION == pytest.approx(0.25)
+    assert price("gpt-5-mini-2025-08-07", "https://api.openai.com/v1", {}) == found
+    assert price("gpt-5-mini", "http://127.0.0.1:8000/v1", {}) is None
+    assert price("no-such-model", None, {}) is None
+
+
+def test_the_installation_s_price_wins() -> None:
+    given = parse_prices("gpt-5-mini=1/2, small=0/0")
+    assert price("gpt-5-mini", None, given) == Price(1e-6, 2e-6, 1e-6)
+    assert price("small", "http://127.0.0.1/v1", given) == Price(0, 0, 0)
+
+
+def test_cached_tokens_cost_less() -> None:
+    given = parse_prices("m=10/20/1")["m"]
+    assert given.of(1000, 100, 400) * MILLION == pytest.approx(600 * 10 + 400 * 1 + 100 * 20)
+
+
+@pytest.mark.parametrize("text", ["m", "m=1", "m=a/b", "m=-1/2", "m=1/2/3/4"])
+def test_what_is_no_price_is_refused(text: str) -> None:
+    with pytest.raises(PriceError, match="MODEL=INPUT/OUTPUT"):
+        parse_prices(text)
+
+
+def test_every_published_price_has_its_date_and_source() -> None:
+    for prices in published().values():
+        for found in prices.values():
+            assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.as_of)
+            assert found.source.startswith("https://")

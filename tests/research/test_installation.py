@@ -1,0 +1,96 @@
+"""Settings that are stored in the browser, below the environment."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
+from pytest_django import Settings
+
+from research.engine.config import ResearchConfig
+from research.installation import Value, current
+from research.models import InstallationSetting
+from research.services import runs
+from research.services.errors import ServiceError
+from research.services.installation import change
+
+pytestmark = pytest.mark.django_db
+LOCAL = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "RESEARCH_MODEL": "small"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_given(settings: Settings) -> None:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "RESEARCH_MODEL"):
+        setattr(settings, name, "")
+    settings.PROVIDERS = {}
+    settings.RESEARCH_DEFAULTS = ResearchConfig()
+
+
+def test_what_an_admin_stores_holds(staff: AbstractUser) -> None:
+    assert current().model_settings is None
+    change(staff, LOCAL)
+    now = current()
+    assert now.values["RESEARCH_MODEL"] == Value("small", "stored")
+    assert now.model_settings and now.model_settings.base_url == LOCAL["OPENAI_BASE_URL"]
+
+
+def test_the_environment_wins(staff: AbstractUser, settings: Settings) -> None:
+    change(staff, LOCAL)
+    settings.RESEARCH_MODEL = "large"
+    assert current().values["RESEARCH_MODEL"] == Value("large", "environment")
+    with pytest.raises(ServiceError, match="environment"):
+        change(staff, {"RESEARCH_MODEL": "small"})
+
+
+def test_a_key_of_the_environment_never_goes_to_a_stored_address(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    change(staff, LOCAL)
+    settings.OPENAI_API_KEY = "sk-given"
+    assert current()["OPENAI_BASE_URL"] == ""
+    with pytest.raises(ServiceError):
+        change(staff, {"OPENAI_BASE_URL": "http://elsewhere.test/v1"})
+
+
+def test_a_key_is_dropped_when_the_address_becomes_another_server_s(staff: AbstractUser) -> None:
+    change(staff, {**LOCAL, "OPENAI_API_KEY": "sk-one"})
+    change(staff, {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v2"})
+    assert current()["OPENAI_API_KEY"] == "sk-one"
+    change(staff, {"OPENAI_BASE_URL": "http://elsewhere.test/v1"})
+    assert current()["OPENAI_API_KEY"] == ""
+    change(staff, {"OPENAI_BASE_URL": "http://other.test/v1", "OPENAI_API_KEY": "sk-two"})
+    assert current()["OPENAI_API_KEY"] == "sk-two"
+
+
+def test_an_empty_value_takes_a_setting_back(staff: AbstractUser) -> None:
+    change(staff, LOCAL)
+    change(staff, {"RESEARCH_MODEL": ""})
+    assert not InstallationSetting.objects.filter(name="RESEARCH_MODEL").exists()
+
+
+def test_only_admins_may_change_settings(ada: AbstractUser) -> None:
+    with pytest.raises(PermissionDenied):
+        change(ada, LOCAL)
+
+
+@pytest.mark.parametrize(
+    "values, says",
+    [
+        ({"OPENAI_BASE_URL": "file:///etc/passwd"}, "looks like"),
+        ({"SEARXNG_URL": "localhost"}, "looks like"),
+        ({"MODEL_PROFILE": "huge"}, "standard or small"),
+        ({"SEARCH_PROVIDER": "samples,oracle"}, "no search called oracle"),
+        ({"SECRET_KEY": "x"}, "no setting"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    staff: AbstractUser, values: dict[str, str], says: str
+) -> None:
+    with pytest.raises(ServiceError, match=says):
+        change(staff, values)
+    assert not InstallationSetting.objects.exists()
+
+
+def test_the_stored_profile_is_frozen_into_new_runs(staff: AbstractUser) -> None:
+    change(staff, {"MODEL_PROFILE": "small"})
+    assert runs.ask(staff, "How old are oaks?").config["model_profile"] == "small"

@@ -1,0 +1,262 @@
+"""What a person tells a run while it researches: through services, worker, engine and rows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+import jsonschema
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import AbstractUser
+
+from research import leases, notify
+from research.engine.config import ResearchConfig
+from research.engine.journal import Entry, Journal
+from research.engine.loop import PAID_TWICE, Question
+from research.engine.loop import research as the_loop
+from research.engine.tools import SearchAnswer, SearchRequest
+from research.models import Run
+from research.progress import progress
+from research.replaying import replay
+from research.resource import run_resource
+from research.services import ServiceError, runs
+from research.worker import Outcome, Timing, advance
+from tests.engine.scripted import CHAIN, World, harbour
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCHEMA = json.loads(Path(__file__).parent.with_name("run.schema.json").read_text())
+QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
+OWNER = CHAIN.parts[2].question
+ADDED = "How tall is the Harrow Point register mark?"
+
+
+IN_FLIGHT = 4
+"""Calls that may be under way when a worker dies: one of each unit."""
+
+
+class Killed(BaseException):
+    """Ends an engine as kill -9 would: nothing after it runs."""
+
+
+def when_searching(world: World, run: Run, tell: Callable[[], object]) -> None:
+    """Tell the run something while its first search is under way."""
+    search, to_tell, telling = world.web.search, [tell], asyncio.Lock()
+
+    def once_it_researches() -> None:
+        while Run.objects.get(pk=run.pk).status != "researching":
+            sleep(0.01)
+        to_tell.pop()()
+
+    async def told(request: SearchRequest) -> SearchAnswer:
+        if to_tell:
+            async with telling:
+                if to_tell:
+                    await sync_to_async(once_it_researches)()
+        return await search(request)
+
+    world.web.search = told  # type: ignore[method-assign]
+
+
+def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
+    async def doomed(question: Question, config: ResearchConfig, journal: Journal) -> None:
+        store: Any = journal.store
+        put, written = store.put, 0
+
+        async def dies_at_last(entry: Entry) -> None:
+            nonlocal written
+            await put(entry)
+            written += 1
+            if written == die_at:
+                raise Killed
+
+        store.put = dies_at_last
+        await the_loop(question, config, journal)
+
+    return asyncio.run(advance(run.pk, lambda run: world.tools(), engine=doomed, timing=QUICK))
+
+
+def resource(run: Run) -> dict[str, Any]:
+    found = run_resource(run, with_pages=True)
+    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    return found
+
+
+def statuses(work: Callable[[], Outcome], run: Run) -> set[str]:
+    """What anybody who looks sees while the work is done."""
+    seen: set[str] = set()
+
+    def look(public_id: str, sequence: int) -> None:
+        seen.add(Run.objects.get(pk=run.pk).status)
+
+    notify.on_committed.append(look)
+    try:
+        assert work() == "done"
+    finally:
+        notify.on_committed.remove(look)
+    return seen
+
+
+@pytest.fixture
+def chain(ada: AbstractUser) -> Run:
+    return runs.ask(ada, CHAIN.question, agreed=True)
+
+
+def paused(ada: AbstractUser, run: Run) -> World:
+    """The run, parked by a pause that was told during its first search."""
+    world = harbour(CHAIN)
+    when_searching(world, run, lambda: runs.pause(ada, run))
+    assert advanced(run, world) == "parked"
+    run.refresh_from_db()
+    assert (run.status, run.lease_until, run.round) == ("paused", None, 1)
+    return world
+
+
+def test_a_pause_parks_the_run_and_only_a_command_that_wakes_makes_it_claimable(
+    ada: AbstractUser, chain: Run
+) -> None:
+    world = paused(ada, chain)
+    assert leases.claim(chain.pk, "idle") is None
+    runs.add_topic(ada, chain, ADDED)
+    assert leases.claim(chain.pk, "idle") is None
+    calls = len(world.model.requests) if world.model else 0
+
+    runs.resume(ada, chain)
+    seen = statuses(lambda: advanced(chain, world), chain)
+    assert seen - {"paused"} == {"researching", "writing", "completed"}
+    chain.refresh_from_db()
+    assert chain.status == "completed" and chain.rounds.count() > 1
+    assert world.model is not None and len(world.model.requests) > calls
+    assert world.model.tasks.count("intake") == 1
+    found = resource(chain)
+    assert ADDED in found["rounds"][1]["topics"]
+    assert [a["raised_by"] for a in found["aspects"]] == ["plan", "plan", "plan", "user"]
+    assert [(c["kind"], c["taken"]) for c in found["commands"]] == [
+        ("pause", True), ("add_topic", True), ("resume", True)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "tell, status", [(runs.stop_and_report, "completed"), (runs.cancel, "cancelled")]
+)
+def test_a_paused_run_can_be_stopped_and_cancelled(
+    ada: AbstractUser, chain: Run, tell: Callable[..., object], status: str
+) -> None:
+    world = paused(ada, chain)
+    tell(ada, chain)
+    advanced(chain, world)
+    chain.refresh_from_db()
+    assert chain.status == status
+    assert (chain.reports.count() == 1) == (status == "completed")
+
+
+def test_a_dropped_topic_is_marked_and_the_report_says_so(ada: AbstractUser, chain: Run) -> None:
+    world = harbour(CHAIN)
+    when_searching(world, chain, lambda: runs.drop_topic(ada, chain, OWNER))
+    assert advanced(chain, world) == "done"
+    found = resource(chain)
+    assert [a["dropped"] for a in found["aspects"]] == [False, False, True]
+    assert "## Left out at your request" in found["report_markdown"]
+    assert [part.dropped for part in progress(chain).aspects] == [False, False, True]
+
+
+def test_digging_deeper_raises_the_limit_of_rounds(ada: AbstractUser) -> None:
+    config = ResearchConfig(adaptive_max_depth=1)
+    run = runs.ask(ada, CHAIN.question, agreed=True, config=config)
+    world = harbour(CHAIN)
+    when_searching(world, run, lambda: runs.dig_deeper(ada, run, 2))
+    assert advanced(run, world) == "done"
+    assert run.rounds.count() == 3
+    with pytest.raises(ServiceError, match="From 1 to 10"):
+        runs.dig_deeper(ada, run, 11)
+
+
+def test_an_unsure_engine_asks_and_goes_on_when_told(ada: AbstractUser) -> None:
+    config = ResearchConfig(adaptive_max_depth=1, ask_when_unsure=True)
+    run, world = runs.ask(ada, CHAIN.question, config=config), harbour(CHAIN)
+    assert advanced(run, world) == "parked"
+    runs.approve(ada, run)
+    assert advanced(run, world) == "parked"
+    shown = progress(run)
+    assert shown.run.status == "paused"
+    assert shown.verdict.asks.endswith("Dig deeper, or is this sufficient?")
+    assert set(shown.control.possible) >= {"dig_deeper", "stop", "resume", "cancel"}
+    runs.dig_deeper(ada, run, 2)
+    assert advanced(run, world) == "done" or run.rounds.count() == 3
+    assert progress(run).verdict.asks == "" or Run.objects.get(pk=run.pk).status == "paused"
+
+
+def test_the_fixed_mode_takes_no_topics(ada: AbstractUser) -> None:
+    config = ResearchConfig(deep_research_mode="fixed")
+    run = runs.ask(ada, CHAIN.question, agreed=True, config=config)
+    Run.objects.filter(pk=run.pk).update(status="researching")
+    with pytest.raises(ServiceError, match="tree of a fixed size"):
+        runs.add_topic(ada, run, "More")
+    assert "add_topic" not in progress(run).control.possible
+    assert "pause" in progress(run).control.possible
+
+
+def steered(ada: AbstractUser, run: Run) -> World:
+    """A run to which much is told: added, dropped, deeper, and at the end a pause."""
+
+    def tell() -> None:
+        runs.add_topic(ada, run, ADDED)
+        runs.drop_topic(ada, run, OWNER)
+        runs.dig_deeper(ada, run, 1)
+        runs.pause(ada, run)
+
+    world = harbour(CHAIN)
+    when_searching(world, run, tell)
+    return world
+
+
+def decided(found: dict[str, Any]) -> dict[str, Any]:
+    own = {"id", "thread", "created_at", "finished_at", "commands"}
+    kept = {name: value for name, value in found.items() if name not in own}
+    kept["usage"] = {**kept["usage"], "seconds": 0}
+    kept["errors"] = [each for each in kept["errors"] if each["message"] != PAID_TWICE]
+    return kept
+
+
+def test_killed_at_any_entry_a_steered_run_ends_the_same_and_pays_nothing_twice(
+    ada: AbstractUser,
+) -> None:
+    whole = runs.ask(ada, CHAIN.question, agreed=True)
+    world = steered(ada, whole)
+    assert advanced(whole, world) == "parked"
+    first = whole.journal.count()
+    runs.resume(ada, whole)
+    assert advanced(whole, world) == "done"
+    expected, calls = decided(resource(whole)), _calls(world)
+    replayed = asyncio.run(replay(Run.objects.get(pk=whole.pk), {}))
+    assert replayed.identical and replayed.divergences == []
+
+    for k in range(3, whole.journal.count() - 1, 5):
+        run = runs.ask(ada, CHAIN.question, agreed=True)
+        again = steered(ada, run)
+        if k >= first:
+            assert advanced(run, again) == "parked"
+            runs.resume(ada, run)
+        with pytest.raises(Killed):
+            advanced(run, again, die_at=k - first + 1 if k >= first else k)
+        Run.objects.filter(pk=run.pk).update(
+            lease_until=leases.database_now() - timedelta(seconds=1)
+        )
+        outcome = advanced(run, again)
+        if outcome == "parked":
+            runs.resume(ada, run)
+            outcome = advanced(run, again)
+        assert outcome == "done", k
+        assert decided(resource(run)) == expected, k
+        assert _calls(again) - calls <= IN_FLIGHT, k
+
+
+def _calls(world: World) -> int:
+    assert world.model is not None
+    return len(world.model.requests) + len(world.web.searched) + sum(world.web.fetched.values())

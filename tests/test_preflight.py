@@ -1,0 +1,152 @@
+"""`manage.py preflight` and `manage.py setup`, as their user has them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from research.installation import NAMES, Value
+from research.installation import Installation as Installed
+from research.llm.local import find_local
+from research.preflight import check_model
+from tests.support.installation import ROOT, Installation
+from tests.support.model_server import (
+    MODERN,
+    NARROW,
+    PLAIN,
+    STREAMS_ONLY,
+    STRICT,
+    UNCOUNTED,
+    Manner,
+    ModelServer,
+)
+from tests.support.serving import closed_place
+from tests.support.world import World
+
+pytest_plugins = ["tests.support.fixtures"]
+
+
+def preflight(installation: Installation) -> tuple[int, dict[str, dict[str, Any]], dict[str, Any]]:
+    """Exit status, checks by name, and all that was said."""
+    ended = installation.manage("preflight", "--json")
+    assert "Traceback" not in ended.stderr, ended.stderr
+    found = json.loads(ended.stdout)
+    return ended.returncode, {check["name"]: check for check in found["checks"]}, found
+
+
+def test_all_is_well(world: World, installation: Installation) -> None:
+    status, checks, found = preflight(installation)
+    assert (status, found["ready"]) == (0, True)
+    assert set(checks) == {
+        "Model", "Context window", "Answers", "Protocol", "Profile", "Price", "Search", "Database",
+        "Live updates",
+    }  # fmt: skip
+    assert checks["Answers"]["state"] == "good"
+    assert checks["Context window"]["state"] == "fair", "the server doesn't tell it"
+    assert world.model.url() not in json.dumps(found["checks"]), "no key, no whole address"
+
+
+@pytest.mark.parametrize(
+    "manner, check, says",
+    [
+        (STRICT, "Answers", "takes no notice of a schema"),
+        (PLAIN, "Answers", "takes no notice of a schema"),
+        (UNCOUNTED, "Protocol", "does not count tokens"),
+        (STREAMS_ONLY, "Protocol", "only streams"),
+        (MODERN, "Protocol", "max_completion_tokens"),
+        (NARROW, "Context window", "4,096 tokens: small"),
+        (Manner(reasoning="Hm."), "Protocol", "thinks before it answers"),
+    ],
+    ids=["strict", "plain", "uncounted", "streams only", "modern", "narrow", "reasons"],
+)
+def test_it_names_what_is_odd_about_a_server(manner: Manner, check: str, says: str) -> None:
+    with ModelServer({}, manner) as server:
+        unset = dict.fromkeys(NAMES, Value())
+        chosen = {
+            "OPENAI_BASE_URL": Value(server.url("/v1")), "RESEARCH_MODEL": Value("scripted"),
+        }  # fmt: skip
+        checks = asyncio.run(check_model(Installed({**unset, **chosen})))
+    [found] = [each for each in checks if each.name == check]
+    assert says in found.found
+
+
+def test_a_model_server_of_this_machine_is_found_within_a_second(
+    world: World, bare_installation: Installation
+) -> None:
+    port = world.model.place.rpartition(":")[2]
+    dead = closed_place().rpartition(":")[2]
+    bare_installation.settings = {"LOCAL_MODEL_PORTS": f"{dead},{port}"}
+    status, checks, found = preflight(bare_installation)
+    assert status == 0
+    assert found["local"] == [
+        {"name": "A model server", "address": world.model.url("/v1"), "models": ["scripted"]}
+    ]
+    assert world.model.url("/v1") in checks["Model"]["advice"]
+
+
+def test_a_port_that_hangs_takes_less_than_a_second() -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        started = time.monotonic()
+        assert asyncio.run(find_local([silent.getsockname()[1]])) == []
+        assert time.monotonic() - started < 1.5
+
+
+def test_a_server_that_is_down_says_what_to_do(world: World, installation: Installation) -> None:
+    installation.settings = {
+        **installation.settings, "OPENAI_BASE_URL": f"http://{closed_place()}/v1",
+    }  # fmt: skip
+    status, checks, _ = preflight(installation)
+    assert status == 1
+    assert "could not be reached" in checks["Model"]["found"]
+    assert "ends in /v1" in checks["Model"]["advice"]
+    assert checks["Search"]["state"] != "bad", "one thing that fails hides no other"
+
+
+def set_up(installation: Installation, env: Path, answers: str, **more: str) -> str:
+    environment = {**installation.environment, **more, "DEEPRESEARCH_ENV_FILE": str(env)}
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "setup"], cwd=ROOT, env=environment,
+        input=answers, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+def test_setup_writes_what_was_answered_and_keeps_the_rest(
+    bare_installation: Installation, tmp_path: Path
+) -> None:
+    env = tmp_path / "settings.env"
+    env.write_text("# mine\nMAX_SEARCHES=20\nRESEARCH_MODEL=old\n")
+    with ModelServer({}) as server:
+        answers = f"{server.url('/v1')}\nsk-key\nnew\nsmall\n\n\n"
+        shown = set_up(bare_installation, env, answers, LOCAL_MODEL_PORTS="1")
+    assert env.read_text().splitlines() == [
+        "# mine", "MAX_SEARCHES=20", "RESEARCH_MODEL=new",
+        f"OPENAI_BASE_URL={server.url('/v1')}", "OPENAI_API_KEY=sk-key", "MODEL_PROFILE=small",
+    ]  # fmt: skip
+    assert env.stat().st_mode & 0o077 == 0
+    again = set_up(bare_installation, env, "\n\n\n\n\n\n", LOCAL_MODEL_PORTS="1")
+    assert "sk-key" not in shown.replace("sk-key\n", "") + again
+    assert "OPENAI_API_KEY=sk-key" in env.read_text()
+
+
+def test_setup_offers_the_server_that_it_finds(
+    bare_installation: Installation, tmp_path: Path
+) -> None:
+    env = tmp_path / "settings.env"
+    env.touch()
+    with ModelServer({}) as server:
+        port = server.place.rpartition(":")[2]
+        set_up(bare_installation, env, "", LOCAL_MODEL_PORTS=port)
+        assert f"OPENAI_BASE_URL={server.url('/v1')}" in env.read_text()
+    assert "RESEARCH_MODEL=scripted" in env.read_text()
