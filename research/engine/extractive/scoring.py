@@ -2,8 +2,8 @@
 
 Four views of a sentence count alike: itself with its heading, what stands around it, and
 the BM25 of its window and of its section. Words that the best windows share, and the kind of
-thing that the question asks for, come on top. The weights are round numbers; a fit to
-questions over documentation found nothing better.
+thing that the question asks for, come on top. The weights are round numbers,
+picked by hand among a few that did about as well on questions over documentation.
 """
 
 from __future__ import annotations
