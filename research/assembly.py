@@ -6,10 +6,8 @@ The parts are made once per process, when first needed, and belong to one event 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +16,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from research import installation
+from research.clock import SystemClock
 from research.engine.tools import Fetch, Search, ToolFailure, Tools
 from research.installation import Installation
 
@@ -37,16 +36,6 @@ if TYPE_CHECKING:
 
 SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
 NO_FOLDER = "No folder of documents was named: set DOCUMENTS or add --documents PATH."
-
-
-class SystemClock:
-    """The machine's clock, in UTC."""
-
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
 
 
 class Parts:

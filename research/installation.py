@@ -93,6 +93,11 @@ def current() -> Installation:
     return Installation({name: _value(given[name], stored.get(name, "")) for name in NAMES})
 
 
+def of_the_environment() -> Installation:
+    """Without what is stored, for what needs no database."""
+    return Installation({name: _value(text, "") for name, text in from_environment().items()})
+
+
 def from_environment() -> dict[str, str]:
     """What the environment sets; '' where it sets nothing."""
     given = {name: getattr(settings, name, "") for name in NAMES}

@@ -18,11 +18,12 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 import research
-from research.assembly import Parts, SystemClock
+from research.clock import SystemClock
 from research.engine.config import ResearchConfig
 from research.engine.journal import MemoryStore
 from research.engine.tools import Tools
@@ -31,8 +32,12 @@ from research.evaluation.cases import Case
 from research.evaluation.pool import COLLECTION, Library
 from research.evaluation.stopping_check import Stopped, decide_anew, forced, until
 from research.evaluation.trace import Trace, run_once
+from research.llm.settings import ModelSettings
 from research.retrieval.documents import DocumentFetch, DocumentSearch
 from research.retrieval.index import DocumentIndex
+
+if TYPE_CHECKING:
+    from research.llm.client import ChatModel
 
 WORKERS = 2
 SOURCES = ("engine", "retrieval", "llm", "evaluation")
@@ -49,6 +54,7 @@ class Job:
 
     library: Library
     config: ResearchConfig
+    model: ModelSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -202,11 +208,9 @@ def work(channel: Connection, job: Job) -> None:
 
 
 async def _serve(channel: Connection, job: Job) -> None:
-    parts, index = Parts(), DocumentIndex(job.library.index_path)
-    names = [COLLECTION]
-    tools = Tools(
-        DocumentSearch(index, names), DocumentFetch(index, names), SystemClock(), parts.model
-    )
+    index, names = DocumentIndex(job.library.index_path), [COLLECTION]
+    model = _client(job.model) if job.model else None
+    tools = Tools(DocumentSearch(index, names), DocumentFetch(index, names), SystemClock(), model)
     try:
         while True:
             channel.send(await _answer(channel.recv(), job, tools))
@@ -214,7 +218,14 @@ async def _serve(channel: Connection, job: Job) -> None:
         return
     finally:
         index.close()
-        await parts.close()
+        if model is not None:
+            await model.aclose()
+
+
+def _client(settings: ModelSettings) -> ChatModel:
+    from research.llm.client import ChatModel  # heavy: only where there is a model
+
+    return ChatModel(settings)
 
 
 async def _answer(case: Case, job: Job, tools: Tools) -> Outcome | Failed:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from research.assembly import SystemClock
+from research.clock import SystemClock
 from research.engine.config import ResearchConfig
 from research.engine.journal import MemoryStore
 from research.engine.tools import Tools

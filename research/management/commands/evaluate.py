@@ -30,6 +30,7 @@ from research.evaluation.run_questions import (
     source_hash,
 )
 from research.evaluation.summary import recall, summarise
+from research.installation import of_the_environment
 from research.management.commands.research import BAD_USE, configured
 
 PAGES_A_ROUND = "MAX_PAGES_PER_ROUND=5"
@@ -79,7 +80,7 @@ class Command(BaseCommand):
                 read_pages([*files, *options["pool"]]), settings.STATE_DIR / "evaluation"
             )
             asyncio.run(pool.index(library, self._indexed))
-            job = Job(library, config)
+            job = Job(library, config, of_the_environment().model_settings)
             outcomes, failed = self._outcomes(cases, job)
         except (DataError, ToolFailure) as unusable:
             raise CommandError(str(unusable), returncode=BAD_USE) from None
