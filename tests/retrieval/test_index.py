@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from research.retrieval import folder as folders
-from research.retrieval import index_rows
+from research.retrieval import index_rows, indexing_log
 from research.retrieval.folder import DocumentError
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
+from research.retrieval.ranking import Weights
 from tests.retrieval.folders import InProcess, write
 
 POSTGRESQL = Path("/usr/share/doc/postgresql-doc-15/html")
@@ -144,6 +145,28 @@ async def test_broken_files_are_listed_with_their_reason(
     assert again.read == []
 
 
+async def test_the_operator_hears_of_progress_and_of_broken_files(
+    index: DocumentIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
+):
+    monkeypatch.setattr(indexing_log, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(indexing_log, "MOST_NAMED", 1)
+    folder = write(tmp_path / "notes", {"a.txt": "Fine.", "b.txt": "", "c.txt": b"\0" * 50})
+    with caplog.at_level("INFO"):
+        await indexing_log.refresh(index, folder, InProcess())
+    assert [record.getMessage() for record in caplog.records] == [
+        "notes: 0 of 3 documents read.",
+        "notes: 3 of 3 documents read.",
+        "notes: 1 documents, 3 read anew, 0 gone.",
+        "notes: b.txt left out: the page holds no readable text.",
+        "notes: 1 more files left out.",
+    ]
+    caplog.clear()
+    monkeypatch.setattr(indexing_log, "EVERY_SECONDS", 60.0)
+    with caplog.at_level("INFO"):
+        await indexing_log.refresh(index, folder, InProcess())
+    assert caplog.records == []
+
+
 async def test_a_file_whose_worker_was_lost_is_tried_again(index: DocumentIndex, folder: Path):
     report = await index.refresh(folder, InProcess(lost="cats.txt"))
     assert [file.path for file in report.broken] == ["cats.txt"]
@@ -244,6 +267,20 @@ async def test_chinese_and_japanese_are_findable(index: DocumentIndex, tmp_path:
     await index.refresh(folder, InProcess())
     assert await urls(index, "数据库") == ["file:///notes/zh.txt"]
     assert await urls(index, "眠って") == ["file:///notes/ja.txt"]
+
+
+async def test_a_long_query_is_asked_by_its_rarest_terms(tmp_path: Path):
+    pages = {f"{number}.txt": "The harbour is open." for number in range(9)}
+    folder = write(tmp_path / "notes", {**pages, "x.txt": "Granite is quarried at the harbour."})
+    for matches, found in ((10, 1), (11, 2)):
+        index = DocumentIndex(
+            tmp_path / "index.sqlite3", weights=Weights(matches=matches, passage_matches=matches)
+        )
+        await index.refresh(folder, InProcess())
+        query = "harbour granite"
+        assert (await urls(index, query))[0] == "file:///notes/x.txt"
+        assert len(await urls(index, query)) == found
+        index.close()
 
 
 async def test_pages_of_links_do_not_win(index: DocumentIndex, tmp_path: Path):

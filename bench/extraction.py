@@ -1,0 +1,150 @@
+"""What the reading of pages is measured by: the right words, fast, and never on the event loop.
+
+    .venv/bin/python -m bench.extraction
+
+Quality is taken on pages with a known body in twenty layouts, speed on pages of the Python
+and PostgreSQL manuals: CPU time of one process, ours against trafilatura's alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import trafilatura
+from bs4 import BeautifulSoup
+
+from bench.documentation import FOLDERS
+from bench.layouts import BODY, HEADING, LAYOUTS, page
+from research.retrieval.extract import extract
+from research.retrieval.extracted import EmptyPage
+from research.retrieval.pool import TextPool
+
+PAGES = 120
+SOUP_PAGES = 500
+# What a reader of the manuals' markup takes out by hand.
+_FRAME = (
+    "head, script, style, .navheader, .navfooter, .related, .sphinxsidebar, .footer, .headerlink"
+)
+AT_ONCE = 4
+_TICK_SECONDS = 0.005
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The worst layout's share of the body that is found, in words of whole sentences, and the
+    share of its text that is none of the body."""
+
+    body: float
+    boilerplate: float
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Pages per second of CPU time."""
+
+    ours: float
+    trafilatura: float
+
+
+def measure_quality() -> Quality:
+    measured = [_quality(extract(page(name), "text/html", "").text) for name in LAYOUTS]
+    return Quality(min(each.body for each in measured), max(each.boilerplate for each in measured))
+
+
+def _quality(text: str) -> Quality:
+    rest = " ".join(text.split())
+    found = sum(len(sentence.split()) for sentence in BODY if sentence in rest)
+    for known in (*BODY, HEADING):
+        rest = rest.replace(known, "")
+    return Quality(found / sum(len(sentence.split()) for sentence in BODY), len(rest) / len(text))
+
+
+def measure_against_soup() -> list[tuple[float, str]]:
+    """Each page's share of the words that BeautifulSoup finds in its main part, worst first."""
+    return sorted((_soup_share(path), path.name) for path in sample(SOUP_PAGES))
+
+
+def _soup_share(path: Path) -> float:
+    soup = BeautifulSoup(re.sub(rb"^\s*<\?xml[^>]*>", b"", path.read_bytes()), "lxml")
+    for element in soup.select(_FRAME):
+        element.decompose()
+    wanted = Counter(re.findall(r"\w+", soup.get_text(" ")))
+    try:
+        text = extract(path.read_bytes(), "text/html", "").text
+    except EmptyPage:
+        text = ""
+    found = Counter(re.findall(r"\w+", text))
+    return (wanted & found).total() / wanted.total() if wanted else 1.0
+
+
+def measure_speed() -> Speed:
+    bodies = [path.read_bytes() for path in sample()]
+    texts = [body.decode("utf-8", "replace") for body in bodies]
+    ours = _rate(lambda body: extract(body, "text/html", ""), bodies)
+    return Speed(ours, _rate(trafilatura.extract, texts))
+
+
+def sample(pages: int = PAGES) -> list[Path]:
+    """Pages from all over both manuals, the same at every call."""
+    paths = [path for folder in FOLDERS for path in sorted(folder.rglob("*.html"))]
+    return paths[:: max(1, len(paths) // pages)][:pages]
+
+
+def _rate(read: Callable[[Item], object], pages: list[Item]) -> float:
+    read(pages[0])
+    started = time.process_time()
+    for each in pages:
+        read(each)
+    return len(pages) / (time.process_time() - started)
+
+
+async def measure_loop() -> float:
+    """The longest that the event loop was held up while pages were read, in ms.
+
+    A tick that came late counts by the CPU time that this process took in between, if that
+    is less: other programs' turns are none of ours.
+    """
+    bodies = [path.read_bytes() for path in sample()]
+    longest = 0.0
+    with TextPool() as pool:
+        await _read(pool, bodies[:AT_ONCE])
+        task = asyncio.ensure_future(_read(pool, bodies))
+        while not task.done():
+            before, spent = time.perf_counter(), time.process_time()
+            await asyncio.sleep(_TICK_SECONDS)
+            late = time.perf_counter() - before - _TICK_SECONDS
+            longest = max(longest, min(late, time.process_time() - spent))
+        await task
+    return longest * 1000
+
+
+async def _read(pool: TextPool, bodies: Iterable[bytes]) -> None:
+    waiting = iter(bodies)
+
+    async def reader() -> None:
+        for body in waiting:
+            await pool.extract(body, "text/html", "", timeout_seconds=60)
+
+    await asyncio.gather(*(reader() for _ in range(AT_ONCE)))
+
+
+def main() -> None:
+    quality, speed, held = measure_quality(), measure_speed(), asyncio.run(measure_loop())
+    print(f"worst layout: body {quality.body:.3f}, boilerplate {quality.boilerplate:.3f}")
+    worst = measure_against_soup()
+    print("least of BeautifulSoup's main words:", *(f"{n} {share:.2f}" for share, n in worst[:8]))
+    print(f"pages a second of CPU: {speed.ours:.0f}, trafilatura {speed.trafilatura:.0f}")
+    print(f"the loop was held up for {held:.0f} ms at most")
+
+
+if __name__ == "__main__":
+    main()
