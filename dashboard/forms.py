@@ -158,6 +158,23 @@ class PlanForm(forms.Form):
         return [" ".join(text.split()) for text in self.cleaned_data.values() if text]
 
 
+class TopicForm(forms.Form):
+    topic = forms.CharField(
+        label="Something else to find out",
+        max_length=TEXT_LENGTH,
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": "A question of its own",
+                "autocomplete": "off",
+                "aria-describedby": "topic-problem",
+            }
+        ),
+        error_messages={"required": "Write what it should find out."},
+    )
+
+    use_required_attribute = False
+
+
 class CommentForm(forms.Form):
     comment = forms.CharField(
         label="What should be different?",

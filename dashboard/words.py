@@ -50,6 +50,7 @@ STAGE = {
     Stage.VERIFICATION: "Checking",
     Stage.REPORT: "Report",
 }
+LEFT_OUT = State("Left out", "none", "idle")
 UNIT = {
     "done": State("done", "check", "good"),
     "failed": State("failed", "cross", "bad"),
