@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,3 +120,27 @@ def test_a_phone_shows_sub_questions_or_evidence(server: Server, open_page: Open
     page.get_by_role("group", name="Show").get_by_text("Evidence").click()
     expect(evidence).to_be_visible()
     expect(needs).to_be_hidden()
+
+
+def test_more_opens_with_a_mistake_beside_its_field(
+    model_server: Server, tmp_path: Path, open_page: Open, watch: Watch
+) -> None:
+    model_server.kill()
+    model_server.installation.settings = {
+        **model_server.installation.settings,
+        "DOCUMENTS": str(tmp_path),
+    }
+    model_server.start()
+    page = open_page(model_server)
+    expect(page.locator(".more-fields")).to_be_hidden()
+    page.get_by_text("More: language").click()
+    check(page)
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_text("Both").click()
+    page.get_by_label("Only these sites").fill("not a site")
+    watch.excused = True
+    page.get_by_role("button", name="Research").click()
+    expect(page.locator(".more .problem")).to_contain_text("Takes names of sites")
+    expect(page.get_by_label("Only these sites")).to_have_value("not a site")
+    expect(page.get_by_label("Both")).to_be_checked()
+    check(page)
