@@ -37,7 +37,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
     return {
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
-        "sequence": {"sequence": rows.run.sequence},
+        "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"]},
         "verdict": {"sentence": parts.sentence(rows)},
         "line": {"parts": list(parts.verdict_line(rows.progress, ended=ended))},
