@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, citation, exports, installation, run
+from dashboard.views import account, ask, citation, exports, installation, run, sources
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
@@ -17,6 +17,10 @@ urlpatterns = [
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
     path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
+    path("runs/<slug:public_id>/sources/", sources.show_sources, name="sources"),
+    path("sites/", sources.show_sites, name="sites"),
+    path("sites/never/", sources.never, name="never_site"),
+    path("sites/allow/", sources.allow, name="allow_site"),
     path("runs/<slug:public_id>/desk/", run.desk, name="desk"),
     path("runs/<slug:public_id>/answer/", run.answer, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve, name="approve"),

@@ -81,6 +81,15 @@ METER = {
     "searches": ("search", "searches"),
     "fetches": ("page", "pages"),
 }
+KIND = {
+    "official": "official",
+    "academic": "academic",
+    "news": "news",
+    "forum": "forum",
+    "vendor": "vendor",
+    "document": "document",
+    "unknown": "",
+}
 NOT_JUDGED = "not judged"
 CAVEATS = {
     "hedged": "the page hedges",
@@ -130,6 +139,12 @@ def place(url: str) -> str:
     parts = urlsplit(url)
     shown = unquote(f"{parts.hostname or ''}{parts.path}").strip("/")
     return shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
+
+
+def is_on_the_web(url: str) -> bool:
+    """Whether others can open it: the sample library's hosts are under the reserved `.example`."""
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and not (parts.hostname or "").endswith(".example")
 
 
 def seconds(value: float) -> str:

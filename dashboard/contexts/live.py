@@ -64,6 +64,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
             "estimated": rows.run.usage.get("tokens_estimated", False),
             "evaluation": spending.evaluation(rows.run.evaluation),
             "activity": reverse("activity", args=[rows.run.public_id]),
+            "sources": reverse("sources", args=[rows.run.public_id]),
         },
     }
 
