@@ -10,8 +10,9 @@ from dashboard import words
 from dashboard.queries import SourceRows
 from research.models import Source
 
+FIRST = "Cited"
 FOLDS = (
-    ("Cited", ("cited",), "The report quotes these."),
+    (FIRST, ("cited",), "The report quotes these."),
     ("Read but not used", ("read",), "Nothing that the report needed was found here."),
     (
         "Refused or failed",
@@ -22,15 +23,16 @@ FOLDS = (
 
 
 def folds(rows: SourceRows) -> list[dict[str, Any]]:
-    """A title, a sentence and the sources of each fold."""
+    """A title, a sentence and the sources of each fold; open where there is something to undo."""
     return [
-        {
-            "title": title,
-            "says": says,
-            "sources": [_source(row, rows) for row in rows.sources if row.status in statuses],
-        }
+        _fold(title, says, [_source(row, rows) for row in rows.sources if row.status in statuses])
         for title, statuses, says in FOLDS
     ]
+
+
+def _fold(title: str, says: str, sources: list[dict[str, Any]]) -> dict[str, Any]:
+    to_undo = any(source["never"] for source in sources)
+    return {"title": title, "says": says, "sources": sources, "open": title == FIRST or to_undo}
 
 
 def _source(row: Source, rows: SourceRows) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open
 from tests.browser.serving import Server
 from tests.browser.test_live import hold_after_round_one, slow, was_not_reloaded
-from tests.browser.test_looks import check
+from tests.browser.test_looks import PHONE, check
 from tests.support.world import DESIGNED, SIMPLE, TRAINING, World
 
 LONG = 20_000
@@ -80,3 +80,6 @@ def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_pa
     world.model.let_go()
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     check(page)
+    for button in page.locator(".controls button").all():
+        box = button.bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]

@@ -80,6 +80,7 @@ def test_a_subdomain_counts_as_its_site(client: Client, run: Run, admin: User) -
     add_source(run, "https://old.elms.test/", "read")
     add_source(run, "https://helms.test/", "read")
     NeverSite.objects.create(owner=admin, site="elms.test")
+    assert folds(client, run)[1].has_attr("open") and not folds(client, run)[2].has_attr("open")
     assert [said(button) for button in folds(client, run)[1].select("button")] == [
         "Undo : allow elms.test again",
         "Undo : allow elms.test again",
