@@ -54,17 +54,19 @@ def test_a_row_is_left_out_and_what_was_typed_stays(
     model_server: Server, world: World, open_page: Open
 ) -> None:
     page = open_page(model_server)
-    slow(world)
     hold_after_round_one(world, page)
     row = page.locator(".aspect", has_text=TRAINING)
     row.get_by_role("button", name="Leave out").click()
+    press(page, "Pause")
     expect(page.locator(".heard")).to_contain_text("is left out after this round.")
     page.evaluate("window.notReloaded = true")
-    page.get_by_label("Something else to find out").fill("A half-written")
+    typed = page.get_by_label("Something else to find out")
+    typed.fill("A half-written")
     world.model.let_go()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
     expect(row).to_contain_text("Left out")
-    expect(page.get_by_label("Something else to find out")).to_have_value("A half-written")
-    expect(page.get_by_label("Something else to find out")).to_be_focused()
+    expect(typed).to_have_value("A half-written")
+    expect(typed).to_be_focused()
     assert was_not_reloaded(page)
 
 
