@@ -8,7 +8,7 @@ from typing import Any
 
 from django import forms
 
-from dashboard import knobs
+from dashboard import knobs, more, sources
 from research.engine.config import ConfigError, ResearchConfig
 from research.installation import SECRET, SERVER, Installation, current
 from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
@@ -50,12 +50,63 @@ class AskForm(forms.Form):
 
     use_required_attribute = False
 
-    def config(self) -> ResearchConfig:
-        """The installation's knobs with what was chosen here."""
+    def __init__(self, data: Any = None, initial: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        now = current()
+        self.choices = sources.choices(now)
+        if len(self.choices) > 1:
+            self.fields["sources"] = forms.ChoiceField(
+                required=False,
+                choices=[(name, sources.LABELS[name]) for name in self.choices],
+                initial=sources.default(self.choices, now),
+                error_messages={"invalid_choice": "That cannot be searched here."},
+                widget=forms.RadioSelect,
+            )
+
+    def chosen_sources(self) -> Mapping[str, Any] | None:
+        """What was chosen to be searched; None leaves it to the installation."""
+        return self.choices.get(self.cleaned_data.get("sources", ""))
+
+    def knobs(self) -> dict[str, str]:
         depth = self.cleaned_data["research_depth"]
-        return ResearchConfig.from_strings(
-            {"RESEARCH_DEPTH": depth} if depth else {}, current().defaults
-        )
+        return {"research_depth": depth} if depth else {}
+
+
+class MoreForm(forms.Form):
+    """The knobs that people change for one question; `knobs.py` has all of them.
+
+    Each field has its knob's name, but that time is in minutes here.
+    """
+
+    use_required_attribute = False
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields.update(more.fields(current().defaults))
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether something here is to be seen: a choice or a mistake."""
+        return self.is_bound and (self.has_changed() or bool(self.errors))
+
+    def check(self, chosen: Mapping[str, str]) -> ResearchConfig | None:
+        """The installation's knobs with `chosen` and what was sent here; None with the mistakes
+        beside the fields.
+        """
+        if not self.is_valid():
+            return None
+        sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
+        try:
+            return ResearchConfig.from_strings({**chosen, **more.values(sent)}, current().defaults)
+        except ConfigError as error:
+            tell_problems(self, more.by_field(error.problems))
+            return None
+
+
+def tell_problems(form: forms.Form, problems: Mapping[str, str]) -> None:
+    """Each beside its field; what concerns several above them."""
+    for name, problem in problems.items():
+        form.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")
 
 
 class KnobsForm(forms.Form):
@@ -76,8 +127,7 @@ class KnobsForm(forms.Form):
         try:
             self.config = ResearchConfig.from_strings(values, current().defaults)
         except ConfigError as error:
-            for name, problem in error.problems.items():
-                self.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")
+            tell_problems(self, error.problems)
         return cleaned
 
 
@@ -156,6 +206,23 @@ class PlanForm(forms.Form):
     def aspects(self) -> list[str]:
         """As edited, each on one line."""
         return [" ".join(text.split()) for text in self.cleaned_data.values() if text]
+
+
+class TopicForm(forms.Form):
+    topic = forms.CharField(
+        label="Something else to find out",
+        max_length=TEXT_LENGTH,
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": "A question of its own",
+                "autocomplete": "off",
+                "aria-describedby": "topic-problem",
+            }
+        ),
+        error_messages={"required": "Write what it should find out."},
+    )
+
+    use_required_attribute = False
 
 
 class CommentForm(forms.Form):

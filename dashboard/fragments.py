@@ -32,7 +32,7 @@ GROWS: dict[str, End] = {
 }
 """The lists of rows, and at which end new ones come in."""
 
-PARTS = {"rounds": ("head", "more")}
+PARTS = {"aspects": ("text", "standing", "menu"), "rounds": ("head", "more")}
 """Lists whose rows are swapped in parts, so that what a reader opened in them stays open."""
 
 INNER = {"title": "tab-title"}

@@ -51,7 +51,7 @@ def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
         choices = [(choice, choice) for choice in get_args(info.annotation)]
         return forms.ChoiceField(initial=value, choices=choices, **told)
     widget = forms.TextInput(attrs={"inputmode": "decimal", "placeholder": "not set"})
-    return forms.CharField(initial=as_text(value), max_length=100, widget=widget, **told)
+    return forms.CharField(initial=as_text(value), max_length=1_000, widget=widget, **told)
 
 
 def as_text(value: Any) -> str:

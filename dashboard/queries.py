@@ -24,10 +24,11 @@ from research.models import (
     Report,
     Round,
     Run,
+    Source,
     Unit,
 )
 from research.progress import Progress, progress
-from research.services import runs
+from research.services import runs, sites
 
 Viewer = AbstractBaseUser | AnonymousUser
 
@@ -87,6 +88,19 @@ class CitationRows:
     quotes: Sequence[EvidenceSource]
     page: PageText | None
     verdicts: dict[int, str | None]
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """The pages that were opened, and the viewer's own list of sites to leave out.
+
+    `unopened` counts those that a search named and nobody opened.
+    """
+
+    sources: Sequence[Source]
+    unopened: int
+    citations: Sequence[dict[str, Any]]
+    never: Sequence[str]
 
 
 def recent_runs(viewer: Viewer) -> Sequence[Run]:
@@ -198,4 +212,15 @@ def citation_rows(run: Run, number: int) -> CitationRows:
         quotes=quotes,
         page=PageText.objects.filter(uses__run=run, sha256=quotes[0].text_sha256).first(),
         verdicts=dict(judged.values_list("pk", "last_verdict")),
+    )
+
+
+def source_rows(viewer: Viewer, run: Run) -> SourceRows:
+    report = run.reports.order_by("-number").first()
+    opened = run.source_pages.exclude(status="not_read").order_by("round", "pk")
+    return SourceRows(
+        sources=list(opened),
+        unopened=run.source_pages.filter(status="not_read").count(),
+        citations=report.citations if report else (),
+        never=sites.of(viewer),
     )

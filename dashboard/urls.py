@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, citation, exports, installation, run
+from dashboard.views import account, ask, citation, exports, installation, run, sources
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
@@ -17,12 +17,20 @@ urlpatterns = [
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
     path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
+    path("runs/<slug:public_id>/sources/", sources.show_sources, name="sources"),
+    path("sites/", sources.show_sites, name="sites"),
+    path("sites/never/", sources.never, name="never_site"),
+    path("sites/allow/", sources.allow, name="allow_site"),
     path("runs/<slug:public_id>/desk/", run.desk, name="desk"),
     path("runs/<slug:public_id>/answer/", run.answer, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve, name="approve"),
     path("runs/<slug:public_id>/send-back/", run.send_back, name="send_back"),
     path("runs/<slug:public_id>/stop/", run.stop, name="stop"),
+    path("runs/<slug:public_id>/pause/", run.pause, name="pause"),
     path("runs/<slug:public_id>/resume/", run.resume, name="resume"),
+    path("runs/<slug:public_id>/dig-deeper/", run.dig_deeper, name="dig_deeper"),
+    path("runs/<slug:public_id>/add-topic/", run.add_topic, name="add_topic"),
+    path("runs/<slug:public_id>/drop-topic/", run.drop_topic, name="drop_topic"),
     path("runs/<slug:public_id>/cancel/", run.cancel, name="cancel"),
     path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),

@@ -50,6 +50,7 @@ STAGE = {
     Stage.VERIFICATION: "Checking",
     Stage.REPORT: "Report",
 }
+LEFT_OUT = State("Left out", "none", "idle")
 UNIT = {
     "done": State("done", "check", "good"),
     "failed": State("failed", "cross", "bad"),
@@ -79,6 +80,15 @@ METER = {
     "tokens": ("token", "tokens"),
     "searches": ("search", "searches"),
     "fetches": ("page", "pages"),
+}
+KIND = {
+    "official": "official",
+    "academic": "academic",
+    "news": "news",
+    "forum": "forum",
+    "vendor": "vendor",
+    "document": "document",
+    "unknown": "",
 }
 NOT_JUDGED = "not judged"
 CAVEATS = {
@@ -129,6 +139,12 @@ def place(url: str) -> str:
     parts = urlsplit(url)
     shown = unquote(f"{parts.hostname or ''}{parts.path}").strip("/")
     return shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
+
+
+def is_on_the_web(url: str) -> bool:
+    """Whether others can open it: the sample library's hosts are under the reserved `.example`."""
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and not (parts.hostname or "").endswith(".example")
 
 
 def seconds(value: float) -> str:

@@ -163,15 +163,42 @@ def chosen_sources(now: Installation) -> dict[str, Any]:
     Where nothing is configured either: the web without a key if there is a network, which
     may take a second to find out the first time; else the sample library.
     """
+    if now["SEARCH_PROVIDER"]:
+        return _searching(_named(now))
+    if settings.DOCUMENTS:
+        return _searching([DOCUMENTS])
+    return _searching(_web_names(now) or [SAMPLES])
+
+
+def source_choices(now: Installation) -> dict[str, dict[str, Any]]:
+    """What a person may choose to search: a name → the `sources` of a run.
+
+    The web is among them only where it may be searched and, without a key, is to be reached.
+    """
+    web = _web_names(now)
+    found = {"web": web} if web else {}
+    if settings.DOCUMENTS:
+        found["documents"] = [DOCUMENTS]
+        found |= {"both": [DOCUMENTS, *web]} if web else {}
+    found[SAMPLES] = [SAMPLES]
+    return {name: _searching(names) for name, names in found.items()}
+
+
+def _named(now: Installation) -> list[str]:
+    return [name.strip() for name in now["SEARCH_PROVIDER"].split(",")]
+
+
+def _web_names(now: Installation) -> list[str]:
+    """The named searches of the web, else those that somebody set up, else those without a key."""
     from research.retrieval.providers import KEYLESS_WEB, configured
 
     if now["SEARCH_PROVIDER"]:
-        names = [name.strip() for name in now["SEARCH_PROVIDER"].split(",")]
-    elif settings.DOCUMENTS:
-        names = [DOCUMENTS]
-    else:
-        names = configured(_provider_settings(now))
-        names = names or (KEYLESS_WEB if _network(settings.NETWORK_PROBE)() else [SAMPLES])
+        return [name for name in _named(now) if name not in {SAMPLES, DOCUMENTS, NONE}]
+    names = configured(_provider_settings(now))
+    return names or (KEYLESS_WEB if _network(settings.NETWORK_PROBE)() else [])
+
+
+def _searching(names: list[str]) -> dict[str, Any]:
     return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
 
 

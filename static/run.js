@@ -1,6 +1,7 @@
 /* Comforts of a run's page; it is whole without them, and nothing here knows of the socket.
    What did not change stays in place when a fragment comes in, new evidence waits while somebody
-   reads, ages tick, and the keys n, p and Escape work in a citation. */
+   reads, ages tick, who asked for it is told of the end, and the keys n, p and Escape work in a
+   citation. */
 "use strict";
 
 (() => {
@@ -107,6 +108,43 @@
       age.textContent = lasting(Math.max(0, passed));
     }
   }, seconds);
+
+  // --- told of the end, where somebody asked for it --------------------------------------------------
+
+  const tellMe = document.getElementById("tell-me");
+  const run = tellMe?.closest(".run");
+  const wish = `tell ${run?.id}`;
+  const isWished = () => sessionStorage.getItem(wish) !== null;
+
+  function showWish() {
+    tellMe.setAttribute("aria-pressed", isWished());
+    tellMe.disabled = Notification.permission === "denied";
+    if (tellMe.disabled) tellMe.lastChild.textContent = "This browser blocks notifications";
+  }
+
+  // Phones show them from a service worker only.
+  if (tellMe && "Notification" in window && !matchMedia("(pointer: coarse)").matches) {
+    tellMe.parentElement.hidden = false;
+    showWish();
+    tellMe.addEventListener("click", async () => {
+      if (isWished()) sessionStorage.removeItem(wish);
+      else if ((await Notification.requestPermission()) === "granted") sessionStorage.setItem(wish, "");
+      showWish();
+    });
+    document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellOfTheEnd));
+  }
+
+  function tellOfTheEnd() {
+    if (!run.querySelector("[data-ended]")) return;
+    tellMe.parentElement.hidden = true;
+    if (!isWished()) return;
+    sessionStorage.removeItem(wish);
+    const told = new Notification(document.title, {
+      body: run.querySelector("h1").textContent,
+      tag: run.id,
+    });
+    told.addEventListener("click", () => window.focus());
+  }
 
   // --- a citation beside the text -------------------------------------------------------------------
 

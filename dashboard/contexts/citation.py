@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote as percent_encode
-from urllib.parse import urlsplit
 
 from dashboard import words
 from dashboard.contexts.run import head, support
@@ -82,12 +81,8 @@ def compared(what: str, differs: bool) -> words.State:
 
 
 def live_link(row: EvidenceSource) -> str:
-    """The page itself, opened at the quote by a text fragment; '' for what is not on the web.
-
-    The sample library's hosts are under the reserved name `.example` and nowhere to be reached.
-    """
-    parts = urlsplit(row.url)
-    if parts.scheme not in ("http", "https") or (parts.hostname or "").endswith(".example"):
+    """The page itself, opened at the quote by a text fragment; '' for what is not on the web."""
+    if not words.is_on_the_web(row.url):
         return ""
     told = row.quote.split()
     ends = (told[:6], told[-6:]) if len(told) > 12 else (told,)

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
+from dashboard.contexts.heard import heard
 from dashboard.contexts.report import report
 from dashboard.queries import RunRows
 
@@ -36,11 +37,12 @@ def leaves(rows: RunRows) -> dict[str, Context]:
     return {
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
-        "sequence": {"sequence": rows.run.sequence},
+        "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"]},
         "verdict": {"sentence": parts.sentence(rows)},
         "line": {"parts": list(parts.verdict_line(rows.progress, ended=ended))},
         "action": {"live": run["live"], **parts.action(rows)},
+        "heard": {"heard": heard(rows)},
         "failure": parts.failure(rows),
         "survived": {"count": len(parts.survived(rows))},
         "desk-key": {"key": parts.desk_key(rows.run, run)},
@@ -62,6 +64,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
             "estimated": rows.run.usage.get("tokens_estimated", False),
             "evaluation": spending.evaluation(rows.run.evaluation),
             "activity": reverse("activity", args=[rows.run.public_id]),
+            "sources": reverse("sources", args=[rows.run.public_id]),
         },
     }
 
@@ -69,7 +72,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
 def lists(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
-        "aspects": [parts.aspect(part) for part in rows.progress.aspects],
+        "aspects": parts.aspects(rows),
         "gaps": [parts.gap(part) for part in rows.progress.gaps],
         "evidence": [parts.claim(row) for row in rows.evidence],
         "refused": [parts.refused(row) for row in rows.refused],

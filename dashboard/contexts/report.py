@@ -27,6 +27,7 @@ def report(run: Run, version: Report | None) -> dict[str, Any]:
         "html": rendered.html,
         "headings": rendered.headings,
         "checked": checked(version.checks),
+        "sources": reverse("sources", args=[run.public_id]),
         "exports": [
             (form.name, reverse("export", args=[run.public_id, extension]))
             for extension, form in FORMATS.items()

@@ -9,9 +9,10 @@ from zlib import crc32
 from django.urls import reverse
 
 from dashboard import words
+from dashboard.contexts.heard import is_refused_wish, topics_told
 from dashboard.contexts.quality import cap_sentence, marks
 from dashboard.queries import RunRows
-from research.commands import ALLOWED, WAKES, Kind
+from research.commands import WAKES, Kind, possible
 from research.engine.ledger import ANSWERING
 from research.engine.records import Status
 from research.models import (
@@ -26,6 +27,7 @@ from research.models import (
 from research.progress import AspectPart, GapPart, Progress
 
 CLAIMS_FIRST = 6
+OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
 MARKS = {"good": "✓", "bad": "✗", "asks": "?"}
 FAVICONS = {"good": "done", "bad": "failed", "asks": "asks"}
 STANDING = {
@@ -48,6 +50,7 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
     """`told` are the commands that no worker has taken up yet: they count as heard."""
     state = words.status(run.status, run.termination_reason)
     heard = goes_on(run, told)
+    can = set(possible(run.status, run.mode))
     return {
         "id": run.public_id,
         "url": reverse("run", args=[run.public_id]),
@@ -57,9 +60,11 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
         "favicon": FAVICONS.get(state.tone, "idle" if run.ended else "busy"),
         "live": not run.ended and (heard or not run.waiting),
         "asks": run.waiting and not heard,
-        "can_stop": run.status in ALLOWED[Kind.STOP] and Kind.STOP not in told,
-        "can_resume": run.status in ALLOWED[Kind.RESUME] and not heard,
-        "can_cancel": not run.ended and Kind.CANCEL not in told,
+        "can_pause": Kind.PAUSE in can and Kind.PAUSE not in told,
+        "can_resume": Kind.RESUME in can and not heard,
+        "can_stop": Kind.STOP in can and Kind.STOP not in told,
+        "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
+        "can_steer": Kind.ADD_TOPIC in can,
         "ended": run.ended,
         "completed": run.status == Status.COMPLETED,
         "failed": run.status == Status.FAILED,
@@ -83,15 +88,22 @@ def sentence(rows: RunRows) -> str:
         return "Stopping: the report is written from what was found so far."
     if goes_on(run, told):
         return "Understood. It goes on in a moment."
+    if run.status == Status.PAUSED:
+        return run.asks or STANDING[Status.PAUSED]
     return run.verdict or standing(rows)
 
 
 def standing(rows: RunRows) -> str:
     """Before the first verdict."""
-    aspects = rows.progress.aspects
+    aspects = asked(rows.progress.aspects)
     if rows.run.status == Status.RESEARCHING and aspects:
         return f"Researching: {answered(aspects)} of {len(aspects)} answered so far."
     return STANDING[Status(rows.run.status)]
+
+
+def asked(aspects: Sequence[AspectPart]) -> list[AspectPart]:
+    """Those that nobody left out."""
+    return [part for part in aspects if not part.dropped]
 
 
 def answered(aspects: Sequence[AspectPart]) -> int:
@@ -112,7 +124,7 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
 
 def desk_key(row: Run, run: dict[str, Any]) -> str:
     """Changes whenever a viewer is to be offered something else: other buttons, other forms."""
-    flags = [name for name in ("live", "can_stop", "can_resume", "can_cancel") if run[name]]
+    flags = [name for name in ("live", *OFFERS) if run[name]]
     asked = f"{row.status} {row.plan}" if run["asks"] else ""
     return "-".join([*flags, f"{crc32(asked.encode()):08x}"])
 
@@ -125,13 +137,28 @@ def action(rows: RunRows) -> dict[str, Any]:
     return {"text": part.text, "since": part.since}
 
 
-def aspect(part: AspectPart) -> dict[str, Any]:
+def aspects(rows: RunRows) -> list[dict[str, Any]]:
+    """Rows in parts; the only sub-question that is left cannot be left out."""
+    parts = rows.progress.aspects
+    told = topics_told(rows.progress)
+    can_steer = Kind.DROP_TOPIC in possible(rows.run.status, rows.run.mode)
+    may_drop = len(asked(parts)) > 1
+    return [
+        aspect(part, can_steer and part.text not in told and (part.dropped or may_drop))
+        for part in parts
+    ]
+
+
+def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
     return {
         "id": part.id,
-        "text": part.text,
-        "state": words.aspect(part.state, part.sources),
-        "claim": part.best_claim or "",
-        "raised_by": raised_by(part.raised_by),
+        "text": {"text": part.text},
+        "standing": {
+            "state": words.LEFT_OUT if part.dropped else words.aspect(part.state, part.sources),
+            "claim": part.best_claim or "",
+            "raised_by": raised_by(part.raised_by),
+        },
+        "menu": {"can_change": can_change, "text": part.text, "dropped": part.dropped},
     }
 
 
@@ -187,7 +214,9 @@ def failure(rows: RunRows) -> dict[str, Any]:
 
 
 def survived(rows: RunRows) -> Sequence[Problem]:
-    return [] if rows.run.status == Status.FAILED else rows.problems
+    """What went wrong; a refused wish stands among what was heard."""
+    failed = rows.run.status == Status.FAILED
+    return [] if failed else [row for row in rows.problems if not is_refused_wish(row)]
 
 
 def outcome(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
@@ -248,8 +277,8 @@ def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
         "number": row.number,
         "stage": words.STAGE[row.stage],
         "closed": row.closed,
-        "answered": row.answered if row.closed else answered(rows.progress.aspects),
-        "aspects": len(rows.progress.aspects),
+        "answered": row.answered if row.closed else answered(asked(rows.progress.aspects)),
+        "aspects": len(asked(rows.progress.aspects)),
         "score": row.score,
         "pages": row.pages_read,
         "found": row.new_evidence,

@@ -10,7 +10,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from dashboard import queries
 from dashboard import samples as sample_questions
 from dashboard.contexts.lists import paging, run_line
-from dashboard.forms import AskForm, FindForm, KnobsForm, SampleForm, new_key
+from dashboard.forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
+from dashboard.more import values as more_values
 from research.engine.config import ResearchConfig
 from research.models import Run
 from research.services import runs
@@ -19,13 +20,16 @@ from research.services.errors import ServiceError
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest) -> HttpResponse:
-    form = AskForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        run = start(request, form, form.config())
+    form, more = AskForm(request.POST or None), MoreForm(request.POST or None)
+    if request.method == "POST":
+        is_asked = form.is_valid()
+        config = more.check(form.knobs() if is_asked else {})
+        run = start(request, form, config) if is_asked and config else None
         if run is not None:
             return redirect("run", run.public_id)
     status = 422 if form.is_bound else 200
-    return render(request, "dashboard/ask.html", ask_context(request, form), status=status)
+    context = {**ask_context(request), "form": form, "more": more}
+    return render(request, "dashboard/ask.html", context, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -33,14 +37,14 @@ def ask_with_settings(request: HttpRequest) -> HttpResponse:
     """The box with every knob beneath it; what was typed in the plain form comes along."""
     if request.method != "POST" or "settings" in request.POST:
         typed = request.POST.dict() if request.method == "POST" else {}
-        form, knobs = AskForm(initial=typed), KnobsForm(initial=typed)
-        return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs})
-    form, knobs = AskForm(request.POST), KnobsForm(request.POST)
-    if form.is_valid() & knobs.is_valid():
-        run = start(request, form, knobs.config)
+        form, knobs_form = AskForm(initial=typed), KnobsForm(initial=more_values(typed))
+        return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs_form})
+    form, knobs_form = AskForm(request.POST), KnobsForm(request.POST)
+    if form.is_valid() & knobs_form.is_valid():
+        run = start(request, form, knobs_form.config)
         if run is not None:
             return redirect("run", run.public_id)
-    context = {"form": form, "knobs": knobs}
+    context = {"form": form, "knobs": knobs_form}
     return render(request, "dashboard/ask_settings.html", context, status=422)
 
 
@@ -52,6 +56,7 @@ def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | 
             form.cleaned_data["question"],
             agreed=not form.cleaned_data["ask_first"],
             config=config,
+            sources=form.chosen_sources(),
             idempotency_key=form.cleaned_data["key"],
         )
     except ServiceError as error:
@@ -59,13 +64,12 @@ def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | 
         return None
 
 
-def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
+def ask_context(request: HttpRequest) -> dict[str, object]:
     from research import assembly, installation  # heavy: only pages that tell of it wait for it
 
     now = installation.current()
     return {
         "page": "ask",
-        "form": form,
         "at_work": [f"Analyst: {assembly.analyst(now)}", f"Search: {assembly.search(now)}"],
         "samples": [
             {"slug": sample.slug, "question": sample.question, "key": new_key()}

@@ -16,7 +16,7 @@ from dashboard.contexts.activity import activity, spent
 from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
-from dashboard.forms import ClarificationForm, CommentForm, PlanForm
+from dashboard.forms import ClarificationForm, CommentForm, PlanForm, TopicForm
 from research.engine.records import Status
 from research.models import Run
 from research.services import runs
@@ -48,8 +48,10 @@ def desk(request: HttpRequest, public_id: str) -> HttpResponse:
     A viewer who already has it (`have`) keeps it, and what was typed there.
     """
     context = desk_of(queries.find_run(request.user, public_id))
-    if request.GET.get("have") == context["desk_key"]:
+    had = request.GET.get("have", "")
+    if had == context["desk_key"]:
         return HttpResponse(status=204)
+    context["steer_changed"] = ("can_steer" in had) != context["run"]["can_steer"]
     return render(request, "dashboard/desk.html", context)
 
 
@@ -68,10 +70,11 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "dashboard/activity.html", context)
 
 
-def desk_of(run: Run, **forms: object) -> dict[str, Any]:
+def desk_of(run: Run, topic_form: object = None, **forms: object) -> dict[str, Any]:
     shown = head(run, queries.untaken_commands(run))
     asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
-    return {"run": shown, "desk_key": desk_key(run, shown), **asked}
+    key = desk_key(run, shown)
+    return {"run": shown, "desk_key": key, "topic_form": topic_form or TopicForm(), **asked}
 
 
 def waiting_forms(run: Run) -> dict[str, object]:
@@ -126,21 +129,38 @@ def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 @require_POST
-def stop(request: HttpRequest, public_id: str) -> HttpResponse:
+def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    return told(request, run, lambda: runs.stop_and_report(request.user, run))
+    form = TopicForm(request.POST)
+    if not form.is_valid():
+        return page_of(request, run, 422, topic_form=form)
+    topic = form.cleaned_data["topic"]
+    return told(request, run, lambda: runs.add_topic(request.user, run, topic))
 
 
 @require_POST
-def resume(request: HttpRequest, public_id: str) -> HttpResponse:
+def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    return told(request, run, lambda: runs.resume(request.user, run))
+    topic = request.POST.get("topic", "")
+    return told(request, run, lambda: runs.drop_topic(request.user, run, topic))
 
 
-@require_POST
-def cancel(request: HttpRequest, public_id: str) -> HttpResponse:
-    run = queries.find_run(request.user, public_id)
-    return told(request, run, lambda: runs.cancel(request.user, run))
+def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
+    """The view of a command that says nothing but itself."""
+
+    @require_POST
+    def view(request: HttpRequest, public_id: str) -> HttpResponse:
+        run = queries.find_run(request.user, public_id)
+        return told(request, run, lambda: tell(request.user, run))
+
+    return view
+
+
+pause = plain(runs.pause)
+resume = plain(runs.resume)
+stop = plain(runs.stop_and_report)
+cancel = plain(runs.cancel)
+dig_deeper = plain(runs.dig_deeper)
 
 
 def told(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResponse:

@@ -14,7 +14,7 @@ from research.models.findings import (
 )
 from research.models.installation import InstallationSetting
 from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
-from research.models.people import Command, Verdict
+from research.models.people import Command, NeverSite, Verdict
 from research.models.reports import Report
 from research.models.rounds import GateResult, Problem, Round, Unit
 from research.models.runs import Run, Thread
@@ -29,6 +29,7 @@ __all__ = [
     "GateResult",
     "InstallationSetting",
     "JournalEntry",
+    "NeverSite",
     "PageText",
     "Problem",
     "RefusedQuote",

@@ -1,4 +1,5 @@
-"""What people told a run and said about its evidence: only ever appended to."""
+"""What people told a run and said about its evidence, only ever appended to; and sites that
+they never want again."""
 
 from __future__ import annotations
 
@@ -55,3 +56,22 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return self.get_verdict_display()
+
+
+class NeverSite(models.Model):
+    """A site that every new run of a person leaves out, with its subdomains."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="never_sites"
+    )
+    site = models.CharField(max_length=253)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("owner_id", "site")
+        verbose_name = "site to leave out"
+        verbose_name_plural = "sites to leave out"
+        constraints = (models.UniqueConstraint(fields=("owner", "site"), name="never_site_key"),)
+
+    def __str__(self) -> str:
+        return self.site

@@ -22,6 +22,7 @@ from research.engine.config import ResearchConfig
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
 from research.outcomes import cancelled_columns, mark_cancel_taken
+from research.services import sites
 from research.services.access import require
 from research.services.errors import ServiceError
 from research.versions import ENGINE_VERSION, prompt_digests
@@ -105,7 +106,7 @@ def _create(
     sources: Mapping[str, Any] | None,
     idempotency_key: str | None,
 ) -> Run:
-    frozen = config or installation.current().defaults
+    frozen = sites.without(config or installation.current().defaults, actor)
     with transaction.atomic():
         run = Run.objects.create(
             owner=actor,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -41,7 +42,9 @@ def test_questions_come_by_themselves_and_an_answer_leads_to_the_plan(
     page.get_by_role("button", name="Answer").click()
     expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
     assert "The one at Harrow Point" in asks_back.model.requests[-1].prompt
-    expect(page.locator(".estimate")).to_have_text("About 6–84 s, 4–9 model calls, price unknown.")
+    expect(page.locator(".estimate")).to_have_text(
+        re.compile(r"^About .+, \d+–\d+ model calls, price unknown\.$")
+    )
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".report")).to_contain_text(LIT)
 
@@ -69,6 +72,7 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
     page.get_by_label("Sub-question 1").fill("In which year was it first lit?")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".aspect-text")).to_have_text("In which year was it first lit?")
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=15_000)
 
 
 def test_a_waiting_run_survives_a_restart_and_what_was_typed_stays(

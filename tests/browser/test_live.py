@@ -219,3 +219,58 @@ def test_what_another_process_commits_arrives_too(
         inside("tell", run=run, command="cancel")
     expect(page.locator(".verdict-top")).to_contain_text("Cancelled")
     assert was_not_reloaded(page)
+
+
+# --- told of the end ------------------------------------------------------------------------------
+
+RECORD = """
+window.told = [];
+window.Notification = class extends Notification {
+  constructor(title, options) { super(title, options); window.told.push([title, options.body]); }
+};
+"""
+
+
+def test_whoever_asked_for_it_is_told_of_the_end_once(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    page.context.grant_permissions(["notifications"])
+    page.add_init_script(RECORD)
+    hold_after_round_one(world, page)
+    button = page.get_by_role("button", name="Tell me when it ends")
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    expect(button).to_have_attribute("aria-pressed", "true")
+    world.model.let_go()
+    expect(page.locator(".report")).to_be_visible()
+    expect(button).to_have_count(0)
+    title, body = page.evaluate("window.told.length === 1 ? window.told[0] : window.told")
+    assert title.startswith("✓ Who designed") and body.startswith("Stopped")
+
+
+def test_nobody_is_told_unasked(model_server: Server, world: World, open_page: Open) -> None:
+    page = open_page(model_server)
+    page.context.grant_permissions(["notifications"])
+    page.add_init_script(RECORD)
+    hold_after_round_one(world, page)
+    button = page.get_by_role("button", name="Tell me when it ends")
+    button.click()
+    button.click()
+    expect(button).to_have_attribute("aria-pressed", "false")
+    world.model.let_go()
+    expect(page.locator(".report")).to_be_visible()
+    expect(button).to_have_count(0)
+    assert page.evaluate("window.told") == []
+
+
+def test_a_browser_that_blocks_notifications_says_so(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    page.get_by_role("button", name="Tell me when it ends").or_(
+        page.get_by_role("button", name="This browser blocks notifications")
+    ).click(force=True)
+    expect(page.get_by_role("button", name="This browser blocks notifications")).to_be_disabled()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,7 +40,14 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     expect(page.locator("#citation-panel mark").first).to_be_visible()
     check(page)
     run = page.url.split("#")[0]
-    for address in ("/", "/settings/", "/runs/", f"{run}activity/", f"{run}citations/1/"):
+    for address in (
+        "/",
+        "/settings/",
+        "/runs/",
+        f"{run}activity/",
+        f"{run}sources/",
+        f"{run}citations/1/",
+    ):
         page.goto(address)
         check(page)
     watch.excused = True
@@ -103,7 +111,7 @@ def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
     marker = page.locator(".cite a").first
     for look in (marker.hover, marker.focus):
         look()
-        expect(page.locator(".glance")).to_contain_text("ledgerlab.example")
+        expect(page.locator(".glance")).to_contain_text(".example, ")
         page.mouse.move(0, 0)
         marker.evaluate("one => one.blur()")
         expect(page.locator(".glance")).to_be_hidden()
@@ -119,3 +127,46 @@ def test_a_phone_shows_sub_questions_or_evidence(server: Server, open_page: Open
     page.get_by_role("group", name="Show").get_by_text("Evidence").click()
     expect(evidence).to_be_visible()
     expect(needs).to_be_hidden()
+
+
+def test_a_site_that_is_never_wanted_again(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("button", name="Research").click()
+    page.get_by_role("link", name="All sources").click()
+    page.get_by_role("button", name="Never again").first.click()
+    expect(page.locator(".notice")).to_contain_text("New runs leave out")
+    expect(page.get_by_role("button", name="Undo").first).to_be_visible()
+    for details in page.locator("details").all():
+        details.evaluate("one => { one.open = true }")
+    check(page)
+    page.get_by_role("link", name="Sites that your runs leave out").click()
+    check(page)
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("None yet.")).to_be_visible()
+
+
+def test_more_opens_with_a_mistake_beside_its_field(
+    model_server: Server, tmp_path: Path, open_page: Open, watch: Watch
+) -> None:
+    model_server.kill()
+    model_server.installation.settings = {
+        **model_server.installation.settings,
+        "DOCUMENTS": str(tmp_path),
+    }
+    model_server.start()
+    page = open_page(model_server)
+    expect(page.locator(".more-fields")).to_be_hidden()
+    page.get_by_text("More: language").click()
+    check(page)
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_text("Both").click()
+    page.get_by_label("Only these sites").fill("not a site")
+    watch.excused = True
+    page.get_by_role("button", name="Research").click()
+    expect(page.locator(".more .problem")).to_contain_text("Takes names of sites")
+    expect(page.get_by_label("Only these sites")).to_have_value("not a site")
+    expect(page.get_by_label("Both")).to_be_checked()
+    check(page)

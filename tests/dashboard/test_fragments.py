@@ -68,7 +68,7 @@ def test_a_changed_row_is_swapped_alone(run: Run) -> None:
     old = now(run)
     Aspect.objects.update(state="disputed")
     changes = sent(old, now(run, old))
-    assert "Sources disagree" in changes[f"run-{run.public_id}-aspects-A1"]
+    assert "Sources disagree" in changes[f"run-{run.public_id}-aspects-A1-standing"]
     assert f"innerHTML:#run-{run.public_id}-aspects" not in changes
 
 

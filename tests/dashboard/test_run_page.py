@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from research.models import Command, Run
 from tests.dashboard.conftest import add_evidence, add_report, make_run
 
+STEERING = ("dig-deeper", "add-topic", "drop-topic")
 PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
 
 
@@ -46,7 +47,16 @@ def test_somebody_elses_run_is_not_found(admin: User) -> None:
     address = f"/runs/{run.public_id}/"
     assert stranger.get(address).status_code == 404
     assert stranger.get(f"{address}citations/1/").status_code == 404
-    for action in ("answer", "approve", "send-back", "stop", "resume", "cancel"):
+    for action in (
+        "answer",
+        "approve",
+        "send-back",
+        "stop",
+        "pause",
+        "resume",
+        "cancel",
+        *STEERING,
+    ):
         assert stranger.post(f"{address}{action}/").status_code == 404
     assert not Command.objects.exists()
 
@@ -76,7 +86,11 @@ def count_queries(ask: Callable[[], object]) -> int:
         ("awaiting_approval", "approve", {"line-1": "New"}, "approve", {"aspects": ["New"]}),
         ("awaiting_approval", "send-back", {"comment": "more"}, "revise", {"comment": "more"}),
         ("researching", "stop", {}, "stop", {}),
+        ("researching", "pause", {}, "pause", {}),
         ("paused", "resume", {}, "resume", {}),
+        ("paused", "dig-deeper", {}, "dig_deeper", {"rounds": 2}),
+        ("researching", "add-topic", {"topic": " Elms? "}, "add_topic", {"topic": "Elms?"}),
+        ("researching", "drop-topic", {"topic": "Old?"}, "drop_topic", {"topic": "Old?"}),
     ],
 )
 def test_a_form_reaches_the_run_as_a_command(

@@ -1,0 +1,67 @@
+"""The sources of a run in three folds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from dashboard import words
+from dashboard.queries import SourceRows
+from research.models import Source
+
+FIRST = "Cited"
+FOLDS = (
+    (FIRST, ("cited",), "The report quotes these."),
+    ("Read but not used", ("read",), "Nothing that the report needed was found here."),
+    (
+        "Refused or failed",
+        ("refused", "failed", "empty"),
+        "These could not be read, or must not be.",
+    ),
+)
+
+
+def folds(rows: SourceRows) -> list[dict[str, Any]]:
+    """A title, a sentence and the sources of each fold; open where there is something to undo."""
+    return [
+        _fold(title, says, [_source(row, rows) for row in rows.sources if row.status in statuses])
+        for title, statuses, says in FOLDS
+    ]
+
+
+def _fold(title: str, says: str, sources: list[dict[str, Any]]) -> dict[str, Any]:
+    to_undo = any(source["never"] for source in sources)
+    return {"title": title, "says": says, "sources": sources, "open": title == FIRST or to_undo}
+
+
+def _source(row: Source, rows: SourceRows) -> dict[str, Any]:
+    is_web = words.is_on_the_web(row.url)
+    return {
+        "title": row.title or row.domain,
+        "url": row.url if is_web else "",
+        "place": words.place(row.url),
+        "facts": _facts(row),
+        "reason": row.reason or "",
+        "markers": _markers(rows)[row.url],
+        "site": row.domain if is_web else "",
+        "never": _listed(row.domain, rows.never),
+    }
+
+
+def _facts(row: Source) -> list[str]:
+    dated = f"published {words.published(row.published)}" if row.published else "undated"
+    return [part for part in (words.KIND[row.kind], dated, f"round {row.round}") if part]
+
+
+def _markers(rows: SourceRows) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for entry in rows.citations:
+        found[entry["url"]].append(entry["marker"])
+    return found
+
+
+def _listed(domain: str, never: Sequence[str]) -> str:
+    """The site of the list that this one is or belongs to, '' where none does."""
+    host = domain.removeprefix("www.")
+    return next((site for site in never if host == site or host.endswith(f".{site}")), "")

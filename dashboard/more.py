@@ -1,0 +1,97 @@
+"""The knobs that the form for a question offers, as fields in people's words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from dashboard.knobs import as_text
+from research.engine.config import ResearchConfig
+
+MINUTES = "max_minutes"
+MODES = [("adaptive", "Until it is good enough"), ("fixed", "A tree of a fixed size")]
+LANGUAGES = {
+    "": "As the question",
+    "ar": "Arabic",
+    "zh": "Chinese",
+    "cs": "Czech",
+    "da": "Danish",
+    "nl": "Dutch",
+    "en": "English",
+    "fi": "Finnish",
+    "fr": "French",
+    "de": "German",
+    "el": "Greek",
+    "he": "Hebrew",
+    "hi": "Hindi",
+    "it": "Italian",
+    "ja": "Japanese",
+    "ko": "Korean",
+    "no": "Norwegian",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ru": "Russian",
+    "es": "Spanish",
+    "sv": "Swedish",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+}
+NUMBER = {"inputmode": "decimal"}
+
+
+def fields(config: ResearchConfig) -> dict[str, forms.Field]:
+    """By the knob's name, filled in as the installation has it."""
+    spoken = config.search_language or ""
+    languages = LANGUAGES if spoken in LANGUAGES else {**LANGUAGES, spoken: spoken}
+    return {
+        "search_language": forms.ChoiceField(
+            label="Language of the pages",
+            required=False,
+            choices=list(languages.items()),
+            initial=spoken,
+        ),
+        "search_since": _line("Pages from", config.search_since, type="date"),
+        "search_until": _line("Pages up to", config.search_until, type="date"),
+        "only_sites": _line("Only these sites", config.only_sites, placeholder="example.org, …"),
+        "never_sites": _line("Never these sites", config.never_sites, placeholder="example.org, …"),
+        "max_cost_usd": _line("At most, in dollars", config.max_cost_usd, **NUMBER),
+        MINUTES: _line("At most, in minutes", config.max_seconds / 60, **NUMBER),
+        "deep_research_mode": forms.ChoiceField(
+            label="How long it goes on",
+            required=False,
+            choices=MODES,
+            initial=config.deep_research_mode,
+        ),
+    }
+
+
+def _line(label: str, value: Any, **attributes: str) -> forms.CharField:
+    widget = forms.TextInput(attrs={"placeholder": "no limit", **attributes})
+    return forms.CharField(
+        label=label, required=False, max_length=1_000, initial=as_text(value), widget=widget
+    )
+
+
+def values(typed: Mapping[str, str]) -> dict[str, str]:
+    """The values of knobs as the environment would have them, by name; minutes as seconds.
+
+    An empty number of minutes leaves the installation's time.
+    """
+    found = {name: value for name, value in typed.items() if name != MINUTES}
+    minutes = typed.get(MINUTES, "").strip()
+    return found | ({"max_seconds": _seconds(minutes)} if minutes else {})
+
+
+def _seconds(minutes: str) -> str:
+    """What is no number stays as it is, for the knob to say so."""
+    try:
+        return as_text(float(minutes) * 60)
+    except ValueError:
+        return minutes
+
+
+def by_field(problems: Mapping[str, str]) -> dict[str, str]:
+    """The problems of knobs by the field that shows them."""
+    return {MINUTES if name == "max_seconds" else name: text for name, text in problems.items()}

@@ -1,0 +1,55 @@
+"""The sources of a run, and the sites that a person never wants again."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_POST
+
+from dashboard import queries
+from dashboard.contexts.run import head
+from dashboard.contexts.sources import folds
+from research.services import sites
+from research.services.errors import ServiceError
+
+
+@never_cache
+@require_GET
+def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    rows = queries.source_rows(request.user, run)
+    context = {"run": head(run), "folds": folds(rows), "unopened": rows.unopened}
+    return render(request, "dashboard/sources.html", context)
+
+
+@never_cache
+@require_GET
+def show_sites(request: HttpRequest) -> HttpResponse:
+    return render(request, "dashboard/sites.html", {"sites": sites.of(request.user)})
+
+
+@require_POST
+def never(request: HttpRequest) -> HttpResponse:
+    try:
+        named = sites.never(request.user, request.POST.get("site", ""))
+        messages.info(request, f"New runs leave out {', '.join(named)}.")
+    except ServiceError as error:
+        messages.error(request, str(error))
+    return back(request)
+
+
+@require_POST
+def allow(request: HttpRequest) -> HttpResponse:
+    site = request.POST.get("site", "")
+    sites.allow(request.user, site)
+    messages.info(request, f"New runs may read {site} again.")
+    return back(request)
+
+
+def back(request: HttpRequest) -> HttpResponse:
+    """To the sources that the button stood beside, else to the list."""
+    if public_id := request.POST.get("run"):
+        return redirect("sources", queries.find_run(request.user, public_id).public_id)
+    return redirect("sites")

@@ -1,0 +1,87 @@
+"""A run that somebody steers in the browser: paused, added to, narrowed, stopped."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open
+from tests.browser.serving import Server
+from tests.browser.test_live import hold_after_round_one, slow, was_not_reloaded
+from tests.browser.test_looks import PHONE, check
+from tests.support.world import DESIGNED, SIMPLE, TRAINING, World
+
+LONG = 20_000
+
+
+def press(page: Page, name: str) -> None:
+    page.get_by_role("button", name=name).click()
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_pause_add_a_topic_go_on_and_stop(
+    model_server: Server, world: World, open_page: Open, script: bool
+) -> None:
+    """Without script a page that waits stands still, and a working one follows by itself."""
+    page = open_page(model_server, java_script_enabled=script)
+    slow(world, 1 if script else 4)
+    world.model.hold("assess")
+    page.get_by_label("What do you want to know?").fill(
+        "Who designed the Harrow Point lighthouse, and where was that engineer trained?"
+    )
+    press(page, "Research")
+    assert world.model.held.wait(20)
+    press(page, "Pause")
+    expect(page.locator(".heard")).to_have_text("Pausing after this round…")
+    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    world.model.let_go()
+    paused = "Paused. Nothing is searched or spent."
+    expect(page.get_by_role("heading", level=1)).to_have_text(paused, timeout=LONG)
+    page.get_by_label("Something else to find out").fill(SIMPLE)
+    press(page, "Add")
+    expect(page.locator(".heard")).to_have_text(f"“{SIMPLE}” is added when it goes on.")
+    press(page, "Go on")
+    own = page.locator(".aspect", has_text=SIMPLE)
+    expect(own).to_contain_text("raised by you", timeout=LONG)
+    expect(page.locator(".heard li")).to_have_count(0)
+    press(page, "Stop and report")
+    expect(page.locator(".report")).to_contain_text(DESIGNED, timeout=LONG)
+    expect(page.locator(".verdict-top")).to_contain_text("Done")
+    expect(page.locator(".steer button")).to_have_count(0)
+
+
+def test_a_row_is_left_out_and_what_was_typed_stays(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    row = page.locator(".aspect", has_text=TRAINING)
+    row.get_by_role("button", name="Leave out").click()
+    press(page, "Pause")
+    expect(page.locator(".heard")).to_contain_text("is left out after this round.")
+    page.evaluate("window.notReloaded = true")
+    typed = page.get_by_label("Something else to find out")
+    typed.fill("A half-written")
+    world.model.let_go()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
+    expect(row).to_contain_text("Left out")
+    expect(typed).to_have_value("A half-written")
+    expect(typed).to_be_focused()
+    assert was_not_reloaded(page)
+
+
+def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_page: Open) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    for name in ("Pause", "Dig deeper"):
+        press(page, name)
+    page.get_by_label("Something else to find out").fill(SIMPLE)
+    press(page, "Add")
+    expect(page.locator(".heard li")).to_have_count(3)
+    check(page)
+    world.model.let_go()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    check(page)
+    for button in page.locator(".controls button").all():
+        box = button.bounding_box()
+        assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"]

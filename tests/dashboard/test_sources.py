@@ -1,0 +1,118 @@
+"""The sources of a run in three folds, and a person's own list of sites to leave out."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from django.contrib.auth.models import User
+from django.test import Client
+
+from research.models import NeverSite, Run, Source
+from research.models.base import key_digest
+from tests.dashboard.conftest import URL, add_evidence, add_report, make_run
+from tests.dashboard.test_run_page import count_queries
+
+
+@pytest.fixture
+def run(admin: User) -> Run:
+    """A run with a source of every status; the cited one is [1]."""
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_report(run, "About 600 years. [1]")
+    add_source(run, URL, "cited", kind="academic", published="2024-03")
+    add_source(run, "https://elms.test/", "read")
+    add_source(run, "https://bot.test/", "refused", reason="robots.txt refuses it")
+    add_source(run, "https://blank.test/", "empty")
+    add_source(run, "https://down.test/", "failed")
+    add_source(run, "https://unread.test/", "not_read")
+    return run
+
+
+def add_source(run: Run, url: str, status: str, **columns: object) -> None:
+    domain = url.split("/")[2]
+    Source.objects.create(
+        run=run, url=url, url_key=key_digest(url), domain=domain, round=1, status=status, **columns
+    )
+
+
+def folds(client: Client, run: Run) -> list[Tag]:
+    page = client.get(f"/runs/{run.public_id}/sources/").content
+    return BeautifulSoup(page, "html.parser").select(".sources details")
+
+
+def said(tag: Tag) -> str:
+    return " ".join(tag.get_text(" ").split())
+
+
+def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
+    cited, read, failed = folds(client, run)
+    assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
+    assert "[1] trees.test/oak.html · academic · published 2024-03 · round 1" in said(cited)
+    assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
+    assert "elms.test" in said(read) and "undated" in said(read)
+    assert "robots.txt refuses it" in said(failed)
+    page = client.get(f"/runs/{run.public_id}/sources/").content
+    assert b"1 more page named by a search and not opened" in page
+
+
+def test_never_again_holds_for_new_runs_and_can_be_undone(client: Client, run: Run) -> None:
+    sent = {"site": "trees.test", "run": run.public_id}
+    answer = client.post("/sites/never/", sent)
+    assert answer.headers["Location"] == f"/runs/{run.public_id}/sources/"
+    assert "Undo" in said(folds(client, run)[0])
+    client.post("/", {"question": "How old?", "key": "k1"})
+    client.post("/sites/allow/", sent)
+    assert "Never again" in said(folds(client, run)[0])
+    client.post("/", {"question": "How old?", "key": "k2"})
+    lists = [each.config["never_sites"] for each in Run.objects.order_by("pk")]
+    assert lists == [[], ["trees.test"], []]
+
+
+def test_a_question_may_keep_to_a_site_of_the_list(client: Client, admin: User) -> None:
+    for site in ("trees.test", "elms.test"):
+        NeverSite.objects.create(owner=admin, site=site)
+    sent = {"only_sites": "elms.test", "never_sites": "spam.test"}
+    client.post("/", {"question": "How old?", "key": "k1", **sent})
+    assert Run.objects.get().config["never_sites"] == ["spam.test", "trees.test"]
+
+
+def test_a_subdomain_counts_as_its_site(client: Client, run: Run, admin: User) -> None:
+    add_source(run, "https://old.elms.test/", "read")
+    add_source(run, "https://helms.test/", "read")
+    NeverSite.objects.create(owner=admin, site="elms.test")
+    assert folds(client, run)[1].has_attr("open") and not folds(client, run)[2].has_attr("open")
+    assert [said(button) for button in folds(client, run)[1].select("button")] == [
+        "Undo : allow elms.test again",
+        "Undo : allow elms.test again",
+        "Never again : helms.test",
+    ]
+
+
+def test_documents_and_samples_are_no_sites(client: Client, run: Run) -> None:
+    Source.objects.filter(status="read").update(url="file:notes/elms.md")
+    Source.objects.filter(status="cited").update(url="https://trees.example/oak.html")
+    assert not any(fold.select("button") for fold in folds(client, run)[:2])
+
+
+def test_the_list_takes_sites_with_commas_and_says_what_is_none(client: Client) -> None:
+    client.post("/sites/never/", {"site": "https://www.Spam.test/x, more.test"})
+    page = client.post("/sites/never/", {"site": "no site"}, follow=True).content
+    assert b"Name sites such as example.org" in page
+    assert b"spam.test" in page and b"more.test" in page
+
+
+def test_the_list_and_the_sources_are_a_persons_own(run: Run) -> None:
+    eve = User.objects.create_user("eve")
+    stranger = Client()
+    stranger.force_login(eve)
+    assert stranger.get(f"/runs/{run.public_id}/sources/").status_code == 404
+    sent = {"site": "trees.test", "run": run.public_id}
+    assert stranger.post("/sites/never/", sent).status_code == 404
+    assert [row.owner for row in NeverSite.objects.all()] == [eve]
+
+
+def test_many_sources_take_the_same_queries(client: Client, run: Run) -> None:
+    few = count_queries(lambda: folds(client, run))
+    for number in range(40):
+        add_source(run, f"https://more.test/{number}", "read")
+    assert count_queries(lambda: folds(client, run)) == few
