@@ -28,15 +28,21 @@ class Scored:
     score: float
 
 
-def read_pages(pages: Sequence[Page], aspects: Sequence[Aspect], per_page: int) -> list[Scored]:
+def read_pages(
+    pages: Sequence[Page],
+    aspects: Sequence[Aspect],
+    per_page: int,
+    beside: Sequence[Page] = (),
+) -> list[Scored]:
     """The best passages of each page for the sub-questions, in the pages' order.
 
-    A list of steps that answers a how-to counts as one claim of its page and comes whole.
+    They are ranked among those of the pages `beside`, which were read before: what is best of
+    a late and poor lot must not look as good as what was best of the first. A list of steps that answers a how-to counts as one claim of its page and comes whole.
     """
     found = [passages(page) for page in pages]
     needs = [(aspect.id, Need.of(read_question(aspect.text))) for aspect in aspects]
-    ranking = Ranking(pages)
-    scores = [(aspect_id, ranking.scores(need)) for aspect_id, need in needs]
+    ranking = Ranking([*beside, *pages])
+    scores = [(aspect_id, ranking.scores(need)[len(beside) :]) for aspect_id, need in needs]
     result: list[Scored] = []
     for number, page in enumerate(found):
         steps = _steps(page, needs)

@@ -20,7 +20,9 @@ JUST_CLOSE = SUPPORTS - 0.01
 def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
     per_page = run.config.max_evidence_claims_per_research_unit
     asked = {aspect.id: aspect.text for aspect in aspects}
-    scored = reading.read_pages(pages, aspects, per_page)
+    new = {page.url for page in pages}
+    before = [page for page in run.ledger.pages.values() if page.url not in new]
+    scored = reading.read_pages(pages, aspects, per_page, before)
     return Reading([_weighed(_finding(item), asked[item.aspect_id]) for item in scored])
 
 
