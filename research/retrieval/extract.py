@@ -12,13 +12,17 @@ from urllib.parse import urlsplit
 
 from research.retrieval.extracted import EmptyPage, Extracted
 
-Form = Literal["html", "markdown", "plain"]
+Form = Literal["html", "markdown", "plain", "pdf", "docx"]
+PDF = "application/pdf"
+DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 _FORM_OF_TYPE: dict[str, Form] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
+    PDF: "pdf",
+    DOCX: "docx",
 }
 _FORM_OF_SUFFIX: dict[str, Form] = {
     "html": "html",
@@ -26,7 +30,9 @@ _FORM_OF_SUFFIX: dict[str, Form] = {
     "xhtml": "html",
     "md": "markdown",
     "markdown": "markdown",
+    "docx": "docx",
 }
+_PDF_BEGINS = b"%PDF-"
 _LOOKS_LIKE_HTML = re.compile(
     r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
@@ -38,6 +44,29 @@ def extract(body: bytes, content_type: str | None, url: str) -> Extracted:
     `content_type` is the header as it came; without one, or with one that says no more
     than "text", the address and the first bytes decide.
     """
+    form = _packed_form(body, content_type, url)
+    if form == "pdf":
+        from research.retrieval.pdftext import extract_pdf
+
+        return extract_pdf(body, url)
+    if form == "docx":
+        from research.retrieval.docxtext import extract_docx
+
+        return extract_docx(body, url)
+    return _extract_text(body, content_type, url)
+
+
+def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
+    """`extract` for a pool: its three arguments in one."""
+    return extract(*page)
+
+
+def type_name(content_type: str | None) -> str:
+    """The bare name of a content type's header, in lower case; "" for none."""
+    return (content_type or "").partition(";")[0].strip().lower()
+
+
+def _extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:
     from research.retrieval.charset import decode
 
     content = decode(body, content_type)
@@ -53,18 +82,26 @@ def extract(body: bytes, content_type: str | None, url: str) -> Extracted:
     return extract_plain(content, url, markdown=form == "markdown")
 
 
-def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
-    """`extract` for a pool: its three arguments in one."""
-    return extract(*page)
+def _packed_form(body: bytes, content_type: str | None, url: str) -> Form | None:
+    """The form of what is no text in itself; a PDF is told by its first bytes whatever its type."""
+    name = type_name(content_type)
+    if name == PDF or body.startswith(_PDF_BEGINS):
+        return "pdf"
+    form = _FORM_OF_TYPE.get(name) or (None if name else _by_suffix(url))
+    return form if form == "docx" else None
 
 
 def _form(content: str, content_type: str | None, url: str) -> Form:
-    name = (content_type or "").partition(";")[0].strip().lower()
+    name = type_name(content_type)
     if name in _FORM_OF_TYPE:
         return _FORM_OF_TYPE[name]
-    by_suffix = _FORM_OF_SUFFIX.get(urlsplit(url).path.rpartition(".")[2].lower())
+    by_suffix = _by_suffix(url)
     if name == "text/plain":
         return "markdown" if by_suffix == "markdown" else "plain"
     if by_suffix:
         return by_suffix
     return "html" if _LOOKS_LIKE_HTML.match(content[:4_096]) else "plain"
+
+
+def _by_suffix(url: str) -> Form | None:
+    return _FORM_OF_SUFFIX.get(urlsplit(url).path.rpartition(".")[2].lower())

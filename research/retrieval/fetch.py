@@ -21,6 +21,7 @@ import httpx
 from research.engine.tools import FetchFailure, Page
 from research.retrieval.addresses import DEFAULT_PORTS, AddressRules, Target, check_url
 from research.retrieval.body import read_body
+from research.retrieval.extract import DOCX, PDF, type_name
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.network import (
     USER_AGENT,
@@ -36,6 +37,7 @@ from research.retrieval.sites import domain_of, independence_key
 
 READABLE_TYPES = (
     *("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"),
+    *(PDF, DOCX),
 )
 _HEADERS = {
     "User-Agent": USER_AGENT,
@@ -53,17 +55,20 @@ class FetchSettings:
 
     `total_seconds` counts from the first connection to the last byte, redirects
     included, without the time spent waiting for a free place. `max_bytes` is the size
-    after decompression. Two requests to one host begin `interval_seconds` apart, or what its
-    robots.txt asks for. A wait that a busy server asks for is taken up to
-    `longest_wait_seconds`; a longer one ends the fetch, and others to that host until then.
+    after decompression, `max_packed_bytes` that of a PDF or Word document. Two requests to
+    one host begin `interval_seconds` apart, or what its robots.txt asks for. A wait that a
+    busy server asks for is taken up to `longest_wait_seconds`; a longer one ends the fetch,
+    and others to that host until then.
     """
 
     allow_private_hosts: frozenset[str] = frozenset()
     ports: frozenset[int] = DEFAULT_PORTS
     max_bytes: int = 5_000_000
+    max_packed_bytes: int = 25_000_000
     total_seconds: float = 15.0
     connect_seconds: float = 5.0
     extract_seconds: float = 10.0
+    extract_packed_seconds: float = 60.0
     max_redirects: int = 5
     at_once: int = 32
     at_once_per_host: int = 2
@@ -198,16 +203,19 @@ class SafeFetch:
         """The body of an answer that is worth reading."""
         _check_status(response)
         content_type = _check_type(response.headers.get("content-type", ""))
-        body = await read_body(response, self._settings.max_bytes)
+        limits = self._settings
+        most = limits.max_packed_bytes if _is_packed(content_type) else limits.max_bytes
+        body = await read_body(response, most)
         return Download(target.url, content_type, body, self._now())
 
     async def _extract(self, download: Download) -> Extracted:
+        limits, packed = self._settings, _is_packed(download.content_type)
         try:
             return await self._pool.extract(
                 download.body,
                 download.content_type or None,
                 download.final_url,
-                self._settings.extract_seconds,
+                limits.extract_packed_seconds if packed else limits.extract_seconds,
             )
         except EmptyPage as empty:
             raise FetchFailure(empty.reason, status="empty") from None
@@ -263,11 +271,16 @@ def _check_status(response: httpx.Response) -> None:
 
 def _check_type(header: str) -> str:
     """The header as it came, if it names something readable or nothing at all."""
-    name = header.partition(";")[0].strip().lower()
+    name = type_name(header)
     if name and name not in READABLE_TYPES:
         shown = name if len(name) <= 60 and name.isprintable() else "unknown"
         raise FetchFailure(f"refused: pages of type {shown} are not read", status="refused")
     return header
+
+
+def _is_packed(content_type: str) -> bool:
+    """Whether most of the bytes are no text: pictures and fonts."""
+    return type_name(content_type) in (PDF, DOCX)
 
 
 def _page(url: str, download: Download, extracted: Extracted) -> Page:

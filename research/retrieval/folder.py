@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from research.engine.tools import SourceKind, ToolFailure
+from research.retrieval.extract import DOCX, PDF
 
 # One line adds a kind of document, once `extract` can read its content type.
 CONTENT_TYPES = {
@@ -22,8 +23,12 @@ CONTENT_TYPES = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
     ".txt": "text/plain",
+    ".pdf": PDF,
+    ".docx": DOCX,
 }
 MAX_FILE_BYTES = 10 * 1024 * 1024
+# Pictures and fonts take most of such a file; the text is a small part.
+MAX_PACKED_BYTES = 50 * 1024 * 1024
 # What tools leave beside pages: sources and themes of a generated site, packages, caches.
 SKIPPED_FOLDERS = frozenset({"_sources", "_static", "node_modules", "__pycache__"})
 

@@ -34,6 +34,8 @@ from research.retrieval.terms import query_terms
 Progress = Callable[[int, int], None]
 
 _BATCH = 48
+# For one file: a PDF of two thousand pages takes its time.
+_READ_SECONDS = 180.0
 _QUERY_THREADS = 4
 
 Item = TypeVar("Item")
@@ -57,7 +59,11 @@ class Workers(Protocol):
     """What the index asks of a `TextPool`."""
 
     def map(
-        self, function: Callable[[Item], Result], items: Iterable[Item]
+        self,
+        function: Callable[[Item], Result],
+        items: Iterable[Item],
+        *,
+        timeout_seconds: float,
     ) -> AsyncIterator[tuple[Item, Result | Exception]]: ...
 
 
@@ -150,7 +156,8 @@ class DocumentIndex:
         found = {file.path: file for file in files}
         changed, done = 0, len(files) - len(tasks)
         progress(done, len(files))
-        async for readings in _batches(workers.map(read_document, tasks)):
+        outcomes = workers.map(read_document, tasks, timeout_seconds=_READ_SECONDS)
+        async for readings in _batches(outcomes):
             changed += await self._write(index_rows.store, collection, found, readings)
             done += len(readings)
             progress(done, len(files))

@@ -10,6 +10,7 @@ MAX_WORDS = 200
 _SENTENCE_WORDS = 10
 
 _HEADING = re.compile(r"(#{1,5})\s+(.*)")
+_PAGE_MARK = re.compile(r"Page \d+")
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 _SPLIT = re.compile(r"(?<=[.!?。！？])\s+|\n")
 
@@ -45,11 +46,16 @@ class Outline:
     prose_share: float
 
 
+def page_mark(number: int) -> str:
+    """The heading under which a page of a paged document stands: it tells nothing of its text."""
+    return f"## Page {number}"
+
+
 def outline(text: str, max_words: int = MAX_WORDS) -> Outline:
     """Headings and passages in the order of the text; passages of at most `max_words`."""
     blocks = list(_blocks(text, max_words))
     return Outline(
-        headings=tuple(block.title for block in blocks if block.level),
+        headings=tuple(block.title for block in blocks if block.title),
         passages=tuple(_passages(blocks, max_words)),
         prose_share=_prose_share(text),
     )
@@ -73,7 +79,7 @@ def _passages(blocks: Iterable[_Block], max_words: int) -> Iterator[Passage]:
 def _passage(path: Sequence[_Block], gathered: Sequence[_Block]) -> Iterator[Passage]:
     """One passage, or none for a heading alone."""
     if any(not block.level for block in gathered):
-        heading = " > ".join(above.title for above in path)
+        heading = " > ".join(above.title for above in path if above.title)
         yield Passage(heading, gathered[0].start, gathered[-1].end)
 
 
@@ -88,7 +94,9 @@ def _blocks(text: str, max_words: int) -> Iterator[_Block]:
         block = text[start:end]
         heading = _HEADING.match(block)
         if heading and "\n" not in block:
-            yield _Block(start, end, 0, len(heading[1]), heading[2].strip())
+            title = heading[2].strip()
+            told = "" if _PAGE_MARK.fullmatch(title) else title
+            yield _Block(start, end, 0, len(heading[1]), told)
         else:
             yield from _pieces(text, start, end, max_words)
 

@@ -6,15 +6,15 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from research.retrieval.extract import extract
+from research.retrieval.extract import DOCX, PDF, extract
 from research.retrieval.extracted import EmptyPage, Extracted
-from research.retrieval.folder import MAX_FILE_BYTES
+from research.retrieval.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.retrieval.passages import Passage, outline
 from research.retrieval.terms import extra_terms
 
 # Raised whenever `extract` or the fields below come out differently for the same bytes:
 # stored texts never change, so documents are then read anew.
-EXTRACTOR_VERSION = 1
+EXTRACTOR_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,13 @@ class Reading:
 
 def read_document(task: ReadingTask) -> Reading:
     """Reads one file; a file that gives no text is told with its reason, never raised."""
+    most = MAX_PACKED_BYTES if task.content_type in (PDF, DOCX) else MAX_FILE_BYTES
     try:
         with Path(task.file).open("rb") as file:
-            body = file.read(MAX_FILE_BYTES + 1)
+            body = file.read(most + 1)
     except OSError:
         return Reading(task.path, reason="the file cannot be read", retry=True)
-    if len(body) > MAX_FILE_BYTES:
+    if len(body) > most:
         return Reading(task.path, reason="the file is too large")
     sha256 = hashlib.sha256(body).hexdigest()
     if sha256 == task.known_sha256:

@@ -16,7 +16,11 @@ class InProcess:
         self._lost = lost
 
     async def map(
-        self, function: Callable[[Any], Any], items: Iterable[Any]
+        self,
+        function: Callable[[Any], Any],
+        items: Iterable[Any],
+        *,
+        timeout_seconds: float,
     ) -> AsyncIterator[tuple[Any, Any]]:
         for item in items:
             self.read.append(item.path)

@@ -9,6 +9,7 @@ import pytest
 from research.engine.tools import FetchFailure
 from research.retrieval.fetch import USER_AGENT, FetchSettings, SafeFetch
 from research.retrieval.pool import TextPool
+from tests.retrieval.papers import pdf, scan
 from tests.retrieval.web import endless, open_site, raw, redirect, reply
 
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
@@ -308,7 +309,7 @@ async def test_refuses_what_cannot_be_unpacked(site, fetching, name, content, st
 
 @pytest.mark.parametrize(
     "content_type",
-    ["application/pdf", "image/png", "application/json", "text/css", "application/octet-stream"],
+    ["image/png", "application/json", "text/css", "application/octet-stream"],
 )
 async def test_refuses_other_types(site, fetching, content_type):
     site.answers["/"] = reply(b"x", content_type=content_type)
@@ -329,6 +330,19 @@ async def test_reads_plain_text(site, fetching, content_type):
     site.answers["/"] = reply("Plain words.", content_type=content_type)
     async with fetching() as fetch:
         assert (await fetch.fetch(site.url())).text == "Plain words."
+
+
+async def test_reads_pdf_page_by_page(site, fetching):
+    site.answers["/"] = reply(pdf("First words.", "Last words."), content_type="application/pdf")
+    async with fetching() as fetch:
+        text = (await fetch.fetch(site.url())).text
+    assert text == "## Page 1\n\nFirst words.\n\n## Page 2\n\nLast words."
+
+
+async def test_a_pdf_that_is_a_scan_is_empty(site, fetching):
+    site.answers["/"] = reply(scan(), content_type="application/pdf")
+    failed = await failure(fetching(), site.url())
+    assert (failed.status, "a scan" in failed.reason) == ("empty", True)
 
 
 @pytest.mark.parametrize("label", ["utf-8", "windows-1252", "no-such-charset"])

@@ -1,0 +1,177 @@
+"""PDF to text, page by page: each page begins with a heading, `## Page 12`.
+
+Pages are counted as they lie in the file, so the number is the one that a reader's program
+shows. Words and their order are pypdf's; only lines are joined to paragraphs.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlsplit
+
+from research.retrieval.extracted import EmptyPage, Extracted
+from research.retrieval.metadata import MAX_TITLE
+from research.retrieval.passages import page_mark
+from research.retrieval.sites import kind_of
+
+if TYPE_CHECKING:
+    from pypdf import PageObject, PdfReader
+
+MAX_PAGES = 2_000
+# A line this much shorter than the page's widest ends its paragraph.
+_SHORT_LINE = 0.75
+# A line on top or at the bottom of so many pages, and of half of them, is no text.
+_RUNNING_PAGES = 4
+
+_SPACE = re.compile(r"[\s\x00-\x1f\x7f]+")
+_ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
+_BROKEN_WORD = re.compile(r"([^\W\d_]+)-$")
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_DATE = re.compile(r"D:(\d{4})(\d{2})?(\d{2})?")
+_DAMAGED = "the PDF is damaged and cannot be read"
+_PROTECTED = "the PDF is protected by a password"
+
+
+def extract_pdf(body: bytes, url: str) -> Extracted:
+    """The text of a PDF's pages; raises `EmptyPage` with the reason where there is none."""
+    try:
+        return _extract(body, url)
+    except EmptyPage:
+        raise
+    except Exception as error:  # a broken file raises anything from deep within the parser
+        raise EmptyPage(_DAMAGED) from error
+
+
+def _extract(body: bytes, url: str) -> Extracted:
+    reader = _open(body)
+    pages = [_lines(page.extract_text()) for page in reader.pages]
+    if not any(pages):
+        raise EmptyPage(_why_empty(reader))
+    texts = _page_texts(pages)
+    return Extracted(
+        title=_title(reader, texts, url),
+        text="\n\n".join(f"{page_mark(number)}\n\n{text}" for number, text in texts),
+        published=_published(reader),
+        language=_language(reader),
+        kind=kind_of(url),
+    )
+
+
+def _open(body: bytes) -> PdfReader:
+    from pypdf import PdfReader
+    from pypdf.errors import DependencyError
+
+    reader = PdfReader(io.BytesIO(body))
+    try:
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise EmptyPage(_PROTECTED)
+    except (DependencyError, NotImplementedError):
+        raise EmptyPage("the PDF is encrypted in a way that cannot be read") from None
+    count = len(reader.pages)
+    if count == 0:
+        raise EmptyPage("the PDF holds no pages")
+    if count > MAX_PAGES:
+        raise EmptyPage(f"the PDF has {count:,} pages, more than the {MAX_PAGES:,} that are read")
+    return reader
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their white space folded; "" stands between blocks."""
+    return [_SPACE.sub(" ", line).strip() for line in text.strip().split("\n")] if text else []
+
+
+def _page_texts(pages: Sequence[list[str]]) -> list[tuple[int, str]]:
+    """Number and text of every page that has one, from 1."""
+    running = _running_lines(pages)
+    words = Counter(word for page in pages for line in page for word in _FIRST_WORD.findall(line))
+    texts = []
+    for number, page in enumerate(pages, start=1):
+        kept = _without(page, running)
+        if any(kept):
+            texts.append((number, "\n\n".join(_paragraphs(kept, words))))
+    return texts
+
+
+def _running_lines(pages: Sequence[list[str]]) -> set[str]:
+    """Heads and feet that most pages share, with any number in them taken for the page's."""
+    edges = Counter(edge for page in pages for edge in {_masked(line) for line in _edges(page)})
+    enough = max(_RUNNING_PAGES, len(pages) / 2)
+    return {edge for edge, count in edges.items() if count >= enough}
+
+
+def _edges(page: list[str]) -> list[str]:
+    lines = [line for line in page if line]
+    return [lines[0], lines[-1]] if lines else []
+
+
+def _without(page: list[str], running: set[str]) -> list[str]:
+    kept = list(page)
+    for end in (0, -1):
+        if kept and _masked(kept[end]) in running:
+            del kept[end]
+    return kept
+
+
+def _masked(line: str) -> str:
+    return re.sub(r"\d+", "0", line)
+
+
+def _paragraphs(lines: Sequence[str], words: Counter[str]) -> Iterator[str]:
+    """Lines joined up to a blank line, a short line or the next item of a list."""
+    full = _SHORT_LINE * max(map(len, lines))
+    paragraph = ""
+    for line in lines:
+        if paragraph and (not line or _ITEM.match(line)):
+            yield paragraph
+            paragraph = ""
+        paragraph = _joined(paragraph, line, words) if line else ""
+        if line and len(line) < full:
+            yield paragraph
+            paragraph = ""
+    if paragraph:
+        yield paragraph
+
+
+def _joined(before: str, line: str, words: Counter[str]) -> str:
+    """A word broken at the line's end is made whole where the document has it whole, too."""
+    broken, rest = _BROKEN_WORD.search(before), _FIRST_WORD.match(line)
+    if not broken or not rest:
+        return f"{before} {line}".strip()
+    whole = f"{broken[1]}{rest[0]}"
+    return f"{before[:-1]}{line}" if whole in words else f"{before}{line}"
+
+
+def _why_empty(reader: PdfReader) -> str:
+    if any(_has_image(page) for page in reader.pages):
+        return "the PDF holds only pictures of its pages (a scan), and no text"
+    return "the PDF holds no readable text"
+
+
+def _has_image(page: PageObject) -> bool:
+    resources = page.get("/Resources")
+    objects = resources.get_object().get("/XObject") if resources else None
+    found = objects.get_object().values() if objects else ()
+    return any(each.get_object().get("/Subtype") in ("/Image", "/Form") for each in found)
+
+
+def _title(reader: PdfReader, texts: Sequence[tuple[int, str]], url: str) -> str:
+    """What the file says, or its first line if that could be one, or the file's name."""
+    said = _SPACE.sub(" ", (reader.metadata and reader.metadata.title) or "").strip()
+    first = texts[0][1].split("\n", 1)[0]
+    name = unquote(urlsplit(url).path.rpartition("/")[2])
+    return (said or (first if len(first) <= 100 else name))[:MAX_TITLE]
+
+
+def _published(reader: PdfReader) -> str | None:
+    said = reader.metadata
+    found = _DATE.match(str(said.get("/CreationDate", ""))) if said else None
+    return "-".join(filter(None, found.groups())) if found else None
+
+
+def _language(reader: PdfReader) -> str | None:
+    written = str(reader.root_object.get("/Lang", "")).split("-")[0].lower()
+    return written if re.fullmatch(r"[a-z]{2,3}", written) else None
