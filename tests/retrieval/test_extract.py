@@ -7,9 +7,9 @@ from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.layouts import BODY, BOILERPLATE, HEADING, LAYOUTS, page
 from research.retrieval.extract import extract
 from research.retrieval.extracted import EmptyPage, Extracted
-from tests.retrieval.layouts import BODY, BOILERPLATE, HEADING, LAYOUTS, page
 
 URL = "https://example.org/page"
 ROOT = Path(__file__).parents[2]

@@ -1,0 +1,268 @@
+"""What the documents half of retrieval is measured by: pages found, and how fast.
+
+    .venv/bin/python -m bench.documents pages [--misses] [--part tune|check]
+    .venv/bin/python -m bench.documents index
+    .venv/bin/python -m bench.documents large
+
+`pages` asks `bench/questions/pages.jsonl` of the Python and PostgreSQL manuals in one index;
+`index` reads the Python manual twice; `large` searches 25,000 made pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import resource
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from bench.documentation import FOLDERS
+from research.retrieval.index import DocumentIndex
+from research.retrieval.pool import TextPool
+from research.retrieval.ranking import match_expression
+from research.retrieval.terms import query_terms
+
+POSTGRESQL, PYTHON = FOLDERS
+QUESTIONS = Path(__file__).parent / "questions" / "pages.jsonl"
+KINDS = ("named", "plain words")
+LIMIT = 8
+PAGES = 25_000
+PAGE_WORDS = 600
+QUERIES = 100
+QUERY_TERMS = 20
+
+
+# --- the right page -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with the place of its page among the answers, from 0; None beyond them."""
+
+    id: str
+    kind: str
+    part: str
+    question: str
+    place: int | None
+    found: tuple[str, ...]
+
+
+def questions() -> list[dict[str, Any]]:
+    return [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
+
+
+def share(asked: Iterable[Asked], places: int, part: str | None = None) -> float:
+    """How many of a part's pages stand among the first `places`."""
+    chosen = [each for each in asked if part in (None, each.part)]
+    return sum(each.place is not None and each.place < places for each in chosen) / len(chosen)
+
+
+async def ask(index: DocumentIndex, names: Sequence[str]) -> list[Asked]:
+    """`names` are the collections of PostgreSQL and Python."""
+    asked = []
+    for each in questions():
+        hits = await index.search(each["question"], names, LIMIT)
+        asked.append(_placed(each, names, [hit.url for hit in hits]))
+    return asked
+
+
+def _placed(question: dict[str, Any], names: Sequence[str], found: Sequence[str]) -> Asked:
+    root = names[("postgresql", "python").index(question["set"])]
+    right = f"file:///{root}/{question['page']}"
+    return Asked(
+        id=question["id"],
+        kind=question["kind"],
+        part=question["part"],
+        question=question["question"],
+        place=found.index(right) if right in found else None,
+        found=tuple(found),
+    )
+
+
+def ask_plainly(path: Path, names: Sequence[str]) -> list[Asked]:
+    """The yardstick: the same questions to BM25 over whole pages, stemmed, without fields."""
+    connection = sqlite3.connect(":memory:")
+    connection.execute("ATTACH ? AS stored", (str(path),))
+    connection.execute(
+        "CREATE VIRTUAL TABLE plain USING fts5(url UNINDEXED, body, tokenize=porter)"
+    )
+    connection.execute(
+        "INSERT INTO plain SELECT d.url, t.title || char(10) || t.text FROM stored.documents d"
+        " JOIN stored.texts t ON t.id = d.text_id"
+    )
+    asked = []
+    for each in questions():
+        terms = match_expression(query_terms(each["question"]))
+        rows = connection.execute(
+            "SELECT url FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (terms, LIMIT)
+        )
+        asked.append(_placed(each, names, [url for (url,) in rows]))
+    connection.close()
+    return asked
+
+
+@asynccontextmanager
+async def manuals(path: Path) -> AsyncIterator[tuple[DocumentIndex, list[str]]]:
+    """Both manuals in one index at `path`, and the names of their collections."""
+    index = DocumentIndex(path)
+    try:
+        with TextPool() as pool:
+            names = [(await index.refresh(folder, pool)).collection for folder in FOLDERS]
+        yield index, names
+    finally:
+        index.close()
+
+
+# --- how fast -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """Seconds for the first reading of a folder, and for the next one of the same files.
+
+    `cpu` is the CPU time of the first, of all processes: what it takes on an idle machine
+    with one core.
+    """
+
+    files: int
+    cold: float
+    cpu: float
+    again: float
+
+
+async def measure_indexing(folder: Path) -> Indexed:
+    with tempfile.TemporaryDirectory() as state:
+        index = DocumentIndex(Path(state) / "documents.sqlite3")
+        try:
+            (_, cold, cpu), (files, again, _) = [await _refresh(index, folder) for _ in range(2)]
+            return Indexed(files, cold, cpu, again)
+        finally:
+            index.close()
+
+
+async def _refresh(index: DocumentIndex, folder: Path) -> tuple[int, float, float]:
+    """How many documents the folder has; seconds on the wall, and of CPU in all processes."""
+    started, spent = time.perf_counter(), _cpu_seconds()
+    with TextPool() as pool:
+        report = await index.refresh(folder, pool)
+    return report.documents, time.perf_counter() - started, _cpu_seconds() - spent
+
+
+def _cpu_seconds() -> float:
+    """Of this process and of those it started that have ended."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
+
+
+async def measure_large() -> list[float]:
+    """Seconds of each query over `PAGES` made pages."""
+    with tempfile.TemporaryDirectory() as state, TextPool() as pool:
+        queries = make_pages(Path(state) / "pages")
+        index = DocumentIndex(Path(state) / "documents.sqlite3")
+        try:
+            name = (await index.refresh(Path(state) / "pages", pool)).collection
+            return [await _seconds(index, query, name) for query in queries]
+        finally:
+            index.close()
+
+
+async def _seconds(index: DocumentIndex, query: str, name: str) -> float:
+    started = time.perf_counter()
+    hits = await index.search(query, [name], LIMIT)
+    assert hits, query
+    return time.perf_counter() - started
+
+
+def make_pages(folder: Path) -> list[str]:
+    """Writes the pages; returns queries of words that stand in one of them each.
+
+    Words come with the frequencies that they have in the PostgreSQL manual.
+    """
+    folder.mkdir()
+    chance = random.Random(5)
+    words, weights = _vocabulary()
+    queries = []
+    for number in range(PAGES):
+        drawn = chance.choices(words, cum_weights=weights, k=PAGE_WORDS)
+        (folder / f"{number:05}.md").write_text(_page(drawn), "utf-8")
+        if number % (PAGES // QUERIES) == 0:
+            queries.append(_query(drawn, chance))
+    return queries
+
+
+def _vocabulary() -> tuple[list[str], list[int]]:
+    counts: Counter[str] = Counter()
+    for path in sorted(POSTGRESQL.glob("*.html")):
+        shown = re.sub(r"<[^>]*>", " ", path.read_text("utf-8", "replace"))
+        counts.update(re.findall(r"[a-z]{2,}", shown.lower()))
+    return list(counts), list(accumulate(counts.values()))
+
+
+def _page(words: list[str]) -> str:
+    """A heading, then four sections of ten sentences."""
+    lines = [f"# {' '.join(words[:5]).capitalize()}"]
+    for start in range(0, len(words), 150):
+        section = words[start : start + 150]
+        lines.append(f"## {' '.join(section[:4]).capitalize()}")
+        sentences = (" ".join(section[at : at + 15]).capitalize() for at in range(0, 150, 15))
+        lines.append(". ".join(sentences) + ".")
+    return "\n\n".join(lines) + "\n"
+
+
+def _query(words: list[str], chance: random.Random) -> str:
+    told = sorted(query_terms(" ".join(words[:120])).words)
+    return " ".join(chance.sample(told, min(QUERY_TERMS, len(told))))
+
+
+# --- the command ----------------------------------------------------------------------------
+
+
+async def _pages(part: str | None, misses: bool) -> None:
+    with tempfile.TemporaryDirectory() as state:
+        async with manuals(Path(state) / "documents.sqlite3") as (index, names):
+            asked, plainly = await ask(index, names), ask_plainly(index.path, names)
+    for name, given in (("ours", asked), ("plain BM25", plainly)):
+        for kind in KINDS:
+            chosen = [each for each in given if each.kind == kind]
+            print(f"{name}, {kind}: first {share(chosen, 1, part):.3f},"
+                  f" first five {share(chosen, 5, part):.3f}")  # fmt: skip
+    for each in asked:
+        if misses and each.place != 0 and part in (None, each.part):
+            print(each.place, each.id, each.question, *(url[8:] for url in each.found[:5]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    what = parser.add_subparsers(dest="what", required=True)
+    pages = what.add_parser("pages")
+    pages.add_argument("--part", choices=["tune", "check"])
+    pages.add_argument("--misses", action="store_true", help="show what was found instead")
+    what.add_parser("index")
+    what.add_parser("large")
+    told = parser.parse_args()
+    if told.what == "pages":
+        asyncio.run(_pages(told.part, told.misses))
+    elif told.what == "index":
+        indexed = asyncio.run(measure_indexing(PYTHON))
+        print(f"{indexed.files} files: {indexed.cold:.1f} s ({indexed.cpu:.1f} s of CPU),"
+              f" again {indexed.again:.2f} s")  # fmt: skip
+    else:
+        seconds = asyncio.run(measure_large())
+        print(f"median of {len(seconds)}: {statistics.median(seconds) * 1000:.0f} ms,"
+              f" slowest {max(seconds) * 1000:.0f} ms")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

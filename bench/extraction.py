@@ -1,0 +1,131 @@
+"""What the reading of pages is measured by: the right words, fast, and never on the event loop.
+
+    .venv/bin/python -m bench.extraction
+
+Quality is taken on pages with a known body in twenty layouts, speed on pages of the Python
+and PostgreSQL manuals: CPU time of one process, ours against trafilatura's alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import trafilatura
+
+from bench.documentation import FOLDERS
+from bench.layouts import BODY, HEADING, LAYOUTS, page
+from research.retrieval.extract import extract
+from research.retrieval.pool import TextPool
+
+PAGES = 120
+AT_ONCE = 4
+_TICK_SECONDS = 0.005
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The worst layout's share of the body that is found, in words of whole sentences, and the
+    share of its text that is none of the body."""
+
+    body: float
+    boilerplate: float
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Pages per second of CPU time."""
+
+    ours: float
+    trafilatura: float
+
+
+@dataclass(frozen=True)
+class Held:
+    """The longest that the event loop was held up, in ms: at rest, and while pages were read."""
+
+    idle_ms: float
+    reading_ms: float
+
+
+def measure_quality() -> Quality:
+    measured = [_quality(extract(page(name), "text/html", "").text) for name in LAYOUTS]
+    return Quality(min(each.body for each in measured), max(each.boilerplate for each in measured))
+
+
+def _quality(text: str) -> Quality:
+    rest = " ".join(text.split())
+    found = sum(len(sentence.split()) for sentence in BODY if sentence in rest)
+    for known in (*BODY, HEADING):
+        rest = rest.replace(known, "")
+    return Quality(found / sum(len(sentence.split()) for sentence in BODY), len(rest) / len(text))
+
+
+def measure_speed() -> Speed:
+    bodies = [path.read_bytes() for path in sample()]
+    texts = [body.decode("utf-8", "replace") for body in bodies]
+    ours = _rate(lambda body: extract(body, "text/html", ""), bodies)
+    return Speed(ours, _rate(trafilatura.extract, texts))
+
+
+def sample() -> list[Path]:
+    """Pages from all over both manuals, the same at every call."""
+    paths = [path for folder in FOLDERS for path in sorted(folder.rglob("*.html"))]
+    return paths[:: max(1, len(paths) // PAGES)][:PAGES]
+
+
+def _rate(read: Callable[[Item], object], pages: list[Item]) -> float:
+    read(pages[0])
+    started = time.process_time()
+    for each in pages:
+        read(each)
+    return len(pages) / (time.process_time() - started)
+
+
+async def measure_loop() -> Held:
+    bodies = [path.read_bytes() for path in sample()]
+    with TextPool() as pool:
+        await _read(pool, bodies[:AT_ONCE])
+        started = time.perf_counter()
+        reading = await _longest_gap(_read(pool, bodies))
+        idle = await _longest_gap(asyncio.sleep(time.perf_counter() - started))
+    return Held(idle * 1000, reading * 1000)
+
+
+async def _read(pool: TextPool, bodies: Iterable[bytes]) -> None:
+    waiting = iter(bodies)
+
+    async def reader() -> None:
+        for body in waiting:
+            await pool.extract(body, "text/html", "", timeout_seconds=60)
+
+    await asyncio.gather(*(reader() for _ in range(AT_ONCE)))
+
+
+async def _longest_gap(work: Awaitable[None]) -> float:
+    """By how many seconds the worst tick came late while `work` was under way."""
+    longest = 0.0
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        before = time.perf_counter()
+        await asyncio.sleep(_TICK_SECONDS)
+        longest = max(longest, time.perf_counter() - before - _TICK_SECONDS)
+    await task
+    return longest
+
+
+def main() -> None:
+    quality, speed, held = measure_quality(), measure_speed(), asyncio.run(measure_loop())
+    print(f"worst layout: body {quality.body:.3f}, boilerplate {quality.boilerplate:.3f}")
+    print(f"pages a second of CPU: {speed.ours:.0f}, trafilatura {speed.trafilatura:.0f}")
+    print(f"the loop was held up: {held.reading_ms:.0f} ms, at rest {held.idle_ms:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()
