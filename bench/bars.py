@@ -109,6 +109,21 @@ RETRIEVAL = (
     Bar("fan_out", "20 pages on 20 hosts, search included: wall ÷ the slowest chain", "≤", 1.15),
     Bar("relevance_gold", "pages that answer: relevance of 0.6 or more", "≥", 0.90, ".3f"),
     Bar("relevance_others", "other pages: relevance below 0.6", "≥", 0.90, ".3f"),
+    Bar("page_first", "documents: the right page comes first", "≥", 0.88),
+    Bar("page_five", "documents: the right page is among the first five", "≥", 0.97),
+    Bar("index_cold", "indexing the Python 3.11 manual, seconds", "≤", 45, ".1f"),
+    Bar("index_again", "the same again, nothing changed, seconds", "≤", 2),
+    Bar(
+        "search_large",
+        "documents: a query of 20 terms over 25,000 pages, median ms",
+        "≤",
+        80,
+        ".0f",
+    ),
+    Bar("body", "reading pages, worst of twenty layouts: share of the body found", "≥", 0.97),
+    Bar("boilerplate", "reading pages, worst of twenty layouts: share of other text", "≤", 0.05),
+    Bar("reading_speed", "reading pages: pages a second of CPU ÷ trafilatura's", "≥", 5, ".1f"),
+    Bar("loop_held", "reading pages: longest hold-up of the event loop, ms", "≤", 50, ".0f"),
 )
 LIVE = (
     Bar("live_one", "1 viewer: commit → received, p95", "≤", 200, ".0f"),

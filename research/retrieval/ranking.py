@@ -11,6 +11,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from research.retrieval.terms import QueryTerms
 
@@ -38,6 +39,8 @@ class Weights:
     extra: float = 0.7
     name_in_titles: float = 0.5
     candidates: int = 100
+    # How many matches of terms in pages a query may cost; see `_telling`.
+    matches: int = 25_000
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def rank(
     """
     w = weights
     marks = ",".join("?" * len(collections))
-    rest = (match_expression(terms), *collections)
+    rest = (match_expression(_telling(connection, terms, w.matches)), *collections)
 
     def rows(query: str, *fields: float, candidates: int) -> list[sqlite3.Row]:
         parameters = (*fields, *rest, candidates)
@@ -104,10 +107,36 @@ def rank(
     ]
 
 
-def match_expression(terms: QueryTerms) -> str:
-    """The FTS5 query: every term a quoted string, any of them enough."""
-    phrases = (*terms.words, *terms.identifiers)
-    return " OR ".join('"' + phrase.replace('"', '""') + '"' for phrase in phrases)
+def match_expression(phrases: Iterable[str]) -> str:
+    """The FTS5 query: every phrase a quoted string, any of them enough."""
+    return " OR ".join(map(_quoted, phrases))
+
+
+def _telling(connection: sqlite3.Connection, terms: QueryTerms, matches: int) -> list[str]:
+    """The query's phrases, the rarest first, as far as `matches` goes; at least the rarest.
+
+    BM25 has to look at every match, and those of the commonest words are many and weigh
+    next to nothing. An index of few pages never gets there.
+    """
+    phrases = [*terms.words, *terms.identifiers]
+    (pages,) = connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
+    if pages * len(phrases) <= matches:
+        return phrases
+    counts = {phrase: _pages_with(connection, phrase) for phrase in phrases}
+    phrases.sort(key=lambda phrase: counts[phrase])
+    spent = accumulate(counts[phrase] for phrase in phrases)
+    within = sum(1 for cost in spent if cost <= matches)
+    return phrases[: max(1, within)]
+
+
+def _pages_with(connection: sqlite3.Connection, phrase: str) -> int:
+    query = "SELECT count(*) FROM document_terms WHERE document_terms MATCH ?"
+    (count,) = connection.execute(query, (_quoted(phrase),)).fetchone()
+    return int(count)
+
+
+def _quoted(phrase: str) -> str:
+    return '"' + phrase.replace('"', '""') + '"'
 
 
 def _passage_scores(passages: Iterable[sqlite3.Row], more: float) -> Scores:

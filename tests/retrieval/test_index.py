@@ -15,6 +15,7 @@ from research.retrieval import index_rows
 from research.retrieval.folder import DocumentError
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
+from research.retrieval.ranking import Weights
 from tests.retrieval.folders import InProcess, write
 
 POSTGRESQL = Path("/usr/share/doc/postgresql-doc-15/html")
@@ -244,6 +245,18 @@ async def test_chinese_and_japanese_are_findable(index: DocumentIndex, tmp_path:
     await index.refresh(folder, InProcess())
     assert await urls(index, "数据库") == ["file:///notes/zh.txt"]
     assert await urls(index, "眠って") == ["file:///notes/ja.txt"]
+
+
+async def test_a_long_query_is_asked_by_its_rarest_terms(tmp_path: Path):
+    pages = {f"{number}.txt": "The harbour is open." for number in range(9)}
+    folder = write(tmp_path / "notes", {**pages, "x.txt": "Granite is quarried at the harbour."})
+    for matches, found in ((10, 1), (11, 8)):
+        index = DocumentIndex(tmp_path / "index.sqlite3", weights=Weights(matches=matches))
+        await index.refresh(folder, InProcess())
+        query = "harbour granite"
+        assert (await urls(index, query))[0] == "file:///notes/x.txt"
+        assert len(await urls(index, query)) == found
+        index.close()
 
 
 async def test_pages_of_links_do_not_win(index: DocumentIndex, tmp_path: Path):
