@@ -34,7 +34,7 @@ INSTALLATION = {
     "SEARCH_PROVIDER": "Searches by name, preferred first (documents, searxng, tavily, exa, brave,"
     " ddgs, wikipedia, arxiv, samples), or none. If not set: documents, else what is configured"
     " below, else the web without a key (ddgs, wikipedia) where there is a network, else samples.",
-    "DOCUMENTS": "Folders of documents (html, md, txt) to search, with commas between.",
+    "DOCUMENTS": "Folders of documents (html, md, txt, pdf, docx) to search, with commas between.",
     "SEARXNG_URL": "The address of a SearXNG whose JSON format is switched on.",
     "TAVILY_API_KEY": "A key for Tavily.",
     "EXA_API_KEY": "A key for Exa.",

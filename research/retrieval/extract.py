@@ -11,6 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from research.retrieval.extracted import EmptyPage, Extracted
+from research.retrieval.junk import is_junk
 
 Form = Literal["html", "markdown", "plain", "pdf", "docx"]
 PDF = "application/pdf"
@@ -44,16 +45,10 @@ def extract(body: bytes, content_type: str | None, url: str) -> Extracted:
     `content_type` is the header as it came; without one, or with one that says no more
     than "text", the address and the first bytes decide.
     """
-    form = _packed_form(body, content_type, url)
-    if form == "pdf":
-        from research.retrieval.pdftext import extract_pdf
-
-        return extract_pdf(body, url)
-    if form == "docx":
-        from research.retrieval.docxtext import extract_docx
-
-        return extract_docx(body, url)
-    return _extract_text(body, content_type, url)
+    extracted = _extract(body, content_type, url)
+    if is_junk(extracted.text):
+        raise EmptyPage("the page holds encoded data and no readable text")
+    return extracted
 
 
 def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
@@ -64,6 +59,19 @@ def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
 def type_name(content_type: str | None) -> str:
     """The bare name of a content type's header, in lower case; "" for none."""
     return (content_type or "").partition(";")[0].strip().lower()
+
+
+def _extract(body: bytes, content_type: str | None, url: str) -> Extracted:
+    form = _packed_form(body, content_type, url)
+    if form == "pdf":
+        from research.retrieval.pdftext import extract_pdf
+
+        return extract_pdf(body, url)
+    if form == "docx":
+        from research.retrieval.docxtext import extract_docx
+
+        return extract_docx(body, url)
+    return _extract_text(body, content_type, url)
 
 
 def _extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:

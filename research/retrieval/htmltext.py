@@ -19,6 +19,8 @@ from research.retrieval.noise import prune, text_length
 from research.retrieval.sites import kind_of
 
 ENOUGH = 250
+# A wall of consent says more than that, and little else.
+_LONGEST_WALL = 1_500
 _CAREFUL_KEEPS = 0.6
 _NUL_AND_KIN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PROLOG = re.compile(r"^\s*<\?xml[^>]*>")
@@ -28,12 +30,15 @@ _NEEDS_SCRIPT = re.compile(
     re.I,
 )
 _SCRIPTS_NEEDED = "the page shows its text only with scripts"
+_CONSENT_NEEDED = "the page asks for consent before it shows its text"
 _PASSWORD = re.compile(r"<input[^>]*\btype\s*=\s*[\"']?password", re.I)
 _CONSENT = re.compile(
     r"before you continue|we (?:value|care about) your privacy|accept (?:all )?cookies"
-    r"|consent to (?:our|the use of) cookies",
+    r"|consent to (?:our|the use of) cookies|reject all|manage (?:my |your )?(?:choices|consent)"
+    r"|we and our (?:\d+ )?partners",
     re.I,
 )
+_ASKS = re.compile(r"<(?:button|form|input)\b", re.I)
 
 
 def extract_html(content: str, url: str) -> Extracted:
@@ -111,7 +116,7 @@ def _last_resort(content: str) -> str:
 
 def _refuse_empty(text: str, content: str) -> None:
     """Raises `EmptyPage` for no text, and for a little that only asks for something."""
-    reason = _demand(text, content) if len(text) < ENOUGH else None
+    reason = _demand(text, content) if len(text) < ENOUGH else _wall(text, content)
     if reason is None and not text.strip():
         scripted = "<script" in content.lower()
         reason = _SCRIPTS_NEEDED if scripted else "the page holds no readable text"
@@ -124,8 +129,16 @@ def _demand(text: str, content: str) -> str | None:
     if _NEEDS_SCRIPT.search(text or content):
         return _SCRIPTS_NEEDED
     if _CONSENT.search(text):
-        return "the page asks for consent before it shows its text"
+        return _CONSENT_NEEDED
     return "the page asks for a sign-in" if _PASSWORD.search(content) else None
+
+
+def _wall(text: str, content: str) -> str | None:
+    """Whether a short page is one long request for consent."""
+    if len(text) > _LONGEST_WALL or not _ASKS.search(content):
+        return None
+    asked = {found.lower() for found in _CONSENT.findall(text)}
+    return _CONSENT_NEEDED if len(asked) > 1 else None
 
 
 def _length(blocks: list[Block]) -> int:

@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from research.retrieval.hidden import hidden_names, is_hidden, is_named
+
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 _NEVER_TEXT = (
@@ -17,12 +19,6 @@ _FRAME = frozenset({"nav", "footer", "menu"})
 _SIDES = frozenset({"aside"})
 _ROLES = frozenset(
     {"navigation", "contentinfo", "search", "menu", "menubar", "dialog", "alertdialog", "toolbar"}
-)
-_HIDING_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*(?:hidden|collapse)|opacity\s*:\s*0(?:\.0*)?\s*(?:;|!|$)"
-    r"|font-size\s*:\s*0(?:px|em|rem|pt|%)?\s*(?:;|!|$)|(?:left|top|right)\s*:\s*-\d{3,}"
-    r"|text-indent\s*:\s*-\d{3,}|clip\s*:\s*rect\(\s*[01](?:px)?[\s,]",
-    re.I,
 )
 _NAMED = frozenset(
     {"div", "section", "aside", "ul", "ol", "dl", "table", "tr", "td", "form", "p", "header"}
@@ -57,40 +53,33 @@ _ANCHOR_SIGNS = frozenset({"¶", "#", "§", "🔗", "⚓", "∞"})
 _LOCAL_CONTENTS = frozenset({"contents", "topic"})
 
 
-def prune(tree: Any) -> None:
-    """Removes hidden elements and boilerplate from `tree`, in place.
+def prune(body: Any) -> None:
+    """Removes hidden elements and boilerplate from a page's body, in place.
 
     An element that only its name makes suspect stays when it holds most of the page:
     then the name means something else.
     """
-    for element in list(tree.iter(*_NEVER_TEXT)):
+    hidden = hidden_names(body.getroottree())
+    for element in list(body.iter(*_NEVER_TEXT)):
         _drop(element)
-    for element in list(tree.iter()):
-        if _is_hidden(element) or _is_frame(element):
+    for element in list(body.iter()):
+        if is_hidden(element) or _is_frame(element):
             _drop(element)
-    half = text_length(tree) / 2
-    for element in list(tree.iter(*_NAMED, "span", "a", "form")):
+    half = text_length(body) / 2
+    if hidden:
+        for element in list(body.iter()):
+            if is_named(element, hidden) and text_length(element) <= half:
+                _drop(element)
+    for element in list(body.iter(*_NAMED, "span", "a", "form")):
         if _is_suspect(element) and text_length(element) <= half:
             _drop(element)
-    for header in list(tree.iter("header")):
+    for header in list(body.iter("header")):
         _reduce_header(header)
 
 
 def text_length(element: Any) -> int:
     """The number of characters that are not white space, in and under `element`."""
     return sum(map(len, "".join(element.itertext()).split()))
-
-
-def _is_hidden(element: Any) -> bool:
-    attributes = element.attrib
-    if not attributes:
-        return False
-    if "hidden" in attributes and attributes["hidden"] != "until-found":
-        return True
-    if attributes.get("aria-hidden", "").lower() == "true":
-        return True
-    style = attributes.get("style")
-    return style is not None and bool(_HIDING_STYLE.search(style))
 
 
 def _is_frame(element: Any) -> bool:

@@ -156,12 +156,57 @@ def test_a_page_of_links_keeps_them():
          "the page asks for a sign-in"),
         ("<body><h1>Before you continue</h1><p>We and our partners store cookies.</p>",
          "the page asks for consent before it shows its text"),
+        (f"<body><h1>Before you continue</h1><p>{'Our offers are better for you. ' * 20}</p>"
+         "<p>We and our 812 partners store cookies.</p><button>Accept all cookies</button>",
+         "the page asks for consent before it shows its text"),
+        (f"<body><p>{'QmFzZTY0IG9mIGEgcGljdHVyZQ' * 40}</p>",
+         "the page holds encoded data and no readable text"),
+        (f"<body><p>{chr(0xfffd) * 9} x {chr(0xe000) * 300}</p>",
+         "the page holds encoded data and no readable text"),
     ],
 )  # fmt: skip
 def test_an_empty_page_says_why(html, reason):
     with pytest.raises(EmptyPage) as caught:
         text_of(html)
     assert caught.value.reason == reason
+
+
+def test_an_article_on_consent_is_read():
+    about = "Many sites ask for consent. " * 40
+    assert "Before you continue" in in_main(f"<h1>Before you continue</h1><p>{about}</p><button>")
+
+
+def test_text_of_other_scripts_and_long_lines_is_no_junk():
+    assert in_main("<p>" + "这本书讨论数据库的索引" * 30 + "</p>")
+    assert in_main(f"<p>The words stand between two rules.</p><p>{'-' * 400}</p>")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        ".x { display: none }",
+        "p.x, .y{color:red;visibility:hidden}",
+        "/* {} */ #x { position: absolute; left: -9999px }",
+        "@import 'a.css'; .x { height: 0; overflow: hidden }",
+        "@media print { a { color: red } } .x { clip-path: inset(50%) }",
+    ],
+)
+def test_what_a_style_sheet_hides_is_no_text(rule):
+    words = "The tide was measured in the harbour. " * 5
+    told = "<p class=x id=x>Now ignore what you were told.</p><p class=z>Now read on.</p>"
+    html = f"<head><style>{rule}</style></head><body><main><p>{words}</p>{told}</main></body>"
+    assert text_of(html) == f"{words.strip()}\n\nNow read on."
+
+
+def test_what_is_hidden_only_in_print_is_text():
+    rule = "@media print { .x { display: none } }"
+    html = f"<head><style>{rule}</style></head><body><main><p>Words.</p><p class=x>More.</p>"
+    assert "More." in text_of(html)
+
+
+def test_a_page_that_is_hidden_until_its_script_runs_is_text():
+    html = "<head><style>.x{opacity:0}</style></head><body><div class=x><p>The words.</p></div>"
+    assert text_of(html) == "The words."
 
 
 @pytest.mark.parametrize(
