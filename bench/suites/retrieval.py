@@ -41,7 +41,7 @@ def section(files: Sequence[Path]) -> str:
         "body": quality.body,
         "boilerplate": quality.boilerplate,
         "reading_speed": speed.ours / speed.trafilatura,
-        "loop_held": held.reading_ms,
+        "loop_held": held,
     }
     return page.rendered(
         "retrieval.md",
@@ -58,7 +58,6 @@ def section(files: Sequence[Path]) -> str:
         index_cpu=f"{indexed.cpu:.1f}",
         large_cpu=f"{statistics.median(large.cpu_ms):.0f}",
         large_five=f"{large.first_five:.2f}",
-        idle=f"{held.idle_ms:.0f}",
         pages=page.table(
             ("questions", "", "first", "in the first five", "plain BM25: first", "first five"),
             _pages_rows(asked, plainly),

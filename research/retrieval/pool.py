@@ -8,6 +8,7 @@ thread a worker waits for it, so a pool serves any event loop, and synchronous c
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import subprocess
 import sys
@@ -21,12 +22,14 @@ from multiprocessing.connection import Connection, Pipe
 from typing import Any, Generic, TypeVar
 
 from research.retrieval.extract import extract_page
-from research.retrieval.extracted import Extracted
+from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.worker import READY
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Outcome = tuple[bool, Any]
+
+log = logging.getLogger(__name__)
 
 START_SECONDS = 30.0
 BATCH = 16
@@ -48,6 +51,10 @@ class WorkerLost(PoolFailure):
     """The worker died under the task, by a crash or because the pool was closed."""
 
 
+class Unreadable(PoolFailure):
+    """The page broke the reader in a way that it doesn't know."""
+
+
 class TextPool:
     """Extracts texts and runs other picklable functions in `workers` processes.
 
@@ -67,9 +74,15 @@ class TextPool:
     async def extract(
         self, body: bytes, content_type: str | None, url: str, timeout_seconds: float = 10.0
     ) -> Extracted:
-        """The text of one page; raises `EmptyPage`, `TookTooLong` or `WorkerLost`."""
+        """The text of one page; raises `EmptyPage` or a `PoolFailure`."""
         page = (body, content_type, url)
-        return await self.run(extract_page, page, timeout_seconds=timeout_seconds)
+        try:
+            return await self.run(extract_page, page, timeout_seconds=timeout_seconds)
+        except (EmptyPage, PoolFailure):
+            raise
+        except Exception as error:
+            log.exception("A page of type %s broke its reader.", content_type)
+            raise Unreadable("the text of the page cannot be read") from error
 
     async def run(
         self, function: Callable[[Item], Result], item: Item, *, timeout_seconds: float

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import logging
 import os
+import resource
 import signal
 import sys
 import threading
@@ -21,6 +22,8 @@ READY = "ready"
 
 _PR_SET_PDEATHSIG = 1
 _PARENT_CHECK_SECONDS = 1.0
+# What one page may make of its bytes: beyond it the reader fails, not the machine.
+_MAX_MEMORY_BYTES = 2 * 1024**3
 
 
 def main(descriptor: int, parent: int) -> None:
@@ -28,6 +31,8 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _die_with(parent)
     logging.disable(logging.CRITICAL)
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (_MAX_MEMORY_BYTES, _MAX_MEMORY_BYTES))
     with Connection(descriptor) as channel:
         channel.send(READY)
         try:

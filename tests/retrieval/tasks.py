@@ -47,3 +47,11 @@ def environment(_: object) -> set[str]:
 
 def unpicklable(_: object) -> object:
     return threading.Lock()
+
+
+def fail(_: object) -> None:
+    raise RuntimeError("unknown trouble")
+
+
+def hoard(size: int) -> int:
+    return len(bytes(size))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from research.retrieval.extracted import EmptyPage
-from research.retrieval.pool import TextPool, TookTooLong, WorkerLost
+from research.retrieval.pool import TextPool, TookTooLong, Unreadable, WorkerLost
 from tests.retrieval import tasks
 
 ROOT = Path(__file__).parents[2]
@@ -117,6 +117,20 @@ async def test_the_loop_runs_on_while_workers_work(pool):
         await asyncio.sleep(0.01)
         gaps.append(time.monotonic() - started)
     assert len(gaps) > 10
+
+
+async def test_a_page_that_breaks_its_reader_is_named(pool, monkeypatch, caplog):
+    monkeypatch.setattr("research.retrieval.pool.extract_page", tasks.fail)
+    with pytest.raises(Unreadable, match="cannot be read"):
+        await pool.extract(b"x", "text/html", "", timeout_seconds=5)
+    assert "broke its reader" in caplog.text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+async def test_a_task_gets_no_more_memory_than_its_share(pool):
+    with pytest.raises(MemoryError):
+        await pool.run(tasks.hoard, 3 * 1024**3, timeout_seconds=20)
+    assert await pool.run(tasks.double, 2, timeout_seconds=5) == 4
 
 
 async def test_what_cannot_be_sent_is_named(pool):
