@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 MAX_PAGES = 2_000
 # A line this much shorter than the page's widest ends its paragraph.
 _SHORT_LINE = 0.75
-# A line on top or at the bottom of so many pages, and of half of them, is no text.
+# A first or last line that so many pages share is no text.
 _RUNNING_PAGES = 4
 
 _SPACE = re.compile(r"[\s\x00-\x1f\x7f]+")
+_NUMBER = re.compile(r"(?<![\d.,])\d{1,5}(?![\d.,])")
 _ITEM = re.compile(r"(?:[-*•]|\d{1,3}[.)])\s")
 _BROKEN_WORD = re.compile(r"([^\W\d_]+)-$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
@@ -90,34 +91,36 @@ def _page_texts(pages: Sequence[list[str]]) -> list[tuple[int, str]]:
     words = Counter(word for page in pages for line in page for word in _FIRST_WORD.findall(line))
     texts = []
     for number, page in enumerate(pages, start=1):
-        kept = _without(page, running)
+        kept = _without(page, number, running)
         if any(kept):
             texts.append((number, "\n\n".join(_paragraphs(kept, words))))
     return texts
 
 
-def _running_lines(pages: Sequence[list[str]]) -> set[str]:
-    """Heads and feet that most pages share, with any number in them taken for the page's."""
-    edges = Counter(edge for page in pages for edge in {_masked(line) for line in _edges(page)})
-    enough = max(_RUNNING_PAGES, len(pages) / 2)
-    return {edge for edge, count in edges.items() if count >= enough}
+def _running_lines(pages: Sequence[list[str]]) -> set[tuple[str, int]]:
+    """The signs of heads and feet."""
+    signs = Counter(
+        sign
+        for number, page in enumerate(pages, start=1)
+        for sign in {sign for line in (page[:1] + page[-1:]) for sign in _signs(line, number)}
+    )
+    return {sign for sign, count in signs.items() if count >= _RUNNING_PAGES}
 
 
-def _edges(page: list[str]) -> list[str]:
-    lines = [line for line in page if line]
-    return [lines[0], lines[-1]] if lines else []
+def _signs(line: str, page: int) -> Iterator[tuple[str, int]]:
+    """What a running line has in common with those of other pages: all of it, or all but a
+    number that goes up with the pages."""
+    yield line, 0
+    for found in _NUMBER.finditer(line):
+        yield f"{line[: found.start()]}#{line[found.end() :]}", int(found[0]) - page
 
 
-def _without(page: list[str], running: set[str]) -> list[str]:
+def _without(page: list[str], number: int, running: set[tuple[str, int]]) -> list[str]:
     kept = list(page)
     for end in (0, -1):
-        if kept and _masked(kept[end]) in running:
+        if kept and not running.isdisjoint(_signs(kept[end], number)):
             del kept[end]
     return kept
-
-
-def _masked(line: str) -> str:
-    return re.sub(r"\d+", "0", line)
 
 
 def _paragraphs(lines: Sequence[str], words: Counter[str]) -> Iterator[str]:

@@ -58,12 +58,18 @@ def test_a_word_broken_at_the_end_of_a_line_is_whole_only_where_the_pdf_has_it_w
     assert joined("a well-", "known man", words) == "a well-known man"
 
 
-def test_heads_and_feet_that_all_pages_share_are_no_text():
+def test_heads_and_feet_that_pages_share_are_no_text():
     pages = [f"{TIDE} Volume {number}." for number in range(5)]
-    header = "The Log of the Harbour, page #context counter(page).display()"
+    header = "The Log of 1911, page #context counter(page).display() of 5"
     text = read(pdf(*pages, header=header)).text
     assert "The Log" not in text
     assert text.count("The tide was measured") == 5
+
+
+def test_last_lines_that_differ_in_more_than_the_pages_number_stay():
+    pages = [f"{TIDE}\n\nTotal: {total}" for total in (11, 3, 19, 7, 5)]
+    text = read(pdf(*pages)).text
+    assert [f"Total: {total}" in text for total in (11, 3, 19, 7, 5)] == [True] * 5
 
 
 def test_numbers_of_pages_are_no_headings_to_search_by():
