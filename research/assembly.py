@@ -242,11 +242,12 @@ async def _documents(folders: list[Path], parts: Parts) -> tuple[Search, Fetch]:
     """Search and fetch over folders, indexed now where they changed."""
     from research.retrieval.documents import DocumentFetch, DocumentSearch
     from research.retrieval.folder import DocumentError
+    from research.retrieval.indexing_log import refresh
 
     if not folders:
         raise ToolFailure(NO_FOLDER, permanent=True)
     try:
-        reports = [await parts.index.refresh(folder, parts.pool) for folder in folders]
+        reports = [await refresh(parts.index, folder, parts.pool) for folder in folders]
     except DocumentError as error:
         raise ToolFailure(error.reason, permanent=True) from None
     names = [report.collection for report in reports]

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from research.retrieval import folder as folders
-from research.retrieval import index_rows
+from research.retrieval import index_rows, indexing_log
 from research.retrieval.folder import DocumentError
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
@@ -143,6 +143,28 @@ async def test_broken_files_are_listed_with_their_reason(
     again = InProcess()
     assert (await index.refresh(folder, again)).broken == report.broken
     assert again.read == []
+
+
+async def test_the_operator_hears_of_progress_and_of_broken_files(
+    index: DocumentIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog
+):
+    monkeypatch.setattr(indexing_log, "EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(indexing_log, "MOST_NAMED", 1)
+    folder = write(tmp_path / "notes", {"a.txt": "Fine.", "b.txt": "", "c.txt": b"\0" * 50})
+    with caplog.at_level("INFO"):
+        await indexing_log.refresh(index, folder, InProcess())
+    assert [record.getMessage() for record in caplog.records] == [
+        "notes: 0 of 3 documents read.",
+        "notes: 3 of 3 documents read.",
+        "notes: 1 documents, 3 read anew, 0 gone.",
+        "notes: b.txt left out: the page holds no readable text.",
+        "notes: 1 more files left out.",
+    ]
+    caplog.clear()
+    monkeypatch.setattr(indexing_log, "EVERY_SECONDS", 60.0)
+    with caplog.at_level("INFO"):
+        await indexing_log.refresh(index, folder, InProcess())
+    assert caplog.records == []
 
 
 async def test_a_file_whose_worker_was_lost_is_tried_again(index: DocumentIndex, folder: Path):
