@@ -122,6 +122,7 @@ RETRIEVAL = (
     ),
     Bar("body", "reading pages, worst of twenty layouts: share of the body found", "≥", 0.97),
     Bar("boilerplate", "reading pages, worst of twenty layouts: share of other text", "≤", 0.05),
+    Bar("soup", "500 pages of manuals, the worst: share of BeautifulSoup's main words", "≥", 0.70),
     Bar("reading_speed", "reading pages: pages a second of CPU ÷ trafilatura's", "≥", 5, ".1f"),
     Bar("loop_held", "reading pages: longest hold-up of the event loop, ms", "≤", 50, ".0f"),
 )

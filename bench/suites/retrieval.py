@@ -10,7 +10,12 @@ from pathlib import Path
 
 from bench import documents, page
 from bench.bars import RETRIEVAL, Values, bars_table
-from bench.extraction import measure_loop, measure_quality, measure_speed
+from bench.extraction import (
+    measure_against_soup,
+    measure_loop,
+    measure_quality,
+    measure_speed,
+)
 from bench.retrieval import measure_fan_out, measure_relevance
 
 REPEATS = 9
@@ -40,6 +45,7 @@ def section(files: Sequence[Path]) -> str:
         "search_large": statistics.median(large.wall_ms),
         "body": quality.body,
         "boilerplate": quality.boilerplate,
+        "soup": measure_against_soup()[0][0],
         "reading_speed": speed.ours / speed.trafilatura,
         "loop_held": held,
     }
