@@ -42,7 +42,7 @@ def section(files: Sequence[Path]) -> str:
         "page_five": documents.share(named, 5, "check"),
         "index_cold": indexed.cold,
         "index_again": indexed.again,
-        "search_large": statistics.median(large.wall_ms),
+        "search_large": statistics.median(large.cpu_ms),
         "body": quality.body,
         "boilerplate": quality.boilerplate,
         "soup": measure_against_soup()[0][0],
@@ -62,7 +62,7 @@ def section(files: Sequence[Path]) -> str:
             ],
         ),
         index_cpu=f"{indexed.cpu:.1f}",
-        large_cpu=f"{statistics.median(large.cpu_ms):.0f}",
+        large_wall=f"{statistics.median(large.wall_ms):.0f}",
         large_five=f"{large.first_five:.2f}",
         pages=page.table(
             ("questions", "", "first", "in the first five", "plain BM25: first", "first five"),

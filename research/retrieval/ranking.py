@@ -8,6 +8,7 @@ no scale matters; their weighted sum is lowered for pages that are lists of link
 from __future__ import annotations
 
 import sqlite3
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -39,8 +40,10 @@ class Weights:
     extra: float = 0.7
     name_in_titles: float = 0.5
     candidates: int = 100
-    # How many matches of terms in pages a query may cost; see `_telling`.
+    # How many matches of terms in pages a query may cost, and how many when passages are
+    # searched, each of which has several to a page; see `_telling`.
     matches: int = 25_000
+    passage_matches: int = 15_000
 
 
 @dataclass(frozen=True)
@@ -87,15 +90,15 @@ def rank(
     """
     w = weights
     marks = ",".join("?" * len(collections))
-    rest = (match_expression(_telling(connection, terms, w.matches)), *collections)
+    in_pages, in_passages = _telling(connection, terms, (w.matches, w.passage_matches))
 
-    def rows(query: str, *fields: float, candidates: int) -> list[sqlite3.Row]:
-        parameters = (*fields, *rest, candidates)
+    def rows(query: str, asked: str, *fields: float, candidates: int) -> list[sqlite3.Row]:
+        parameters = (*fields, asked, *collections, candidates)
         return connection.execute(query.format(marks=marks), parameters).fetchall()
 
-    titles = rows(_TITLES, w.name_in_titles, candidates=w.candidates)
-    pages = rows(_PAGES, w.title, w.name, w.headings, w.extra, candidates=w.candidates)
-    passages = rows(_PASSAGES, w.passage_heading, w.extra, candidates=2 * w.candidates)
+    titles = rows(_TITLES, in_pages, w.name_in_titles, candidates=w.candidates)
+    pages = rows(_PAGES, in_pages, w.title, w.name, w.headings, w.extra, candidates=w.candidates)
+    passages = rows(_PASSAGES, in_passages, w.passage_heading, w.extra, candidates=2 * w.candidates)
     sums: Scores = defaultdict(float)
     _add(sums, w.page_share, {row["id"]: row["score"] for row in pages})
     _add(sums, w.passage_share, _passage_scores(passages, w.more_passages))
@@ -112,21 +115,21 @@ def match_expression(phrases: Iterable[str]) -> str:
     return " OR ".join(map(_quoted, phrases))
 
 
-def _telling(connection: sqlite3.Connection, terms: QueryTerms, matches: int) -> list[str]:
-    """The query's phrases, the rarest first, as far as `matches` goes; at least the rarest.
+def _telling(connection: sqlite3.Connection, terms: QueryTerms, limits: Sequence[int]) -> list[str]:
+    """For each limit the FTS5 query of the rarest phrases whose matches keep within it.
 
     BM25 has to look at every match, and those of the commonest words are many and weigh
-    next to nothing. An index of few pages never gets there.
+    next to nothing. The rarest phrase is always asked for; an index of few pages never
+    comes near a limit, and is asked for all.
     """
     phrases = [*terms.words, *terms.identifiers]
     (pages,) = connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-    if pages * len(phrases) <= matches:
-        return phrases
+    if pages * len(phrases) <= min(limits):
+        return [match_expression(phrases)] * len(limits)
     counts = {phrase: _pages_with(connection, phrase) for phrase in phrases}
     phrases.sort(key=lambda phrase: counts[phrase])
-    spent = accumulate(counts[phrase] for phrase in phrases)
-    within = sum(1 for cost in spent if cost <= matches)
-    return phrases[: max(1, within)]
+    spent = list(accumulate(counts[phrase] for phrase in phrases))
+    return [match_expression(phrases[: max(1, bisect_right(spent, limit))]) for limit in limits]
 
 
 def _pages_with(connection: sqlite3.Connection, phrase: str) -> int:

@@ -273,7 +273,9 @@ async def test_a_long_query_is_asked_by_its_rarest_terms(tmp_path: Path):
     pages = {f"{number}.txt": "The harbour is open." for number in range(9)}
     folder = write(tmp_path / "notes", {**pages, "x.txt": "Granite is quarried at the harbour."})
     for matches, found in ((10, 1), (11, 2)):
-        index = DocumentIndex(tmp_path / "index.sqlite3", weights=Weights(matches=matches))
+        index = DocumentIndex(
+            tmp_path / "index.sqlite3", weights=Weights(matches=matches, passage_matches=matches)
+        )
         await index.refresh(folder, InProcess())
         query = "harbour granite"
         assert (await urls(index, query))[0] == "file:///notes/x.txt"
