@@ -115,7 +115,7 @@ RETRIEVAL = (
     Bar("index_again", "the same again, nothing changed, seconds", "≤", 2),
     Bar(
         "search_large",
-        "documents: a query of 20 terms over 25,000 pages, median ms",
+        "documents: a query of 20 terms over 25,000 pages, median ms of CPU",
         "≤",
         80,
         ".0f",

@@ -26,7 +26,7 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence import Finding
 from research.engine.findings import Reading
 from research.engine.journal import Journal, MemoryStore
-from research.engine.merging import merge
+from research.engine.merging import Merger
 from research.engine.records import Complexity, Dimensions, Plan, PlannedAspect, Quoted
 from research.engine.run import Question, Run
 from research.engine.similarity import Corpus, twin
@@ -159,7 +159,9 @@ class Rounds:
         run = self.run
         [work] = rounds.begin(run, [Topic("a topic", ("a query",), "A1")])
         work.reading = Reading(self.to_come.pop())
-        merge(run, [work])
+        merger = Merger(run)
+        merger.add([work])
+        merger.close()
         asyncio.run(verdict.settle(run, self.assessment()))
 
     def finding(self) -> Finding:

@@ -83,11 +83,11 @@ def _pages_rows(
 ) -> list[list[str]]:
     rows = []
     for kind in documents.KINDS:
-        for part, told in (("check", "checked"), ("tune", "tuned on")):
+        for part in ("check", "tune"):
             shares = (
                 documents.share([each for each in given if each.kind == kind], places, part)
                 for given in (asked, plainly)
                 for places in (1, 5)
             )
-            rows.append([kind, told, *(f"{share:.2f}" for share in shares)])
+            rows.append([kind, part, *(f"{share:.2f}" for share in shares)])
     return rows

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from research import assembly
+from research import assembly, installation
 from research.retrieval import online
 from research.retrieval.online import NetworkProbe
 from research.retrieval.providers import KEYLESS_WEB
@@ -58,20 +58,24 @@ def test_silence_costs_a_second_once():
         assert time.monotonic() - started < online.LONGEST_SECONDS + 0.5
 
 
+def chosen() -> dict[str, Any]:
+    return assembly.chosen_sources(installation.of_the_environment())
+
+
 def test_where_nothing_is_configured_the_network_decides(settings, listener):
     settings.SEARCH_PROVIDER, settings.DOCUMENTS, settings.PROVIDERS = "", [], {}
     settings.NETWORK_PROBE = place(listener)
-    assert assembly.chosen_sources() == {"search": KEYLESS_WEB, "documents": []}
+    assert chosen() == {"search": KEYLESS_WEB, "documents": []}
     settings.NETWORK_PROBE = "none"
-    assert assembly.chosen_sources() == {"search": ["samples"], "documents": []}
+    assert chosen() == {"search": ["samples"], "documents": []}
 
 
 def test_what_is_configured_comes_before_the_keyless_web(settings, listener, tmp_path):
     settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
     settings.NETWORK_PROBE = place(listener)
     settings.PROVIDERS = {"brave_api_key": "x", "searxng_url": "http://x"}
-    assert assembly.chosen_sources()["search"] == ["searxng", "brave"]
+    assert chosen()["search"] == ["searxng", "brave"]
     settings.DOCUMENTS = [str(tmp_path)]
-    assert assembly.chosen_sources() == {"search": ["documents"], "documents": [str(tmp_path)]}
+    assert chosen() == {"search": ["documents"], "documents": [str(tmp_path)]}
     settings.SEARCH_PROVIDER = "arxiv, documents"
-    assert assembly.chosen_sources()["search"] == ["arxiv", "documents"]
+    assert chosen()["search"] == ["arxiv", "documents"]

@@ -37,7 +37,8 @@ def read_pages(
     """The best passages of each page for the sub-questions, in the pages' order.
 
     They are ranked among those of the pages `beside`, which were read before: what is best of
-    a late and poor lot must not look as good as what was best of the first. A list of steps that answers a how-to counts as one claim of its page and comes whole.
+    a late and poor lot must not look as good as what was best of the first. A list of steps
+    that answers a how-to counts as one claim of its page and comes whole.
     """
     found = [passages(page) for page in pages]
     needs = [(aspect.id, Need.of(read_question(aspect.text))) for aspect in aspects]
