@@ -105,8 +105,7 @@ def _inventing(task: str, answer: Answer, prompt: str, false: list[str]) -> None
 
 def _finding(claim: str, number: int, answer: Answer) -> Answer:
     sub = answer["findings"][0]["sub_question"] if answer["findings"] else "A1"
-    fields: Answer = {"names": [], "dates": [], "numbers": [], "definitions": []}
-    return {"claim": claim, "sentences": [number], "sub_question": sub, **fields}
+    return {"claim": claim, "sentences": [number], "sub_question": sub}
 
 
 def _add_text(answer: Answer, text: str, false: list[str]) -> None:

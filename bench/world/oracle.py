@@ -62,18 +62,14 @@ def intake(envelope: Envelope, schema: Schema) -> Answer:
 def read(envelope: Envelope, schema: Schema) -> Answer:
     lines, found = _facts_of_pages(envelope)
     subs = envelope.lines("SUB-QUESTIONS")
+    sentences: dict[tuple[str, str], list[int]] = {}
+    for line in lines:
+        if line.statement:
+            place = (line.statement.claim(), _sub_question(subs, line.statement))
+            sentences.setdefault(place, []).append(int(line.id))
     findings = [
-        {
-            "claim": line.statement.claim(),
-            "sentences": [int(line.id)],
-            "sub_question": _sub_question(subs, line.statement),
-            "names": [name for name in (line.statement.subject, line.statement.other) if name],
-            "dates": [],
-            "numbers": re.findall(r"\d{7}", line.text),
-            "definitions": [],
-        }
-        for line in lines
-        if line.statement
+        {"claim": claim, "sentences": at, "sub_question": sub}
+        for (claim, sub), at in sentences.items()
     ]
     return {"findings": findings, "leads": _leads(lines, found)}
 

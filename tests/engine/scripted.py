@@ -322,8 +322,7 @@ class Oracle:
 
 
 def finding(claim: str, sentences: list[int], aspect: str) -> Answer:
-    empty: Answer = {"names": [], "dates": [], "numbers": [], "definitions": []}
-    return {"claim": claim, "sentences": sentences, "sub_question": aspect, **empty}
+    return {"claim": claim, "sentences": sentences, "sub_question": aspect}
 
 
 # --- the world ------------------------------------------------------------------------------

@@ -299,8 +299,7 @@ def _read(sections: Mapping[str, str], script: Script) -> Answer:
 
 
 def _finding(sentence: str, number: int, aspect: str) -> Answer:
-    empty: Answer = {"names": [], "dates": [], "numbers": [], "definitions": []}
-    return {"claim": sentence, "sentences": [number], "sub_question": aspect, **empty}
+    return {"claim": sentence, "sentences": [number], "sub_question": aspect}
 
 
 def _assess(sections: Mapping[str, str], script: Script) -> Answer:

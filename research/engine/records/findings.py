@@ -47,7 +47,7 @@ class Quoted:
 
 @dataclass(frozen=True)
 class Fields:
-    """Names, dates, numbers and definitions of a claim, by code or by the model."""
+    """Names, dates, numbers and definitions of a claim, by code."""
 
     names: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()

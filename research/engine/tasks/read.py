@@ -14,7 +14,7 @@ from research.engine.findings import Reading, check_finding
 from research.engine.ledger import Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
-from research.engine.sheets import number_sentences
+from research.engine.sheets import Numbered, number_sentences
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.fitting import fitted
 from research.engine.tasks.passages import read_extractively
@@ -26,10 +26,6 @@ class ReadFinding(Answer):
     claim: str
     sentences: list[int]
     sub_question: str
-    names: list[str]
-    dates: list[str]
-    numbers: list[str]
-    definitions: list[str]
 
 
 class ReadLead(Answer):
@@ -81,13 +77,21 @@ async def _read_with_model(
     for found in answer.findings:
         aspect = known.get(found.sub_question, aspects[0])
         pointed = [lines[n] for n in found.sentences if n in lines]
-        place = pointed[0].page.url if pointed else ""
-        taken[place] += 1
-        if taken[place] <= run.config.max_evidence_claims_per_research_unit:
-            check_finding(result, found.claim, pointed, aspect, run.question.text)
+        for url, said in _by_page(pointed).items():
+            taken[url] += 1
+            if taken[url] <= run.config.max_evidence_claims_per_research_unit:
+                check_finding(result, found.claim, said, aspect, run.question.text)
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         if line is not None and lead.topic.strip():
             query = lead.query.strip() or lead.topic
             result.leads.append(Lead(lead.topic.strip(), query, line.page.url, 1.0))
     return result
+
+
+def _by_page(pointed: Sequence[Numbered]) -> dict[str, list[Numbered]]:
+    """The sentences of each page, by its address; one empty place where there are none."""
+    pages: dict[str, list[Numbered]] = {}
+    for line in pointed:
+        pages.setdefault(line.page.url, []).append(line)
+    return pages or {"": []}

@@ -35,6 +35,17 @@ async def test_a_finding_carries_the_page_s_own_words() -> None:
     assert ran.of(RefusedQuote) == []
 
 
+async def test_one_claim_is_quoted_from_each_page_that_it_points_at() -> None:
+    other = "On 14 March 1887 the Harrow Point lighthouse was first lit."
+    pages = [("https://coast.example/", f"Gulls nest here. {LIT}"), ("https://sea.example/", other)]
+    world = World(Web([page(url, text, "Harrow Point") for url, text in pages]), Oracle(SIMPLE))
+    assert world.model is not None
+    found = finding(LIT, [2, 3], "A1")
+    world.model.twists["read"] = lambda _: {"findings": [found], "leads": []}
+    [record] = (await world.ask(SIMPLE.question)).evidence
+    assert {source.quote for source in record.sources} == {LIT, other}
+
+
 @pytest.mark.parametrize("sentences", [[], [999], [-1], [10**30]])
 async def test_sentences_that_are_not_there_are_refused_and_counted(sentences: list[int]) -> None:
     _, ran = await read_as(sentences=sentences)
