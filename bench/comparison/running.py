@@ -111,7 +111,7 @@ class Bench:
         if name == EXTRACTIVE:
             return None
         if name not in self.models:
-            settings = ModelSettings(name, name, self.running.model)
+            settings = ModelSettings(name, base_url=self.running.model)
             self.models[name] = ChatModel(settings)
         return self.models[name]
 

@@ -95,7 +95,7 @@ async def test_a_huge_page_is_read_whole(troubled: RunningWorld, pool: TextPool)
 async def test_the_products_model_client_takes_its_answers(running: RunningWorld) -> None:
     running.reset()
     question = running.world.of_kind("medium")[0]
-    model = ChatModel(ModelSettings("oracle", "oracle", running.model))
+    model = ChatModel(ModelSettings("oracle", base_url=running.model))
     prompt = prompts.intake(question.text)
     answer = await model.complete(ModelRequest("intake", "Plan.", prompt, {}, 1000, "research"))
     await model.aclose()
