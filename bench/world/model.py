@@ -55,7 +55,8 @@ class ModelServer:
         self._log.add(
             "model", start, task=task, model=model, false_claims=told.false_claims, **usage
         )
-        return json_reply(_completion(body["model"], told.text, usage))
+        whole = _completion(body["model"], told.text, usage)
+        return _streamed(whole) if body.get("stream") else json_reply(whole)
 
 
 def _variant(path: str, model: str) -> str:
@@ -97,6 +98,17 @@ def _completion(model: str, text: str, usage: Mapping[str, int]) -> dict[str, An
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": dict(usage),
     }
+
+
+def _streamed(whole: dict[str, Any]) -> Reply:
+    """The completion as a stream of two chunks: the answer, then what it took."""
+    [choice] = whole["choices"]
+    told = {"index": 0, "delta": choice["message"], "finish_reason": "stop"}
+    chunk = {**whole, "object": "chat.completion.chunk"}
+    chunks = [{**chunk, "choices": [told], "usage": None}, {**chunk, "choices": []}]
+    lines = [*map(json.dumps, chunks), "[DONE]"]
+    body = "".join(f"data: {line}\n\n" for line in lines)
+    return Reply(body.encode(), content_type="text/event-stream")
 
 
 def _refused(reason: str, status: int) -> Reply:
