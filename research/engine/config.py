@@ -157,7 +157,7 @@ class ResearchConfig(BaseModel):
     )
     unit_tool_calls: Triple = knob(
         (3, 5, 10),
-        "Searches and fetches of one topic.",
+        "Searches and fetches of one topic; a page that is not to be had is replaced once.",
         unit="calls",
         aliases=("MAX_REACT_TOOL_CALLS",),
     )

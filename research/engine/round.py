@@ -132,7 +132,7 @@ def dispatch(run: Run, topics: Sequence[Topic]) -> list[Work]:
 
 
 def choose_together(run: Run, work: Sequence[Work]) -> None:
-    """The round's pages, chosen over all units together."""
+    """The round's pages, chosen over all units together, and as many to take their places."""
     wanted = [
         [Candidate(hit, aims(run, item)) for hit in item.hits if hit.url not in run.ledger.pages]
         for item in work
@@ -145,6 +145,10 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
         run.tried.update(urls)
+    taken = sum(map(len, chosen))
+    spares = choose_pages(wanted, min(taken, _fetches_left(run) - taken), room, run.tried)
+    for item, urls in zip(work, spares, strict=True):
+        item.spares = urls
 
 
 def choose_best(run: Run, work: Sequence[Work], most: int) -> None:

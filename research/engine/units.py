@@ -23,7 +23,8 @@ LATE = "not there in time; counts in a later round if it comes"
 class Work:
     """A unit at work: its topic, what its searches named, what was fetched and read.
 
-    `searched` are the queries that were asked, with the number of their hits.
+    `searched` are the queries that were asked, with the number of their hits; `spares` are
+    pages to take where one of `urls` is not to be had.
     """
 
     unit: Unit
@@ -31,6 +32,7 @@ class Work:
     searched: dict[str, int] = field(default_factory=dict)
     hits: tuple[SearchHit, ...] = ()
     urls: list[str] = field(default_factory=list)
+    spares: list[str] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
     follow_ups: list[str] = field(default_factory=list)
@@ -121,19 +123,28 @@ async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_un
 
 
 async def _fetch(run: Run, item: Work) -> int:
-    """Fetch the unit's pages; gives how many were not there by the deadline."""
+    """Fetch the unit's pages, once another for each that is not to be had; gives how many were
+    not there by the deadline.
+    """
     item.urls = list(dict.fromkeys(item.urls))
     item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
-    tasks = {
-        url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}")
-        for url in item.urls
-        if url not in run.ledger.pages
-    }
+    wanted = [url for url in item.urls if url not in run.ledger.pages]
+    late, lost = await _get(run, item, wanted, f"{item.place}/late")
+    if spares := item.spares[:lost]:
+        item.urls += spares
+        run.tried.update(spares)
+        late += (await _get(run, item, spares, f"{item.place}/late/spares"))[0]
+    return late
+
+
+async def _get(run: Run, item: Work, urls: Sequence[str], place: str) -> tuple[int, int]:
+    """Fetch these pages side by side; how many came too late, and how many are not to be had."""
+    tasks = {url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}") for url in urls}
 
     async def wait() -> list[str]:
         return await _late(tasks, run.journal.interrupted, run.journal.unit_seconds())
 
-    late = set(await run.journal.decide(f"{item.place}/late", wait))
+    late, lost = set(await run.journal.decide(place, wait)), 0
     for url in late:
         tasks[url].cancel()
     for url, task in tasks.items():
@@ -143,14 +154,13 @@ async def _fetch(run: Run, item: Work) -> int:
             continue
         run.doing(f"Reading {host(url)}")
         try:
-            page = await task
+            item.pages.append(await task)
         except FetchFailure as failure:
+            lost += 1
             mark(run, url, failure.status, failure.reason)
         except BudgetSpent:
             mark(run, url, "not_read", "the budget for pages is spent")
-        else:
-            item.pages.append(page)
-    return len(late)
+    return len(late), lost
 
 
 async def _late(

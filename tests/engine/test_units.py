@@ -136,6 +136,17 @@ async def test_tool_calls_of_a_unit_are_bounded(calls: int) -> None:
     assert ran.usage.searches + ran.usage.fetches <= calls
 
 
+async def test_a_page_that_is_not_to_be_had_gives_its_place_to_the_next_one() -> None:
+    pages = [page(f"https://s{n}.example/", f"{LIT} Note {n}.", "Harrow lit") for n in range(4)]
+    web = Web(pages)
+    web.down = {"https://s0.example/"}
+    ran = await World(web, Oracle(SIMPLE)).ask(SIMPLE.question, adaptive_max_depth=1)
+    states = {source.url: source.status for source in ran.of(Source)}
+    assert list(states.values()).count("failed") == 1
+    assert [r.pages_read for r in ran.rounds] == [2]
+    assert ran.usage.fetches == 3
+
+
 async def test_two_addresses_of_one_page_are_counted_as_repeated() -> None:
     one = page("https://coast.example/a", LIT, "Harrow Point lighthouse")
     other = replace(page("https://coast.example/b", LIT_TOO, "Harrow Point lighthouse"),
