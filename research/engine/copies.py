@@ -63,3 +63,10 @@ def shingles(text: str) -> frozenset[int]:
     return frozenset(
         crc32(" ".join(words[at : at + RUN]).encode()) for at in range(len(words) - RUN + 1)
     )
+
+
+def near_copies(one: str, other: str) -> bool:
+    """Whether one of two pages is a near-copy of the other."""
+    runs, others = shingles(one), shingles(other)
+    shorter = min(len(runs), len(others))
+    return one == other or (shorter >= SHORTEST and len(runs & others) >= COPIED * shorter)
