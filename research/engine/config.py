@@ -136,7 +136,7 @@ class ResearchConfig(BaseModel):
     weight_reliability: float = knob(0.25, "Weight of reliability.", ge=0, le=1)
     weight_actionability: float = knob(0.25, "Weight of actionability.", ge=0, le=1)
 
-    topics_per_round: Triple = knob((2, 3, 4), "Topics of one round.", unit="topics")
+    topics_per_round: Triple = knob((2, 4, 4), "Topics of one round.", unit="topics")
     max_pages_per_round: int | None = knob(
         None, "Pages read in one round; by complexity (4, 8, 12) where not set.", unit="pages", ge=1
     )

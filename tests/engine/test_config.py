@@ -103,7 +103,7 @@ def test_a_config_is_frozen() -> None:
     "complexity, expected",
     [
         (Complexity.SIMPLE, (2, 2, 3, 4, 2, 1, 1)),
-        (Complexity.ORDINARY, (3, 3, 5, 8, 5, 3, 2)),
+        (Complexity.ORDINARY, (4, 3, 5, 8, 5, 3, 2)),
         (Complexity.COMPLEX, (4, 5, 10, 12, 8, 3, 2)),
     ],
 )
