@@ -10,7 +10,7 @@ from research.engine.run import CUT
 from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
 from tests.engine.scripted import CHAIN, LIT, Oracle, Ran, Script, Web, World, harbour_pages, page
 
-FILLER = "The quay was swept on most mornings and the nets were hung up to dry. " * 150
+FILLER = "The lighthouse quay was swept on most mornings and the nets were hung up to dry. " * 150
 
 
 class Windowed(Oracle):
