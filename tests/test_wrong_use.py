@@ -199,7 +199,7 @@ def test_with_the_model_down_passages_are_quoted_and_the_record_says_why(
     assert found
     fallbacks = found["usage"]["fallbacks"]
     assert fallbacks.keys() == {"intake", "read", "assess", "draft"}
-    assert {reason for reasons in fallbacks.values() for reason in reasons} == {
-        "the model's server could not be reached"
-    }
+    told = {reason for reasons in fallbacks.values() for reason in reasons}
+    assert "the model's server could not be reached" in told
+    assert all("could not be reached" in each or "left alone" in each for each in told)
     assert found["usage"]["prompt_tokens"] == 0

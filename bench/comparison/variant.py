@@ -32,7 +32,11 @@ class Variant:
 
 
 AS_IT_IS = Variant("as it is")
-TAILS = ("overview", "history", "figures", "sources", "background", "reports")
+TAILS = (
+    "overview", "history", "figures", "sources", "background", "reports", "details", "records",
+    "origins", "survey", "account", "summary", "archive", "notes", "essay", "lecture", "review",
+    "guide", "study", "letters", "diary", "journal", "almanac", "register",
+)  # fmt: skip
 BROAD_WORDS = 2
 SAME_TOPIC = ResearchConfig().duplicate_topic_similarity_threshold
 

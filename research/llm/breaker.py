@@ -18,7 +18,7 @@ class CircuitBreaker:
     def __init__(
         self,
         failures: int = 5,
-        rest_seconds: float = 10.0,
+        rest_seconds: float = 5.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._most = failures
