@@ -38,7 +38,7 @@ class Size:
     timed_per_kind: int
 
 
-FULL = Size(tuple(range(101, 111)), 10, (121, 122), 5, 131, 5)
+FULL = Size(tuple(range(101, 111)), 10, (121, 122), 5, 131, 3)
 QUICK = Size((4, 11), 3, (5,), 1, 12, 1)
 
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from zlib import crc32
 
 RUN = 5
 COPIED = 0.7
 SHORTEST = 30
 LONGEST = 5000
+REMEMBERED = 64
+"""Pages: a page is compared in its round's reading and again when it is merged."""
 _WORD = re.compile(r"\w+")
 
 
@@ -57,6 +60,7 @@ class Copies:
         )
 
 
+@lru_cache(REMEMBERED)
 def shingles(text: str) -> frozenset[int]:
     """Checksums of every run of `RUN` words among the first `LONGEST`, case folded."""
     words = [match.group().lower() for match in _WORD.finditer(text)][:LONGEST]

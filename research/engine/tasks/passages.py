@@ -18,6 +18,8 @@ JUST_CLOSE = SUPPORTS - 0.01
 
 
 def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
+    if not pages:
+        return Reading()
     per_page = run.config.max_evidence_claims_per_research_unit
     asked = {aspect.id: aspect.text for aspect in aspects}
     new = {page.url for page in pages}
