@@ -5,6 +5,7 @@ Rules A3-A7, A10, C13-C15, E6-E9 of the requirement ledger, in the order of `Sto
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from research.engine.config import ResearchConfig
@@ -55,50 +56,54 @@ class Situation:
 
 def decide(now: Situation, config: ResearchConfig) -> Decision:
     """Go on, or stop for the first reason that holds."""
-    reason = _hard(now, config)
-    if reason is None and now.rounds >= max(config.adaptive_min_depth, now.wished):
-        reason = _quality(now, config)
-        if reason is None and config.enable_early_termination:
-            reason = _early(now, config)
-    if reason is None and now.topics_left == 0:
-        reason = StopReason.STUCK
+    reason = next(reasons(now, config), None)
     return Stop(reason) if reason else Continue()
 
 
-def _hard(now: Situation, config: ResearchConfig) -> StopReason | None:
+def reasons(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
+    """Every reason that holds, in order."""
+    yield from _hard(now, config)
+    if now.rounds >= max(config.adaptive_min_depth, now.wished):
+        yield from _quality(now, config)
+        if config.enable_early_termination:
+            yield from _early(now, config)
+    if now.topics_left == 0:
+        yield StopReason.STUCK
+
+
+def _hard(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     """Reasons that override the minimum depth. Where nothing answers after two rounds (or the
     last one, or with no way left to ask), that is the reason, not the number of rounds; while
     a bridge is in sight, only the last one tells."""
-    if now.command or now.spent:
-        return now.command or now.spent
+    yield from filter(None, (now.command, now.spent))
+    if now.units >= config.max_research_units:
+        yield StopReason.MAX_UNITS
     end = max(now.soft_end, now.wished)
+    if now.rounds >= end and now.supporting > 0:
+        yield StopReason.MAX_ROUNDS
     enough = end if now.bridge else min(2, end)
     tried = now.rounds >= max(now.wished, enough) or now.topics_left == 0
-    reasons = (
-        (StopReason.MAX_UNITS, now.units >= config.max_research_units),
-        (StopReason.MAX_ROUNDS, now.rounds >= end and now.supporting > 0),
-        (StopReason.NOTHING_FOUND, tried and now.supporting == 0),
-    )
-    return next((reason for reason, holds in reasons if holds), None)
+    if tried and now.supporting == 0:
+        yield StopReason.NOTHING_FOUND
 
 
-def _quality(now: Situation, config: ResearchConfig) -> StopReason | None:
+def _quality(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     if now.gates_open or now.bridge:
-        return None
+        return
     good = bool(now.scores) and now.scores[-1] >= config.adaptive_quality_threshold
     if good and not now.critical_gaps:
-        return StopReason.QUALITY_MET
-    return StopReason.NO_GAPS if now.open_gaps == 0 else None
+        yield StopReason.QUALITY_MET
+    if now.open_gaps == 0:
+        yield StopReason.NO_GAPS
 
 
-def _early(now: Situation, config: ResearchConfig) -> StopReason | None:
+def _early(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
     if now.had_news or now.bridge or now.rounds < 2:
-        return None
-    novelty = now.novelties[-1]
+        return
     if now.novelties[-2:] == (0.0, 0.0):
-        return StopReason.STUCK
-    if novelty < config.min_novelty_threshold:
-        return StopReason.NO_NOVELTY
-    gained = now.scores[-1] - now.scores[-2]
-    return StopReason.DIMINISHING_QUALITY if gained < config.min_improvement_threshold else None
+        yield StopReason.STUCK
+    if now.novelties[-1] < config.min_novelty_threshold:
+        yield StopReason.NO_NOVELTY
+    if now.scores[-1] - now.scores[-2] < config.min_improvement_threshold:
+        yield StopReason.DIMINISHING_QUALITY
