@@ -18,7 +18,16 @@ from pathlib import Path
 
 from bench import page
 from bench.bars import QUICK, bars_table
-from bench.suites import data, documentation, engine, engine_section, live, retrieval, speed
+from bench.suites import (
+    ablation,
+    data,
+    documentation,
+    engine,
+    engine_section,
+    live,
+    retrieval,
+    speed,
+)
 
 Suite = Callable[[Sequence[Path]], str]
 
@@ -30,6 +39,7 @@ def engine_suite(files: Sequence[Path]) -> str:
 
 SUITES: dict[str, Suite] = {
     "engine": engine_suite,
+    "ablation": ablation.section,
     "speed": speed.section,
     "data": data.section,
     "documentation": documentation.section,

@@ -67,9 +67,16 @@ def forced(depth: int) -> Variant:
 def _forced(rule: object, topics: object) -> Iterator[None]:
     """Rounds by the rule and topics given, and none after them: no verification, no reopening."""
     with (
-        patch.multiple(verdict, decide=rule, next_topics=topics, weak_claims=_none),
-        patch.multiple(loop, weak_claims=_none, reopens=_never),
+        without_verification(),
+        patch.multiple(verdict, decide=rule, next_topics=topics),
+        patch.object(loop, "reopens", _never),
     ):
+        yield
+
+
+@contextmanager
+def without_verification() -> Iterator[None]:
+    with patch.object(verdict, "weak_claims", _none), patch.object(loop, "weak_claims", _none):
         yield
 
 
