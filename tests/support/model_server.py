@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from time import time
 from typing import Any
 
+from research.engine.text import term_set
 from tests.support.serving import LoopbackServer, Reply, json_reply, path_of
 
 Answer = dict[str, Any]
@@ -354,6 +355,10 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
     "assess": _assess,
     "draft": _draft,
     "repair": _repair,
+    "follow_up": lambda sections, script: {
+        "same_topic": bool(term_set(sections["QUESTION"]) & term_set(sections["EARLIER QUESTION"])),
+        "question": sections["QUESTION"],
+    },
     "judge": lambda sections, script: {
         "answer": {"relevance": 10, "completeness": 8, "support": 8, "clarity": 6},
         "process": {"searching": 3, "reading": 3, "stopping": 3},
