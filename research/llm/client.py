@@ -13,12 +13,12 @@ import openai
 from openai import AsyncOpenAI
 
 from research.engine.budget import CHARACTERS_PER_TOKEN
-from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest, ModelRole
+from research.engine.tools import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
 from research.llm import failures
 from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import Capabilities, CapabilityBook
 from research.llm.prices import Price, price
-from research.llm.reply import Hear, Reply, streamed, whole
+from research.llm.reply import Reply, streamed, whole
 from research.llm.settings import ModelSettings
 from research.llm.window import find_window
 
