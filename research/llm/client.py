@@ -90,9 +90,10 @@ class ChatModel:
                 self._breaker.failed()
                 spent = self._answer(request, Reply(), Capabilities())
                 raise ModelFailure(failures.OUT_OF_TIME, spent=spent) from None
-            except (openai.APIConnectionError, httpx2.HTTPError):
-                self._breaker.failed()
-                raise ModelFailure(failures.UNREACHABLE) from None
+            except (openai.APIConnectionError, httpx2.HTTPError) as error:
+                self._breaker.failed(absent=failures.nobody_there(error, self.settings.address))
+                gone = self._breaker.is_down
+                raise ModelFailure(failures.UNREACHABLE, permanent=gone) from None
             except (openai.OpenAIError, ValueError):
                 self._breaker.succeeded()
                 raise ModelFailure(failures.UNREADABLE) from None
