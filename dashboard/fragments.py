@@ -24,6 +24,7 @@ End = Literal["beforeend", "afterbegin"]
 
 GROWS: dict[str, End] = {
     "problems": "beforeend",
+    "draft": "beforeend",
     "aspects": "beforeend",
     "gaps": "beforeend",
     "evidence": "afterbegin",

@@ -64,6 +64,7 @@ def _ended_columns(status: Status, sentence: str) -> dict[str, Any]:
         "termination_text": sentence,
         "action": "",
         "action_at": None,
+        "draft": [],
         "finished_at": timezone.now(),
         "lease_owner": "",
         "lease_until": None,

@@ -74,6 +74,15 @@ class ActionPart(Part):
     since: datetime
 
 
+class DraftedPart(Part):
+    """A sentence of the report as it is being written, not checked yet; `about` is its
+    sub-question, '' in the short answer.
+    """
+
+    text: str
+    about: str
+
+
 class RoundPart(Part):
     number: int
     score: float | None
@@ -187,6 +196,7 @@ class Progress(Part):
     run: RunPart
     verdict: VerdictPart
     action: ActionPart | None
+    draft: list[DraftedPart]
     control: ControlPart
     quality: QualityPart
     aspects: list[AspectPart]
@@ -215,6 +225,7 @@ def progress(run: Run) -> Progress:
             text=run.verdict, termination_reason=run.termination_reason, asks=run.asks
         ),
         action=_action(run),
+        draft=[DraftedPart(**sentence) for sentence in run.draft],
         control=_control(run),
         quality=_quality(run, config, rounds),
         aspects=_aspects(run.aspects.all(), evidence, quotes),

@@ -19,7 +19,7 @@ from django.utils import timezone
 from pydantic_core import to_jsonable_python
 
 from research.engine import records
-from research.engine.records import ENDED, Record
+from research.engine.records import ENDED, Record, Status
 from research.leases import Lease
 from research.models import (
     Aspect,
@@ -182,9 +182,9 @@ class Projection:
 
     def _load(self) -> None:
         run_id = self.lease.run_id
-        self._run = Run.objects.values(*RUN_STATE, "plan", "usage", "evaluation", "action").get(
-            pk=run_id
-        )
+        self._run = Run.objects.values(
+            *RUN_STATE, "plan", "usage", "evaluation", "action", "draft"
+        ).get(pk=run_id)
         for table in TABLES.values():
             rows = table.model._default_manager.filter(run_id=run_id)
             for values in rows.values(*table.columns):
@@ -208,7 +208,8 @@ def _report_values(record: records.Report) -> Values:
 def _run_columns(record: Any) -> Values:
     match record:
         case records.RunState():
-            return {name: _stored(Run, name, getattr(record, name)) for name in RUN_STATE}
+            columns = {name: _stored(Run, name, getattr(record, name)) for name in RUN_STATE}
+            return columns if record.status is Status.WRITING else {**columns, "draft": []}
         case records.Plan():
             return {"plan": to_jsonable_python(record)}
         case records.Usage():
@@ -217,6 +218,8 @@ def _run_columns(record: Any) -> Values:
             return {"evaluation": to_jsonable_python(record)}
         case records.Action():
             return {"action": record.text}
+        case records.Drafted():
+            return {"draft": to_jsonable_python(record.sentences)}
     raise TypeError(f"no table for {type(record).__name__}")
 
 

@@ -203,3 +203,4 @@ def test_with_the_model_down_passages_are_quoted_and_the_record_says_why(
     assert "the model's server could not be reached" in told
     assert all("could not be reached" in each or "left alone" in each for each in told)
     assert found["usage"]["prompt_tokens"] == 0
+    assert found["usage"]["seconds"] < 15, "nobody waits for a server that is not there"

@@ -56,6 +56,13 @@ def intake(envelope: Envelope, schema: Schema) -> Answer:
     }
 
 
+def follow_up(envelope: Envelope, schema: Schema) -> Answer:
+    """The same topic where both turns call for something of the same subject."""
+    before = {call.subject for call in calls(envelope.text("EARLIER QUESTION"))}
+    asked = {call.subject for call in calls(envelope.question)}
+    return {"same_topic": bool(before & asked), "question": envelope.question}
+
+
 # --- read -----------------------------------------------------------------------------------
 
 
@@ -291,6 +298,7 @@ def bare_report(envelope: Envelope, schema: Schema) -> Answer:
 
 TASKS: dict[str, Callable[[Envelope, Schema], Answer]] = {
     "intake": intake,
+    "follow_up": follow_up,
     "read": read,
     "assess": assess,
     "draft": draft,

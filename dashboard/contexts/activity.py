@@ -9,6 +9,7 @@ from dashboard import words
 from research.models import JournalEntry
 
 TASKS = {
+    "follow_up": "Asked the model what the follow-up is about",
     "intake": "Asked the model to understand the question",
     "read": "Asked the model to read pages",
     "assess": "Asked the model to judge the round",

@@ -72,6 +72,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
 def lists(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
+        "draft": parts.drafted(rows.progress.draft),
         "aspects": parts.aspects(rows),
         "gaps": [parts.gap(part) for part in rows.progress.gaps],
         "evidence": [parts.claim(row) for row in rows.evidence],

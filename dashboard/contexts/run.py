@@ -24,7 +24,7 @@ from research.models import (
     Run,
     Unit,
 )
-from research.progress import AspectPart, GapPart, Progress
+from research.progress import AspectPart, DraftedPart, GapPart, Progress
 
 CLAIMS_FIRST = 6
 OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
@@ -135,6 +135,15 @@ def action(rows: RunRows) -> dict[str, Any]:
     if part is None:
         return {"text": words.status(rows.run.status).word, "since": rows.run.created_at}
     return {"text": part.text, "since": part.since}
+
+
+def drafted(sentences: Sequence[DraftedPart]) -> list[dict[str, Any]]:
+    """The sentences so far; the first one on each sub-question names it."""
+    named = ["", *(said.about for said in sentences)]
+    return [
+        {"id": str(number), "text": said.text, "about": said.about if said.about != before else ""}
+        for number, (before, said) in enumerate(zip(named, sentences, strict=False), 1)
+    ]
 
 
 def aspects(rows: RunRows) -> list[dict[str, Any]]:

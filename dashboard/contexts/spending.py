@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 TASKS = {
+    "follow_up": "Understanding the follow-up",
     "intake": "Understanding the question",
     "read": "Reading pages",
     "assess": "Judging a round",

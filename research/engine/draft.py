@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from research.engine import claims, features
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
+from research.engine.text import normalise
 
 CONNECTIONS = 10
+_IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,11 @@ class Fault:
     number: int
     statement: Statement
     reason: str
+
+
+def without_ids(text: str) -> str:
+    """A sentence without the ids of evidence that a model wrote into it."""
+    return normalise(_IDS.sub("", text))
 
 
 def faults(draft: Draft, ledger: Ledger) -> list[Fault]:

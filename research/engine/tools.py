@@ -15,6 +15,8 @@ SourceKind = Literal["official", "academic", "news", "forum", "vendor", "documen
 SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
 ModelRole = Literal["research", "evaluator", "judge"]
+Hear = Callable[[str], None]
+"""Gets a model's text so far, again and again while it grows."""
 
 
 class ToolFailure(Exception):
@@ -167,7 +169,7 @@ class Model(Protocol):
 class StreamingModel(Model, Protocol):
     """A model that can be followed while it writes: `hear` gets the text so far."""
 
-    async def stream(self, request: ModelRequest, hear: Callable[[str], None]) -> ModelAnswer: ...
+    async def stream(self, request: ModelRequest, hear: Hear) -> ModelAnswer: ...
 
 
 @runtime_checkable

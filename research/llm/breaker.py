@@ -9,24 +9,29 @@ from research.engine.tools import ModelFailure
 
 
 class CircuitBreaker:
-    """Opens after `failures` in a row; after `rest_seconds` one call may try the server.
+    """Opens after `failures` in a row, or `absences` where nobody was there; after
+    `rest_seconds` one call may try the server.
 
-    `admit` raises `ModelFailure` with the seconds to wait while it is open. Whoever was
+    While it is open `admit` raises `ModelFailure` with the seconds to wait, which is permanent
+    once waiting is of no use: nobody is there, or the last trial failed too. Whoever was
     admitted calls `succeeded` or `failed`, or `released` where the outcome says nothing.
     """
 
     def __init__(
         self,
         failures: int = 5,
+        absences: int = 2,
         rest_seconds: float = 5.0,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._most = failures
+        self._most_absences = absences
         self._rest_seconds = rest_seconds
         self._clock = clock
         self._in_a_row = 0
         self._opened_at: float | None = None
         self._probing = False
+        self.is_down = False
 
     @property
     def is_open(self) -> bool:
@@ -40,17 +45,21 @@ class CircuitBreaker:
             raise ModelFailure(
                 f"the model's server failed {self._in_a_row} times in a row and is left alone "
                 "for a while",
+                permanent=self.is_down,
                 retry_after_seconds=round(max(left, 1.0), 1),
             )
         self._probing = True
 
     def succeeded(self) -> None:
-        self._in_a_row, self._opened_at, self._probing = 0, None, False
+        self._in_a_row, self._opened_at = 0, None
+        self._probing = self.is_down = False
 
-    def failed(self) -> None:
+    def failed(self, *, absent: bool = False) -> None:
+        """`absent`: nothing listens at the server's address, which is on this machine."""
         self._in_a_row += 1
+        self.is_down = self._probing or (absent and self._in_a_row >= self._most_absences)
         self._probing = False
-        if self._in_a_row >= self._most:
+        if self.is_down or self._in_a_row >= self._most:
             self._opened_at = self._clock()
 
     def released(self) -> None:

@@ -13,12 +13,12 @@ import openai
 from openai import AsyncOpenAI
 
 from research.engine.budget import CHARACTERS_PER_TOKEN
-from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest, ModelRole
+from research.engine.tools import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
 from research.llm import failures
 from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import Capabilities, CapabilityBook
 from research.llm.prices import Price, price
-from research.llm.reply import Hear, Reply, streamed, whole
+from research.llm.reply import Reply, streamed, whole
 from research.llm.settings import ModelSettings
 from research.llm.window import find_window
 
@@ -90,9 +90,10 @@ class ChatModel:
                 self._breaker.failed()
                 spent = self._answer(request, Reply(), Capabilities())
                 raise ModelFailure(failures.OUT_OF_TIME, spent=spent) from None
-            except (openai.APIConnectionError, httpx2.HTTPError):
-                self._breaker.failed()
-                raise ModelFailure(failures.UNREACHABLE) from None
+            except (openai.APIConnectionError, httpx2.HTTPError) as error:
+                self._breaker.failed(absent=failures.nobody_there(error, self.settings.address))
+                gone = self._breaker.is_down
+                raise ModelFailure(failures.UNREACHABLE, permanent=gone) from None
             except (openai.OpenAIError, ValueError):
                 self._breaker.succeeded()
                 raise ModelFailure(failures.UNREADABLE) from None

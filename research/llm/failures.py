@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
 from typing import Any
+from urllib.parse import urlsplit
 
 import openai
 
@@ -32,6 +34,22 @@ def refused(error: openai.APIStatusError) -> ModelFailure:
     if status == 429:
         return ModelFailure("the model's server asks to slow down", retry_after_seconds=wait)
     return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
+
+
+def nobody_there(error: BaseException, address: str) -> bool:
+    """Whether the connection was refused by this machine itself, where `address` is."""
+    host = urlsplit(address).hostname or ""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ConnectionRefusedError):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None and _is_here(host)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def said(error: openai.APIStatusError) -> str:

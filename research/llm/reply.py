@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from research.engine.budget import CHARACTERS_PER_TOKEN
+from research.engine.tools import Hear
 
-Hear = Callable[[str], None]
 _CUT = frozenset({"length", "max_tokens"})
 _REFUSED = frozenset({"content_filter", "refusal"})
 

@@ -104,6 +104,9 @@ class Run(models.Model):
     plan = models.JSONField(null=True, blank=True)
     action = models.TextField(blank=True)
     action_at = models.DateTimeField(null=True, blank=True)
+    draft = models.JSONField(
+        default=list, blank=True, help_text="The report's sentences so far, while it is written."
+    )
     usage = models.JSONField(default=dict, blank=True)
     evaluation = models.JSONField(
         null=True, blank=True, help_text="A model's marks of the finished run, where wanted."

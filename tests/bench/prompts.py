@@ -27,6 +27,10 @@ def intake(question: str) -> str:
     return section("QUESTION", [question]) + section("TODAY", ["2026-05-01"])
 
 
+def follow_up(question: str, before: str) -> str:
+    return intake(question) + section("EARLIER QUESTION", [before])
+
+
 def pages(told: Sequence[Sequence[str]]) -> str:
     """Pages as lists of sentences, numbered through."""
     lines, number = [], 0

@@ -46,6 +46,7 @@ class Told:
 
 PROMPTS: dict[str, Callable[[Told], str]] = {
     "intake": lambda t: prompts.intake(t.question),
+    "follow_up": lambda t: prompts.follow_up(t.question, t.subs[0]),
     "read": lambda t: prompts.read(t.question, t.subs, t.pages),
     "assess": lambda t: prompts.assess(t.question, t.subs, t.found, t.searched),
     "draft": lambda t: prompts.draft(t.question, t.subs, t.found),

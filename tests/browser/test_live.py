@@ -137,6 +137,56 @@ def test_two_windows_agree(model_server: Server, world: World, open_page: Open) 
     assert shown(first) == shown(second)
 
 
+# --- the report while it is written ---------------------------------------------------------------
+
+SHIFTS = """
+window.shifts = [];
+window.grown = [];
+new PerformanceObserver((seen) => {
+  for (const each of seen.getEntries()) window.shifts.push(each.value);
+}).observe({type: "layout-shift", buffered: false});
+new MutationObserver(() => window.grown.push(performance.now())).observe(
+  document.querySelector(".drafted [data-rows]"), {childList: true});
+"""
+
+
+def test_the_report_is_seen_growing_until_the_checked_one_takes_its_place(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    world.model.pace_seconds = 0.25
+    page = open_page(model_server)
+    ask(page, CHAINED)
+    drafting, first = page.locator(".drafting"), page.locator(".drafted [data-rows] > *").first
+    expect(drafting).to_be_hidden()
+    expect(first).to_be_visible()
+    expect(drafting).to_contain_text("Nothing in it is checked yet")
+    page.evaluate(SHIFTS)
+    sentence = first.text_content()
+    first.select_text()
+    expect(page.locator(".drafted [data-rows] > *")).not_to_have_count(1)
+    assert first.text_content() == sentence
+    assert page.evaluate("getSelection().toString()").strip() == (sentence or "").strip()
+    assert page.evaluate("window.shifts") == []
+    assert drafting.locator("xpath=ancestor-or-self::*[@aria-live]").count() == 0
+    expect(page.locator(".report")).to_be_visible()
+    expect(drafting).to_be_hidden()
+    times = page.evaluate("window.grown")
+    assert len(times) <= 1 + (times[-1] - times[0]) / 100
+    assert was_not_reloaded(page)
+
+
+def test_without_javascript_the_growing_report_is_there_too(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    world.model.pace_seconds = 0.3
+    page = open_page(model_server, java_script_enabled=False)
+    page.get_by_label("What do you want to know?").fill(CHAINED)
+    page.get_by_role("button", name="Research").click()
+    expect(page.locator(".drafting")).to_contain_text(DESIGNED, timeout=20_000)
+    expect(page.locator(".report")).to_be_visible(timeout=20_000)
+    expect(page.locator(".drafting")).to_be_hidden()
+
+
 # --- what a reader does stays -------------------------------------------------------------------
 
 

@@ -71,6 +71,10 @@ def test_the_pages_of_a_run_under_way(model_server: Server, world: World, open_p
     assert world.model.held.wait(20)
     expect(page.locator(".evidence-item")).to_have_count(1)
     check(page)
+    world.model.pace_seconds = 0.6
+    world.model.let_go()
+    expect(page.locator(".drafting")).to_be_visible(timeout=20_000)
+    check(page)
 
 
 @pytest.mark.parametrize("size", SIZES)

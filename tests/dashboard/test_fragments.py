@@ -87,6 +87,18 @@ def test_a_round_is_swapped_in_parts(run: Run) -> None:
     assert f"run-{run.public_id}-rounds-1" not in sent(old, now(run, old))
 
 
+def test_a_draft_grows_by_its_new_sentences(run: Run) -> None:
+    Run.objects.update(status="writing", draft=[{"text": "Oaks grow old.", "about": ""}])
+    old = now(run)
+    assert "Oaks grow old." in str(old.page()["draft"])
+    further = [{"text": "Very <b>old</b>.", "about": "How old?"}, {"text": "Yes.", "about": ""}]
+    Run.objects.update(draft=[*run.draft, *further])
+    run.refresh_from_db()
+    added = sent(old, now(run, old))[f"beforeend:#run-{run.public_id}-draft"]
+    assert "Oaks grow old." not in added
+    assert "<b>How old?</b>Very &lt;b&gt;old&lt;/b&gt;." in added and "Yes." in added
+
+
 def test_fragments_that_hold_are_not_rendered_again(run: Run) -> None:
     old = now(run)
     Run.objects.update(verdict="Another.", created_at=timezone.now() - timedelta(hours=1))

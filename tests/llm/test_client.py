@@ -279,27 +279,52 @@ def test_nothing_of_a_server_s_words_reaches_people(server: ModelServer) -> None
 # --- one server, many calls -----------------------------------------------------------------
 
 
-def test_a_failing_server_is_left_alone_and_tried_again_by_one_call() -> None:
+async def failures_of(model: ChatModel, calls: int) -> list[ModelFailure]:
+    found = []
+    for _ in range(calls):
+        with pytest.raises(ModelFailure) as failed:
+            await model.complete(REQUEST)
+        found.append(failed.value)
+    return found
+
+
+def test_a_failing_server_is_left_alone_and_tried_again_by_one_call(server: ModelServer) -> None:
     now = [0.0]
     breaker = CircuitBreaker(failures=2, rest_seconds=10, clock=lambda: now[0])
-    settings = ModelSettings("scripted", base_url=f"http://{closed_place()}/v1")
+    server.faults["intake"] = [refuses(500)] * 3
 
-    async def reasons(model: ChatModel, calls: int) -> list[str]:
-        found = []
-        for _ in range(calls):
-            with pytest.raises(ModelFailure) as failed:
-                await model.complete(REQUEST)
-            found.append(failed.value.reason)
-        return found
+    async def scenario() -> None:
+        model = ChatModel(settings_of(server), breaker)
+        first = await failures_of(model, 4)
+        assert [each.reason for each in first[:2]] == ["the model's server answered 500"] * 2
+        assert all("left alone" in each.reason and not each.permanent for each in first[2:])
+        now[0] = 11
+        [trial, after] = await failures_of(model, 2)
+        assert "500" in trial.reason and "left alone" in after.reason
+        assert after.permanent, "after a trial that failed too nobody waits"
+        now[0] = 22
+        await model.complete(REQUEST)
+        await model.complete(REQUEST)
+        await model.aclose()
+
+    asyncio.run(scenario())
+    assert len(server.requests) == 5
+
+
+def test_where_nobody_listens_on_this_machine_the_second_refusal_is_final() -> None:
+    now = [0.0]
+    breaker = CircuitBreaker(rest_seconds=5, clock=lambda: now[0])
+    settings = ModelSettings("scripted", base_url=f"http://{closed_place()}/v1")
 
     async def scenario() -> None:
         model = ChatModel(settings, breaker)
-        first = await reasons(model, 4)
-        assert first[:2] == ["the model's server could not be reached"] * 2
-        assert all("left alone" in reason for reason in first[2:])
-        now[0] = 11
-        assert "could not be reached" in (await reasons(model, 1))[0]
-        assert "left alone" in (await reasons(model, 1))[0]
+        found = await failures_of(model, 3)
+        assert [each.permanent for each in found] == [False, True, True]
+        assert found[1].reason == "the model's server could not be reached"
+        assert "left alone" in found[2].reason
+        now[0] = 6
+        [trial] = await failures_of(model, 1)
+        assert (trial.reason, trial.permanent) == (found[1].reason, True)
         await model.aclose()
 
     asyncio.run(scenario())

@@ -72,6 +72,7 @@ def test_every_kind_of_record_has_a_place() -> None:
         records.Usage,
         records.Evaluation,
         records.Action,
+        records.Drafted,
         records.Report,
     }
     assert set(get_args(Record)) == set(TABLES) | to_the_run
@@ -132,6 +133,19 @@ def test_an_action_said_again_keeps_its_age(run: Run, lease: Lease) -> None:
     project(lease, records.Action("Reading"))
     assert since is not None
     assert Run.objects.get(pk=run.pk).action_at == since
+
+
+def test_an_unchecked_draft_stands_while_the_report_is_written(run: Run, lease: Lease) -> None:
+    writing = RunState(Status.WRITING)
+    one, two = records.DraftedSentence("Eggs set."), records.DraftedSentence("Slowly.", "How?")
+    project(lease, writing, records.Drafted((one,)), records.Drafted((one, two)))
+    project(lease, writing)
+    assert Run.objects.get(pk=run.pk).draft == [
+        {"text": "Eggs set.", "about": ""},
+        {"text": "Slowly.", "about": "How?"},
+    ]
+    project(lease, RunState(Status.COMPLETED))
+    assert Run.objects.get(pk=run.pk).draft == []
 
 
 def test_a_report_is_a_new_version_only_where_it_differs(run: Run, lease: Lease) -> None:

@@ -11,10 +11,11 @@ import json
 import re
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import time
 from typing import Any
 
+from research.engine.text import term_set
 from tests.support.serving import LoopbackServer, Reply, json_reply, path_of
 
 Answer = dict[str, Any]
@@ -88,8 +89,9 @@ class Asked:
 class ModelServer(LoopbackServer):
     """`faults[task]` are given first, one a request; `twists[task]` change an answer.
 
-    With `refuses_schema` a request with a schema is a 400. `hold(task)` keeps the next
-    request of a task without an answer until `let_go`.
+    `pace_seconds` pass before each event of a stream. With `refuses_schema` a request with a
+    schema is a 400. `hold(task)` keeps the next request of a task without an answer until
+    `let_go`.
     """
 
     def __init__(self, scripts: Mapping[str, Script], manner: Manner = Manner()) -> None:
@@ -99,6 +101,7 @@ class ModelServer(LoopbackServer):
         self.requests: list[Asked] = []
         self.faults: dict[str, list[Reply]] = {}
         self.twists: dict[str, Callable[[Answer], Answer]] = {}
+        self.pace_seconds = 0.0
         self.refuses_schema = False
         self.held = threading.Event()
         self._let_go = threading.Event()
@@ -160,7 +163,8 @@ class ModelServer(LoopbackServer):
         if self.manner.ignores_format and asked.task == "shape" and "schema" not in asked.prompt:
             text = "Red is a warm colour."
         if request.get("stream") and self.manner.streams:
-            return streams(text, counted=self.manner.counts and "stream_options" in request)
+            counted = self.manner.counts and "stream_options" in request
+            return replace(streams(text, counted), pace_seconds=self.pace_seconds)
         prompt = "".join(message["content"] for message in request["messages"])
         return says(text, prompt.encode(), self.manner.counts, self.manner.reasoning)
 
@@ -354,6 +358,10 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
     "assess": _assess,
     "draft": _draft,
     "repair": _repair,
+    "follow_up": lambda sections, script: {
+        "same_topic": bool(term_set(sections["QUESTION"]) & term_set(sections["EARLIER QUESTION"])),
+        "question": sections["QUESTION"],
+    },
     "judge": lambda sections, script: {
         "answer": {"relevance": 10, "completeness": 8, "support": 8, "clarity": 6},
         "process": {"searching": 3, "reading": 3, "stopping": 3},

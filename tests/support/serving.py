@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -14,10 +15,21 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True)
 class Reply:
+    """`pace_seconds` pass before each event of a stream."""
+
     body: bytes = b""
     status: int = 200
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
+    pace_seconds: float = 0.0
+
+    def parts(self) -> Iterator[bytes]:
+        if not self.pace_seconds:
+            yield self.body
+            return
+        for event in self.body.split(b"\n\n")[:-1]:
+            time.sleep(self.pace_seconds)
+            yield event + b"\n\n"
 
 
 def json_reply(value: Any, status: int = 200, **headers: str) -> Reply:
@@ -88,7 +100,8 @@ def _handler_of(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
             for name, value in reply.headers.items():
                 self.send_header(name.replace("_", "-"), value)
             self.end_headers()
-            self.wfile.write(reply.body)
+            for part in reply.parts():
+                self.wfile.write(part)
 
         def log_message(self, format: str, *arguments: Any) -> None:
             return

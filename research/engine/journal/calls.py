@@ -12,9 +12,10 @@ from pydantic import TypeAdapter
 from research.engine.budget import REPORT_TASKS, BudgetSpent, Meter
 from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
 from research.engine.journal.recording import Recording
-from research.engine.records import Action, Record
+from research.engine.records import Record
 from research.engine.tools import (
     FetchFailure,
+    Hear,
     MeasuredModel,
     Model,
     ModelAnswer,
@@ -29,7 +30,6 @@ from research.engine.tools import (
 )
 
 LONGEST_WAIT_SECONDS = 20.0
-WORDS_SHOWN = 25
 
 TIME_IS_UP = ModelFailure(
     "the model did not answer within its share of the run's time", permanent=True
@@ -65,11 +65,16 @@ class Journal(Recording):
         self._fetching: dict[str, asyncio.Future[Page]] = {}
         self._counted: set[str] = set()
 
-    async def model(self, place: str, attempt: int, request: ModelRequest) -> ModelAnswer:
-        """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`."""
+    async def model(
+        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None = None
+    ) -> ModelAnswer:
+        """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`.
+
+        `on_text` hears the answer grow where it is given live, and nothing where it is recorded.
+        """
         entry = self._recorded(place, attempt, asdict(request))
         if entry is None:
-            entry = await self._live_model(place, attempt, request)
+            entry = await self._live_model(place, attempt, request, on_text)
         self._check_budget(entry)
         if entry.status == "failed":
             spent = entry.answer.get("spent")
@@ -79,7 +84,9 @@ class Journal(Recording):
         self.meter.paid_model(request.task, answer)
         return answer
 
-    async def _live_model(self, place: str, attempt: int, request: ModelRequest) -> Entry:
+    async def _live_model(
+        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
+    ) -> Entry:
         model = self._live(place).model
         assert model is not None, "a model task needs a model"
         asked = asdict(request)
@@ -97,7 +104,7 @@ class Journal(Recording):
             started = self._live(place).clock.monotonic()
             try:
                 async with asyncio.timeout(self._model_seconds(request.task)):
-                    answered = await self._asked(model, request)
+                    answered = await _asked(model, request, on_text)
                 answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
@@ -108,21 +115,6 @@ class Journal(Recording):
             return await self._put(replace(settled, seconds=round(seconds, 3)))
         finally:
             self.meter.release(hold)
-
-    async def _asked(self, model: Model, request: ModelRequest) -> ModelAnswer:
-        """A report is followed while it is written: its growth is shown, its text once checked."""
-        if request.task not in REPORT_TASKS or not isinstance(model, StreamingModel):
-            return await model.complete(request)
-        shown = 0
-
-        def hear(text: str) -> None:
-            nonlocal shown
-            words = len(text.split()) // WORDS_SHOWN * WORDS_SHOWN
-            if words > shown:
-                shown = words
-                self.emit(Action(f"Writing the report: about {words:,} words so far"))
-
-        return await model.stream(request, hear)
 
     async def context_tokens(self) -> int | None:
         """The model's window, prompt and answer together, as it was when the run first asked."""
@@ -288,6 +280,12 @@ class Journal(Recording):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _asked(model: Model, request: ModelRequest, on_text: Hear | None) -> ModelAnswer:
+    if on_text is None or not isinstance(model, StreamingModel):
+        return await model.complete(request)
+    return await model.stream(request, on_text)
 
 
 def _model_failure(failure: ModelFailure) -> dict[str, Any]:

@@ -27,6 +27,8 @@ from research.engine.records.run import (
     Action,
     Checks,
     Citation,
+    Drafted,
+    DraftedSentence,
     Estimate,
     Evaluation,
     ModelUse,
@@ -63,6 +65,8 @@ __all__ = [
     "Complexity",
     "Criterion",
     "Dimensions",
+    "Drafted",
+    "DraftedSentence",
     "Estimate",
     "Evaluation",
     "Evidence",
@@ -108,6 +112,7 @@ Record = (
     | Usage
     | Evaluation
     | Action
+    | Drafted
     | RefusedQuote
     | Problem
 )

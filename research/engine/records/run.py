@@ -114,6 +114,21 @@ class Action:
 
 
 @dataclass(frozen=True)
+class DraftedSentence:
+    """`about` is the sub-question's text, '' in the short answer."""
+
+    text: str
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Drafted:
+    """What a model has written of the report so far; nothing of it is checked. Key: the run."""
+
+    sentences: tuple[DraftedSentence, ...]
+
+
+@dataclass(frozen=True)
 class Citation:
     """`[marker]` in the report: the quote of one record in one page."""
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from research.engine.budget import BudgetSpent
 from research.engine.journal import Journal
 from research.engine.records import Problem
-from research.engine.tools import ModelFailure, ModelRequest, ModelRole
+from research.engine.tools import Hear, ModelFailure, ModelRequest, ModelRole
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
 _TEMPLATES = jinja2.Environment(
@@ -77,11 +77,17 @@ class TaskFailed(Exception):
 
 
 async def ask(
-    journal: Journal, attempts: int, place: str, task: Task[A], context: Mapping[str, Any]
+    journal: Journal,
+    attempts: int,
+    place: str,
+    task: Task[A],
+    context: Mapping[str, Any],
+    on_text: Hear | None = None,
 ) -> A:
     """The checked answer of one task; an invalid answer is shown to the model with its fault.
 
-    Raises `TaskFailed` when `attempts` are used up or a budget is spent.
+    `on_text` hears each attempt's text grow, where the model can be followed. Raises
+    `TaskFailed` when `attempts` are used up or a budget is spent.
     """
     system, prompt = task.rendered(context)
     most_tokens = task.max_output_tokens + journal.meter.config.model_reasoning_tokens
@@ -93,7 +99,7 @@ async def ask(
         if attempt > 1:
             journal.meter.usage.retries += 1
         try:
-            answer = await journal.model(place, attempt, request)
+            answer = await journal.model(place, attempt, request, on_text)
         except BudgetSpent as spent:
             raise TaskFailed(str(spent.reason)) from None
         except ModelFailure as failure:
@@ -120,13 +126,13 @@ class InvalidAnswer(ValueError):
 
 def parse(text: str, answer: type[A]) -> A:
     """Read the JSON object in a model's text, past reasoning, fences and chatter."""
-    plain = _THINKING.sub("", text)
+    plain = without_thoughts(text)
     start, end = plain.find("{"), plain.rfind("}")
     if start < 0 or end < start:
         raise InvalidAnswer("There was no JSON object in the answer.")
     try:
         found, _ = _DECODER.raw_decode(plain, start)
-        return answer.model_validate(_storable(found))
+        return answer.model_validate(storable(found))
     except json.JSONDecodeError as error:
         raise InvalidAnswer(f"The JSON is broken: {error.msg} at character {error.pos}.") from None
     except ValidationError as error:
@@ -136,14 +142,19 @@ def parse(text: str, answer: type[A]) -> A:
         raise InvalidAnswer("The JSON is too deep, or holds a number without end.") from None
 
 
-def _storable(found: Any) -> Any:
+def without_thoughts(text: str) -> str:
+    """A model's text without what it thought aloud first."""
+    return _THINKING.sub("", text)
+
+
+def storable(found: Any) -> Any:
     """Without NUL and lone surrogates, which JSON can spell and no store can keep."""
     if isinstance(found, str):
         return found.replace("\0", "").encode(errors="replace").decode()
     if isinstance(found, list):
-        return [_storable(part) for part in found]
+        return [storable(part) for part in found]
     if isinstance(found, dict):
-        return {key: _storable(part) for key, part in found.items()}
+        return {key: storable(part) for key, part in found.items()}
     return found
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from research.engine.draft import Draft, Fault, Section, Statement
+from research.engine.draft import Draft, Fault, Section, Statement, without_ids
 from research.engine.extractive import drafting
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
@@ -15,8 +14,8 @@ from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.assess import disputes
 from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.growing import Growing
 from research.engine.tasks.small import draft as small
-from research.engine.text import normalise
 
 
 class DraftStatement(Answer):
@@ -47,7 +46,6 @@ class RepairAnswer(Answer):
 DRAFT = Task("draft", DraftAnswer, 4000)
 REPAIR = Task("repair", RepairAnswer, 2000)
 CONTEXT_WORDS = 25_000
-_IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 LENGTHS = {"simple": "about 400", "ordinary": "600 to 900", "complex": "900 to 1,500"}
 
 
@@ -56,6 +54,7 @@ async def write(run: Run) -> Draft:
     if run.is_small:
         return await small.write(run)
     if run.has_model:
+        growing = Growing(run)
         try:
             task, context = await fitted(run, DRAFT, partial(_context, run))
             answer = await ask(
@@ -64,7 +63,9 @@ async def write(run: Run) -> Draft:
                 f"{run.report_place}/draft",
                 task,
                 context,
+                growing.hear,
             )
+            growing.tell()
             return _draft(run.ledger, answer)
         except TaskFailed as failed:
             run.fell_back(DRAFT.name, failed.cause)
@@ -97,6 +98,7 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
             "evidence": most_relevant(concerned, room),
         }
 
+    run.doing("Mending sentences that say more than their evidence")
     try:
         task, shown = await fitted(run, REPAIR, context)
         answer = await ask(
@@ -149,5 +151,4 @@ def _draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
 
 def _statement(text: str, evidence: Sequence[str]) -> Statement:
     """The sentence without ids that the model wrote into it, and the ids that it cites."""
-    text = _IDS.sub("", text)
-    return Statement(normalise(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))
+    return Statement(without_ids(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))

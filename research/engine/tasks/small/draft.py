@@ -14,6 +14,7 @@ from research.engine.records import Aspect
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.growing import Growing
 from research.engine.text import normalise
 
 EVIDENCE_SHOWN = 6
@@ -38,19 +39,20 @@ async def write(run: Run) -> Draft:
     """A section a call; one that the model fails on is made of quotations."""
     quoted = drafting.draft(run.ledger)
     passages = {section.aspect_id: section for section in quoted.sections}
-    sections = []
+    sections, growing = [], Growing(run)
     for aspect in run.ledger.aspects.values():
         if aspect.state not in ANSWERING or aspect.id not in passages:
             continue
         try:
-            sections.append(await _section(run, aspect))
+            sections.append(await _section(run, aspect, growing))
         except TaskFailed as failed:
+            growing.hear("")
             run.fell_back(TASK.name, failed.cause)
             sections.append(passages[aspect.id])
     return replace(quoted, sections=tuple(sections))
 
 
-async def _section(run: Run, aspect: Aspect) -> Section:
+async def _section(run: Run, aspect: Aspect, growing: Growing) -> Section:
     records = [r for r in run.ledger.evidence if r.aspect_id == aspect.id]
 
     def context(room: int) -> dict[str, Any]:
@@ -59,7 +61,9 @@ async def _section(run: Run, aspect: Aspect) -> Section:
 
     task, shown = await fitted(run, TASK, context)
     place = f"{run.report_place}/draft/{aspect.id}"
-    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    growing.go_on(aspect.text)
+    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown, growing.hear)
+    growing.tell()
     said = [
         Statement(normalise(s.text), tuple(dict.fromkeys(i.strip("[] ") for i in s.evidence)))
         for s in answer.statements[:MOST_STATEMENTS]

@@ -1,0 +1,81 @@
+"""The report while a model writes it: its sentences so far, told as they come to an end.
+
+What is told here is shown at once and checked by nobody. Nothing of it is journaled: a run that
+is resumed is told again by the model, or not at all where the whole answer is recorded.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from research.engine.draft import without_ids
+from research.engine.records import Action, Drafted, DraftedSentence
+from research.engine.run import Run
+from research.engine.tasks.ask import storable, without_thoughts
+from research.engine.text import words_in
+
+EVERY_SECONDS = 1.0
+WORDS_STEP = 25
+_PIECE = re.compile(r'"(?P<key>sub_question|text)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*")')
+
+
+class Growing:
+    """Hears an answer of task `draft` grow and emits `Drafted`, at most once a second."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._topics = {aspect.id: aspect.text for aspect in run.ledger.aspects.values()}
+        self._about = ""
+        self._before: tuple[DraftedSentence, ...] = ()
+        self._text = ""
+        self._told: tuple[DraftedSentence, ...] = ()
+        self._words = 0
+        self._next_at = 0.0
+
+    def go_on(self, about: str) -> None:
+        """What is heard next is a further answer, on this sub-question."""
+        self._before, self._text, self._about = self._sentences(), "", about
+
+    def hear(self, text: str) -> None:
+        """The answer so far; '' takes it back."""
+        self._text = text
+        tools = self._run.journal.tools
+        now = tools.clock.monotonic() if tools else 0.0
+        if now >= self._next_at:
+            self._next_at = now + EVERY_SECONDS
+            self.tell()
+
+    def tell(self) -> None:
+        """Emit the sentences that are whole, where there are others than before."""
+        sentences = self._sentences()
+        if sentences == self._told:
+            return
+        self._told = sentences
+        self._run.journal.emit(Drafted(sentences))
+        words = sum(words_in(said.text) for said in sentences) // WORDS_STEP * WORDS_STEP
+        if words > self._words:
+            self._words = words
+            said = f"Writing the report: about {words:,} words so far"
+            self._run.journal.emit(Action(said))
+
+    def _sentences(self) -> tuple[DraftedSentence, ...]:
+        return (*self._before, *sentences_in(self._text, self._topics, self._about))
+
+
+def sentences_in(
+    text: str, topics: Mapping[str, str], about: str = ""
+) -> Iterator[DraftedSentence]:
+    """The whole sentences of an answer that may be cut off anywhere; `topics`: id → sub-question,
+    `about` the one that the answer begins with.
+    """
+    for piece in _PIECE.finditer(without_thoughts(text)):
+        try:
+            value = json.loads(piece["value"], strict=False)
+        except ValueError:
+            continue
+        if piece["key"] == "sub_question":
+            about = topics.get(value, "")
+        elif said := without_ids(storable(value)):
+            yield DraftedSentence(said, about)

@@ -1,0 +1,74 @@
+"""D13: whether a new turn goes on with its topic, by shared words and markers."""
+
+import pytest
+
+from research.engine.extractive.follow_up import Turn, read_turn
+
+ASKED = "Who designed the Harrow Point lighthouse, and where was she trained?"
+FOUND = "Edda Marlow designed it; she learned her trade in Leith."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "How tall is the lighthouse?",
+        "When did Edda Marlow die?",
+        "Is it different from the lighthouse of Gull Rock?",
+        "Also, what did oil cost then?",
+        "Expand on the second point.",
+        "Go deeper.",
+        "What did it cost?",
+        "And in winter?",
+        "How so?",
+    ],
+)
+def test_a_turn_that_shares_words_or_refers_back_is_of_the_same_topic(said: str) -> None:
+    assert read_turn(ASKED, FOUND, said).same_topic
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "How do I bake bread?",
+        "Let's look at the lighthouse of Gull Rock instead.",
+        "Switch to lighthouses of Norway",
+        "A different lighthouse: who built Gull Rock?",
+        "New topic: lighthouse keepers' wages",
+    ],
+)
+def test_a_turn_that_shares_nothing_or_says_so_shifts_the_topic(said: str) -> None:
+    assert read_turn(ASKED, FOUND, said) == Turn(False, said)
+
+
+def test_a_marker_that_is_a_word_of_the_topic_is_no_marker() -> None:
+    asked = "How many ports does the switch of the lighthouse have?"
+    assert read_turn(asked, "", "Does the switch have a fuse?").same_topic
+
+
+@pytest.mark.parametrize(
+    "said, alone",
+    [
+        ("What did it cost?", "What did it cost (Harrow Point)?"),
+        ("Expand on the costs.", "Expand on the costs (Harrow Point)."),
+        ("How tall is the lighthouse?", "How tall is the lighthouse (Harrow Point)?"),
+        ("How tall is Harrow Point lighthouse?", "How tall is Harrow Point lighthouse?"),
+        ("When did  Edda Marlow\ndie?", "When did Edda Marlow die?"),
+        ("What about Gull Rock?", "What about Gull Rock (Harrow Point)?"),
+    ],
+)
+def test_the_question_can_be_understood_alone(said: str, alone: str) -> None:
+    assert read_turn(ASKED, FOUND, said).question == alone
+
+
+@pytest.mark.parametrize(
+    "asked, said, alone",
+    [
+        ("best practices for rotating secrets", "And backups?",
+         "And backups (best practices rotating secrets)?"),
+        ("灯台は誰が設計したか", "灯台の高さは", "灯台の高さは (灯台は誰が設計したか)"),
+    ],
+)  # fmt: skip
+def test_without_a_name_the_earlier_words_are_its_subject(
+    asked: str, said: str, alone: str
+) -> None:
+    assert read_turn(asked, "", said) == Turn(True, alone)
