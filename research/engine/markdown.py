@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from research.engine.draft import Draft, Section, Statement
+from research.engine.labels import Labels, labels
 from research.engine.ledger import ANSWERING, Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
-from research.engine.wording import count
 
 LEAST_PASSAGES = 3
 
@@ -28,6 +29,10 @@ class _Markers:
 
     ledger: Ledger
     places: dict[tuple[str, str, int], int] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> Labels:
+        return labels(self.ledger.plan.language)
 
     def of(self, evidence_ids: Iterable[str]) -> str:
         """`[1][4]` for every quote behind these records, one for each page."""
@@ -57,11 +62,11 @@ def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> 
     opening = f"{draft.opening} " if draft.opening else ""
     parts = [
         f"# {ledger.question}",
-        f"**{'Closest passages' if thin else 'Short answer'}.** {opening}{short}",
+        f"**{marks.words['closest' if thin else 'short_answer']}.** {opening}{short}",
         *(_section(ledger, section, marks) for section in draft.sections),
         _disagreements(ledger, marks),
-        _not_found(ledger, draft),
-        _dropped(ledger),
+        _not_found(ledger, draft, marks.words),
+        _dropped(ledger, marks.words),
     ]
     parts.insert(2, f"*{_facts(ledger, marks, ended, cut, by_code)}*")
     parts.append(_sources(ledger, marks))
@@ -85,23 +90,23 @@ def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
     quoted = any(statement.quoted for statement in section.statements)
     gap = "\n\n" if quoted else " "
     body = gap.join(_sentence(statement, marks) for statement in section.statements)
-    return f"## {aspect.text}\n\n*{_standing(ledger, aspect, section)}*\n\n{body}"
+    return f"## {aspect.text}\n\n*{_standing(ledger, aspect, section, marks.words)}*\n\n{body}"
 
 
-def _standing(ledger: Ledger, aspect: Aspect, section: Section) -> str:
+def _standing(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -> str:
     """Well established, or preliminary, in words and by a mark, by what the section cites."""
     if aspect.state is AspectState.DISPUTED:
-        return "⚠ Sources disagree"
+        return f"⚠ {words['disagree']}"
     if aspect.state not in ANSWERING:
-        return "○ Not settled: what was found does not answer it in full"
+        return f"○ {words['not_settled']}"
     cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
-        return f"● Well established: confirmed by {confirmed} independent sources"
+        return f"● {words['established'].format(n=confirmed)}"
     keys = {key for record in cited for key in record.keys}
     if len(keys) > 1:
-        return f"◐ From {len(keys)} sources, each on its own"
-    return "○ Preliminary: one source"
+        return f"◐ {words['each_alone'].format(n=len(keys))}"
+    return f"○ {words['preliminary']}"
 
 
 def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) -> str:
@@ -115,23 +120,25 @@ def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) 
     }
     pages = {url for _, url, _ in marks.places}
     local = all(url.startswith("file:") for url in pages)
-    where = count(len(pages), "document") if local else count(len(sites), "site")
+    words = marks.words
+    where = words.count("document", len(pages)) if local else words.count("site", len(sites))
     newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
     facts = [
-        f"{ledger.answered()} of {len(ledger.aspects)} answered",
-        f"{count(quotes, 'quote')} from {where}",
-        f"newest {newest[:10]}" if newest else "",
-        _one_page(marks, pages),
-        f"{count(cut, 'statement')} cut in the check" if cut else "",
-        f"{count(by_code, 'step')} done by code, since the model failed" if by_code else "",
+        words["answered"].format(n=ledger.answered(), all=len(ledger.aspects)),
+        words["from"].format(quotes=words.count("quote", quotes), where=where),
+        words["newest"].format(date=newest[:10]) if newest else "",
+        words["one_page"] if _is_from_one(marks, pages) else "",
+        words.count("cut", cut) if cut else "",
+        words.count("by_code", by_code) if by_code else "",
         ended.rstrip("."),
     ]
     return " · ".join(filter(None, facts))
 
 
-def _one_page(marks: _Markers, pages: set[str]) -> str:
+def _is_from_one(marks: _Markers, pages: set[str]) -> bool:
+    """Whether more than half of the quotes stand in one page."""
     most = max((sum(url == page for _, url, _ in marks.places) for page in pages), default=0)
-    return "more than half from one page" if len(pages) > 1 and most * 2 > len(marks.places) else ""
+    return len(pages) > 1 and most * 2 > len(marks.places)
 
 
 def _disagreements(ledger: Ledger, marks: _Markers) -> str:
@@ -140,38 +147,41 @@ def _disagreements(ledger: Ledger, marks: _Markers) -> str:
         for other_id in record.contradicts:
             if int(other_id[1:]) > int(record.id[1:]):
                 lines.append(_pair(record, records[other_id], marks))
-    return "## Sources disagree\n\n" + "\n\n".join(lines) if lines else ""
+    return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
 
 
 def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
     return "\n".join(
-        f"- {r.sources[0].domain}, {(r.sources[0].published or 'undated')[:10]}: "
+        f"- {r.sources[0].domain}, "
+        f"{(r.sources[0].published or '')[:10] or marks.words['undated']}: "
         f"“{_own_words(plain(r.sources[0].quote))}” {marks.of([r.id])}"
         for r in (one, other)
     )
 
 
-def _not_found(ledger: Ledger, draft: Draft) -> str:
+def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
     """What nothing was found on; a sub-question with a section of its own stands there alone."""
     shown = {section.aspect_id for section in draft.sections}
     missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING and a.id not in shown]
     if not missing:
         return ""
     lines = [f"- {aspect.text}" for aspect in missing]
-    tried = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
-    return "## Not found\n\n" + "\n".join(lines) + f"\n\nSearches tried: {tried}."
+    queries = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
+    tried = words["tried"].format(queries=queries)
+    return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
 
 
-def _dropped(ledger: Ledger) -> str:
+def _dropped(ledger: Ledger, words: Labels) -> str:
     lines = [f"- {aspect.text}" for aspect in ledger.dropped.values()]
-    return "## Left out at your request\n\n" + "\n".join(lines) if lines else ""
+    return f"## {words['dropped']}\n\n" + "\n".join(lines) if lines else ""
 
 
 def _sources(ledger: Ledger, marks: _Markers) -> str:
     cited: dict[str, list[int]] = {}
     for (_, url, _), mark in marks.places.items():
         cited.setdefault(url, []).append(mark)
-    lines = ["## Sources", "### Cited"]
+    words = marks.words
+    lines = [f"## {words['sources']}", f"### {words['cited']}"]
     lines.append("\n".join(
         f"- {''.join(f'[{m}]' for m in numbers)} {_named(ledger.sources[url])}"
         for url, numbers in cited.items()
@@ -179,9 +189,9 @@ def _sources(ledger: Ledger, marks: _Markers) -> str:
     unused = [s for s in ledger.sources.values() if s.status == "read" and s.url not in cited]
     failed = [s for s in ledger.sources.values() if s.status in {"refused", "failed", "empty"}]
     if unused:
-        lines += ["### Read but not used", "\n".join(f"- {_named(s)}" for s in unused)]
+        lines += [f"### {words['unused']}", "\n".join(f"- {_named(s)}" for s in unused)]
     if failed:
-        lines.append("### Refused or failed")
+        lines.append(f"### {words['failed']}")
         lines.append("\n".join(f"- {_named(s)}: {s.reason}" for s in failed))
     return "\n\n".join(lines)
 

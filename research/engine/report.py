@@ -8,6 +8,7 @@ from datetime import datetime
 
 from research.engine.draft import Draft, Section, Statement, faults, mended, without
 from research.engine.extractive.drafting import SHORT_ANSWER_WORDS, closest, statement
+from research.engine.labels import labels
 from research.engine.ledger import ANSWERING, Ledger
 from research.engine.markdown import Rendered, render
 from research.engine.records import (
@@ -77,7 +78,8 @@ async def publish(run: Run, written: Written | None) -> None:
 
 
 def _rendered(run: Run, checked: Checked) -> Rendered:
-    ended, by_code = run.state.termination_text or "", run.journal.meter.fallen_back
+    words, by_code = labels(run.ledger.plan.language), run.journal.meter.fallen_back
+    ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
     return render(run.ledger, checked.draft, ended, checked.cut, by_code)
 
 

@@ -15,6 +15,7 @@ from research.engine.draft import Draft, Section, Statement
 from research.engine.extractive.passages import reads_well
 from research.engine.extractive.question import Asked, read_question
 from research.engine.extractive.wanted import Need, decides
+from research.engine.labels import labels
 from research.engine.ledger import Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, Evidence, Quoted
@@ -31,8 +32,6 @@ OF_A_SECTION = 2
 SHORTEST_QUOTE = 8
 _STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
 
-NOTHING_DIRECT = "No passage answers this directly; the closest:"
-
 
 def draft(ledger: Ledger) -> Draft:
     """Short answer and a section for each sub-question that has an answer."""
@@ -46,7 +45,7 @@ def draft(ledger: Ledger) -> Draft:
     return Draft(
         tuple(statement(record) for record in short),
         tuple(sections),
-        "" if direct else NOTHING_DIRECT,
+        "" if direct else labels(ledger.plan.language)["no_direct"],
     )
 
 
@@ -60,7 +59,9 @@ def _direct(short: Sequence[Evidence], asked: Asked) -> bool:
 def closest(ledger: Ledger) -> Draft:
     """The passages that come closest where none answers."""
     best = sorted(ledger.evidence, key=_rank)[:CLOSEST]
-    return Draft(tuple(statement(record) for record in best), (), NOTHING_DIRECT)
+    return Draft(
+        tuple(statement(record) for record in best), (), labels(ledger.plan.language)["no_direct"]
+    )
 
 
 def statement(record: Evidence) -> Statement:

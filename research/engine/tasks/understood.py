@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from research.engine.extractive import planning
+from research.engine.languages import compared, language_of
 from research.engine.records import Complexity, PlannedAspect
+
+VERBATIM = "Passages are quoted word for word; nothing is rephrased."
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,14 @@ class Understood:
 
 def from_wording(question: str, clarifications: tuple[str, ...], comment: str) -> Understood:
     """The extractive plan: nothing is understood that the words don't say."""
+    language = language_of(question)
     plan = planning.plan(" ".join((question, *clarifications, comment)).strip(), question)
     return Understood(
         brief=plan.brief,
         complexity=plan.complexity,
-        language="en",
+        language=language,
         aspects=plan.aspects,
         scope="The question as it is worded.",
-        evidence_strategy="Passages are quoted word for word; nothing is rephrased.",
+        evidence_strategy=f"{VERBATIM} {compared(language)}".strip(),
         output_format="Quoted passages under each sub-question, with their sources.",
     )

@@ -1,0 +1,62 @@
+"""The language of a short text, by its script and its commonest words (rule F11).
+
+A guess for planning without a model; where nothing tells, it is English. What is compared
+without a model is stemmed in English only, and `compared` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+ENGLISH = "en"
+_SCRIPTS = (
+    ("ja", re.compile("[\u3040-\u30ff]")),
+    ("ko", re.compile("[\uac00-\ud7af]")),
+    ("zh", re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")),
+    ("ru", re.compile("[\u0400-\u04ff]")),
+    ("el", re.compile("[\u0370-\u03ff]")),
+    ("he", re.compile("[\u0590-\u05ff]")),
+    ("ar", re.compile("[\u0600-\u06ff]")),
+    ("hi", re.compile("[\u0900-\u097f]")),
+    ("th", re.compile("[\u0e00-\u0e7f]")),
+)
+_NAMES = {
+    "ja": "Japanese", "ko": "Korean", "zh": "Chinese", "ru": "Russian", "el": "Greek",
+    "he": "Hebrew", "ar": "Arabic", "hi": "Hindi", "th": "Thai", "de": "German", "fr": "French",
+    "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
+}  # fmt: skip
+_UNSPACED = frozenset({"ja", "zh", "th"})
+_WORD = re.compile(r"[^\W\d_]+")
+_LEAST_SHARE = 0.3
+"""Of the characters: a foreign name in an English question does not make it foreign."""
+
+
+def language_of(text: str) -> str:
+    """An ISO 639-1 code."""
+    letters = sum(map(str.isalpha, text)) or 1
+    for code, script in _SCRIPTS:
+        if len(script.findall(text)) >= _LEAST_SHARE * letters:
+            return "ja" if code == "zh" and _SCRIPTS[0][1].search(text) else code
+    words = [word.lower() for word in _WORD.findall(text)]
+    counts = {code: sum(w in known for w in words) for code, known in _function_words().items()}
+    best = max(counts.values())
+    return next((code for code, n in counts.items() if n == best and best), ENGLISH)
+
+
+def compared(language: str) -> str:
+    """What code alone does less well in this language than in English; '' where nothing."""
+    if language == ENGLISH:
+        return ""
+    name = _NAMES.get(language, "this language")
+    if language in _UNSPACED:
+        return f"In {name} words are not told apart: text is compared in pairs of characters."
+    return f"In {name} words are compared as written: their endings and everyday words count too."
+
+
+@cache
+def _function_words() -> dict[str, frozenset[str]]:
+    text = (Path(__file__).parent / "data" / "function_words.txt").read_text("utf-8")
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    return {code: frozenset(words) for code, *words in lines}

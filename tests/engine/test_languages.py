@@ -1,0 +1,88 @@
+"""Rule F11: the report's language follows the question, and what that costs is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from research.engine.labels import labels, translated
+from research.engine.languages import compared, language_of
+from research.engine.records import StopReason
+from research.engine.tasks.understood import from_wording
+from tests.engine.scripted import Web, World, page
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [
+        ("When was the Eiffel Tower finished?", "en"),
+        ("Wann wurde der Eiffelturm fertig?", "de"),
+        ("Quand la tour Eiffel a-t-elle été achevée ?", "fr"),
+        ("¿Cuándo se terminó la Torre Eiffel?", "es"),
+        ("Quando è stata finita la Torre Eiffel?", "it"),
+        ("Quando foi concluída a Torre Eiffel e por quem?", "pt"),
+        ("Wanneer was de Eiffeltoren klaar en wie heeft het gebouwd?", "nl"),
+        ("埃菲尔铁塔什么时候建成？", "zh"),
+        ("エッフェル塔はいつ完成しましたか", "ja"),
+        ("Когда была построена Эйфелева башня?", "ru"),
+        ("에펠탑은 언제 완공되었나요?", "ko"),
+        ("What does the Chinese word 道 mean in English?", "en"),
+        ("autovacuum_vacuum_scale_factor", "en"),
+        ("", "en"),
+    ],
+)
+def test_f11_a_question_tells_its_language(question: str, language: str) -> None:
+    assert language_of(question) == language
+    assert from_wording(question, (), "").language == language
+
+
+def test_f11_what_a_language_does_not_get_is_said_in_the_plan() -> None:
+    assert compared("en") == ""
+    assert "German" in from_wording("Wann wurde der Turm gebaut?", (), "").evidence_strategy
+    assert "pairs of characters" in from_wording("塔什么时候建成？", (), "").evidence_strategy
+
+
+def test_f11_every_translation_has_every_label() -> None:
+    english = labels("en").words
+    for code in translated() - {"en"}:
+        words = labels(code).words
+        own = {key for key in words if not key.startswith("ended_")}
+        assert own == english.keys(), code
+        assert len(words) - len(own) == 5, code
+        for key, value in english.items():
+            assert isinstance(words[key], type(value)), (code, key)
+            assert _holes(words[key]) == _holes(value), (code, key)
+
+
+def _holes(value: str | list[str]) -> set[str]:
+    texts = [value] if isinstance(value, str) else value
+    names = ("n", "all", "quotes", "where", "date", "queries")
+    return {name for name in names for text in texts if "{" + name + "}" in text}
+
+
+def test_f11_a_language_without_labels_gets_english_ones() -> None:
+    assert labels("fi").language == "en"
+    assert labels("de-AT").language == "de"
+
+
+@pytest.mark.parametrize("reason", list(StopReason))
+def test_f11_every_reason_to_end_has_words_in_every_language(reason: StopReason) -> None:
+    for code in translated() - {"en"}:
+        assert labels(code).ended(reason, "Stopped: why.") != "Stopped: why"
+    assert labels("en").ended(reason, "Stopped: why.") == "Stopped: why"
+
+
+async def test_f11_the_words_around_the_quotes_follow_the_question() -> None:
+    """Without a model too, where code finds a German passage for a German question."""
+    text = (
+        "Der Leuchtturm von Kampen wurde im Jahr 1856 fertig gebaut und danach mehrmals erneuert."
+        "\n\nSein Licht ist seit 1856 in jeder Nacht über zwanzig Seemeilen weit zu sehen."
+    )
+    question = "Wann wurde der Leuchtturm von Kampen fertig?"
+    ran = await World(Web([page("https://kampen.example/turm", text)])).ask(question)
+    answer, facts = ran.report.markdown.split("\n\n")[1:3]
+    assert answer.startswith(("**Kurze Antwort.**", "**Die nächsten Stellen.**"))
+    assert "1856 fertig gebaut" in answer
+    assert "1 von 1 beantwortet" in facts and "beendet" in facts
+    assert "## Quellen\n\n### Zitiert" in ran.report.markdown
+    for english in ("Sources", "Stopped", "answered", "Short answer", "Preliminary"):
+        assert english not in ran.report.markdown
