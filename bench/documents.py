@@ -29,9 +29,9 @@ from pathlib import Path
 from typing import Any
 
 from bench.documentation import FOLDERS
+from research.retrieval.fts5 import match_expression
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
-from research.retrieval.ranking import match_expression
 from research.retrieval.terms import query_terms
 
 POSTGRESQL, PYTHON = FOLDERS
