@@ -81,7 +81,10 @@ CREATE TABLE titles (
     collection_id bigint NOT NULL,{_TERMS};
 CREATE TABLE pages (
     document_id bigint PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
-    collection_id bigint NOT NULL,{_TERMS};
+    collection_id bigint NOT NULL,
+    title_words integer NOT NULL,
+    passages integer NOT NULL,
+    passage_words integer NOT NULL,{_TERMS};
 CREATE TABLE passages (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     document_id bigint NOT NULL REFERENCES documents ON DELETE CASCADE,
@@ -106,7 +109,8 @@ _SEARCHING = f"""
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 SET LOCAL search_path TO {SCHEMA};
 SET LOCAL enable_seqscan TO off;
-SET LOCAL jit TO off
+SET LOCAL jit TO off;
+SET LOCAL work_mem TO '32MB'
 """
 _WRITING = f"""
 SET LOCAL search_path TO {SCHEMA};

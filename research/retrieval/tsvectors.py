@@ -12,17 +12,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from research.retrieval.lexemes import Vector, lexemes, phrase_query
+from research.retrieval.lexemes import lexemes, phrase_query
 from research.retrieval.ranking import Match, Matches, Weights, telling
 from research.retrieval.reading import ReadDocument, lexed
 from research.retrieval.terms import QueryTerms
 
 _K1, _B = 1.2, 0.75
 # How many times the wanted rows have their vectors read.
-_READ_FOR_EACH = 3
+_READ_FOR_EACH = 2
 
-_ADD = """
-INSERT INTO {table} (document_id, collection_id, words, vector) VALUES (?, ?, ?, ?::tsvector)
+_ADD_TITLE = """
+INSERT INTO titles (document_id, collection_id, words, vector) VALUES (?, ?, ?, ?::tsvector)
+"""
+_ADD_PAGE = """
+INSERT INTO pages (document_id, collection_id, title_words, passages, passage_words, words, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?::tsvector)
 """
 _ADD_PASSAGES = """
 INSERT INTO passages (document_id, collection_id, starts, ends, words, vector)
@@ -31,9 +35,10 @@ FROM unnest(?::integer[], ?::integer[], ?::integer[], ?::text[]) WITH ORDINALITY
     AS passage (starts, ends, words, vector, number)
 ORDER BY number
 """
-_SIZE = """
-SELECT count(*) AS rows, coalesce(avg(words), 0)::float AS average FROM {table}
-WHERE collection_id = ANY(?)
+_SIZES = """
+SELECT count(*) AS pages, sum(words) AS page_words, sum(title_words) AS title_words,
+    sum(passages) AS passages, sum(passage_words) AS passage_words
+FROM pages WHERE collection_id = ANY(?)
 """
 _ASKED = "unnest(?::text[]) WITH ORDINALITY AS asked (query, number)"
 _COUNTS = f"""
@@ -67,11 +72,16 @@ WHERE t.{key} = ANY(?) AND entry.lexeme = ANY(?)
 
 @dataclass(frozen=True)
 class _Table:
-    """Where to look, what a row is told by, and what a word in a field of each label weighs."""
+    """Where to look, what a row is told by, and what a word in a field of each label weighs.
+
+    `rows` and `average` are how many there are in the collections asked, and their mean words.
+    """
 
     name: str
     key: str
     fields: Mapping[str, float]
+    rows: int
+    average: float
 
     def statement(self, form: str) -> str:
         return form.format(table=self.name, key=self.key)
@@ -90,8 +100,10 @@ class TsVectors:
     ) -> None:
         made = read.lexed or lexed(path, read)
         owner = (document_id, collection_id)
-        for table, vector in (("titles", made.title), ("pages", made.page)):
-            connection.execute(_ADD.format(table=table), (*owner, vector.words, vector.text))
+        connection.execute(_ADD_TITLE, (*owner, made.title.words, made.title.text))
+        passage_words = [vector.words for vector in made.passages]
+        sizes = (made.title.words, len(passage_words), sum(passage_words), made.page.words)
+        connection.execute(_ADD_PAGE, (*owner, *sizes, made.page.text))
         passages = [indexed.passage for indexed in read.passages]
         connection.execute(
             _ADD_PASSAGES,
@@ -99,7 +111,8 @@ class TsVectors:
                 *owner,
                 [passage.start for passage in passages],
                 [passage.end for passage in passages],
-                *_columns(made.passages),
+                passage_words,
+                [vector.text for vector in made.passages],
             ),
         )
 
@@ -112,11 +125,7 @@ class TsVectors:
         w = weights
         asked_for = "SELECT id FROM collections WHERE name = ANY(?)"
         ids = [row["id"] for row in connection.execute(asked_for, (list(collections),))]
-        titles = _Table("titles", "document_id", {"a": 1.0, "c": w.name_in_titles})
-        pages = _Table(
-            "pages", "document_id", {"a": w.title, "b": w.headings, "c": w.name, "d": 1.0}
-        )
-        passages = _Table("passages", "id", {"b": w.passage_heading, "d": 1.0})
+        titles, pages, passages = _tables(connection, ids, w)
         counts = _counts(connection, pages, ids, [*terms.words, *terms.identifiers])
         in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
         return Matches(
@@ -126,8 +135,24 @@ class TsVectors:
         )
 
 
-def _columns(vectors: Sequence[Vector]) -> tuple[list[int], list[str]]:
-    return [vector.words for vector in vectors], [vector.text for vector in vectors]
+def _tables(connection: Any, collections: Sequence[int], weights: Weights) -> Sequence[_Table]:
+    """Titles, pages and passages."""
+    w, size = weights, connection.execute(_SIZES, (collections,)).fetchone()
+    pages, passages = size["pages"], size["passages"] or 0
+
+    def table(
+        name: str, key: str, rows: int, words: int | None, fields: Mapping[str, float]
+    ) -> _Table:
+        return _Table(name, key, fields, rows, (words or 0) / (rows or 1) or 1.0)
+
+    in_title = {"a": 1.0, "c": w.name_in_titles}
+    in_page = {"a": w.title, "b": w.headings, "c": w.name, "d": 1.0}
+    in_passage = {"b": w.passage_heading, "d": 1.0}
+    return (
+        table("titles", "document_id", pages, size["title_words"], in_title),
+        table("pages", "document_id", pages, size["page_words"], in_page),
+        table("passages", "id", passages, size["passage_words"], in_passage),
+    )
 
 
 def _counts(
@@ -144,18 +169,17 @@ def _best(
     connection: Any, table: _Table, collections: Sequence[int], phrases: Sequence[str], most: int
 ) -> list[Match]:
     """The rows of the best score, best first, ties in the order in which they were added."""
-    size = connection.execute(table.statement(_SIZE), (collections,)).fetchone()
     queries = [phrase_query(phrase) for phrase in phrases]
     candidates = connection.execute(
         table.statement(_CANDIDATES),
-        (queries, collections, size["rows"], _READ_FOR_EACH * most),
+        (queries, collections, table.rows, _READ_FOR_EACH * most),
     ).fetchall()
     parts = [lexemes(phrase) for phrase in phrases]
     counted = _counted(connection, table, candidates, parts)
     matches = []
     for row in candidates:
         document_id, frequencies = counted[row["key"]]
-        length = 1 - _B + _B * row["words"] / (size["average"] or 1)
+        length = 1 - _B + _B * row["words"] / table.average
         score = 0.0
         for number, rarity in zip(row["numbers"], row["rarities"], strict=True):
             # A phrase stands in a text no more often than the rarest of its words.
