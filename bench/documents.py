@@ -4,6 +4,8 @@
     .venv/bin/python -m bench.documents index
     .venv/bin/python -m bench.documents large
 
+`--database postgresql` keeps the index there rather than in SQLite.
+
 `pages` asks `bench/questions/pages.jsonl` of the Python and PostgreSQL manuals in one index;
 `index` reads the Python manual twice; `large` searches 25,000 made pages.
 """
@@ -26,12 +28,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from bench.documentation import FOLDERS
+from bench.index_places import Database, empty_index
+from research.retrieval.folder import FileAddressing, scan
+from research.retrieval.fts5 import match_expression
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
-from research.retrieval.ranking import match_expression
 from research.retrieval.terms import query_terms
 
 POSTGRESQL, PYTHON = FOLDERS
@@ -91,17 +95,18 @@ def _placed(question: dict[str, Any], names: Sequence[str], found: Sequence[str]
     )
 
 
-def ask_plainly(path: Path, names: Sequence[str]) -> list[Asked]:
+async def ask_plainly(index: DocumentIndex, names: Sequence[str]) -> list[Asked]:
     """The yardstick: the same questions to BM25 over whole pages, stemmed, without fields."""
     connection = sqlite3.connect(":memory:")
-    connection.execute("ATTACH ? AS stored", (str(path),))
     connection.execute(
         "CREATE VIRTUAL TABLE plain USING fts5(url UNINDEXED, body, tokenize=porter)"
     )
-    connection.execute(
-        "INSERT INTO plain SELECT d.url, t.title || char(10) || t.text FROM stored.documents d"
-        " JOIN stored.texts t ON t.id = d.text_id"
-    )
+    for name, folder in zip(names, FOLDERS, strict=True):
+        for file in scan(folder).files:
+            page = await index.document(FileAddressing().address(name, file.path).url, [name])
+            if page is not None:
+                values = (page.url, f"{page.title}\n{page.text}")
+                connection.execute("INSERT INTO plain VALUES (?, ?)", values)
     asked = []
     for each in questions():
         asked_for = query_terms(each["question"])
@@ -115,15 +120,12 @@ def ask_plainly(path: Path, names: Sequence[str]) -> list[Asked]:
 
 
 @asynccontextmanager
-async def manuals(path: Path) -> AsyncIterator[tuple[DocumentIndex, list[str]]]:
-    """Both manuals in one index at `path`, and the names of their collections."""
-    index = DocumentIndex(path)
-    try:
+async def manuals(database: Database) -> AsyncIterator[tuple[DocumentIndex, list[str]]]:
+    """Both manuals in one index, and the names of their collections."""
+    with empty_index(database) as index:
         with TextPool() as pool:
             names = [(await index.refresh(folder, pool)).collection for folder in FOLDERS]
         yield index, names
-    finally:
-        index.close()
 
 
 # --- how fast -------------------------------------------------------------------------------
@@ -143,14 +145,10 @@ class Indexed:
     again: float
 
 
-async def measure_indexing(folder: Path) -> Indexed:
-    with tempfile.TemporaryDirectory() as state:
-        index = DocumentIndex(Path(state) / "documents.sqlite3")
-        try:
-            (_, cold, cpu), (files, again, _) = [await _refresh(index, folder) for _ in range(2)]
-            return Indexed(files, cold, cpu, again)
-        finally:
-            index.close()
+async def measure_indexing(folder: Path, database: Database = "sqlite") -> Indexed:
+    with empty_index(database) as index:
+        (_, cold, cpu), (files, again, _) = [await _refresh(index, folder) for _ in range(2)]
+        return Indexed(files, cold, cpu, again)
 
 
 async def _refresh(index: DocumentIndex, folder: Path) -> tuple[int, float, float]:
@@ -177,16 +175,16 @@ class Large:
     first_five: float
 
 
-async def measure_large() -> Large:
-    with tempfile.TemporaryDirectory() as state, TextPool() as pool:
+async def measure_large(database: Database = "sqlite") -> Large:
+    with (
+        tempfile.TemporaryDirectory() as state,
+        TextPool() as pool,
+        empty_index(database) as index,
+    ):
         folder = Path(state) / "pages"
         queries = make_pages(folder)
-        index = DocumentIndex(Path(state) / "documents.sqlite3")
-        try:
-            name = (await index.refresh(folder, pool)).collection
-            return await _search_large(index, name, queries)
-        finally:
-            index.close()
+        name = (await index.refresh(folder, pool)).collection
+        return await _search_large(index, name, queries)
 
 
 async def _search_large(index: DocumentIndex, name: str, queries: dict[str, str]) -> Large:
@@ -245,10 +243,9 @@ def _query(words: list[str], chance: random.Random) -> str:
 # --- the command ----------------------------------------------------------------------------
 
 
-async def _pages(part: str | None, misses: bool) -> None:
-    with tempfile.TemporaryDirectory() as state:
-        async with manuals(Path(state) / "documents.sqlite3") as (index, names):
-            asked, plainly = await ask(index, names), ask_plainly(index.path, names)
+async def _pages(database: Database, part: str | None, misses: bool) -> None:
+    async with manuals(database) as (index, names):
+        asked, plainly = await ask(index, names), await ask_plainly(index, names)
     for name, given in (("ours", asked), ("plain BM25", plainly)):
         for kind in KINDS:
             chosen = [each for each in given if each.kind == kind]
@@ -261,6 +258,7 @@ async def _pages(part: str | None, misses: bool) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--database", choices=get_args(Database), default="sqlite")
     what = parser.add_subparsers(dest="what", required=True)
     pages = what.add_parser("pages")
     pages.add_argument("--part", choices=["tune", "check"])
@@ -269,13 +267,13 @@ def main() -> None:
     what.add_parser("large")
     told = parser.parse_args()
     if told.what == "pages":
-        asyncio.run(_pages(told.part, told.misses))
+        asyncio.run(_pages(told.database, told.part, told.misses))
     elif told.what == "index":
-        indexed = asyncio.run(measure_indexing(PYTHON))
+        indexed = asyncio.run(measure_indexing(PYTHON, told.database))
         print(f"{indexed.files} files: {indexed.cold:.1f} s ({indexed.cpu:.1f} s of CPU),"
               f" again {indexed.again:.2f} s")  # fmt: skip
     else:
-        large = asyncio.run(measure_large())
+        large = asyncio.run(measure_large(told.database))
         print(f"median of {len(large.wall_ms)}: {statistics.median(large.wall_ms):.0f} ms"
               f" ({statistics.median(large.cpu_ms):.0f} ms of CPU),"
               f" right page in the first five {large.first_five:.3f}")  # fmt: skip

@@ -1,4 +1,4 @@
-"""A full-text index of documents: one SQLite file for any number of folders.
+"""A full-text index of documents: one for any number of folders, in SQLite or PostgreSQL.
 
 Texts are extracted in worker processes and written in bulk by one thread; queries run in a
 few threads of their own, so that the event loop waits for neither. A stored text is
@@ -8,7 +8,6 @@ immutable: (hash of the file's bytes, content type, extractor's version).
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,11 +23,12 @@ from research.retrieval.folder import (
     FoundFile,
     scan,
 )
-from research.retrieval.index_database import IndexDatabase
 from research.retrieval.index_queries import IndexedDocument, IndexHit
+from research.retrieval.index_sqlite import SqliteStore
+from research.retrieval.index_store import Connection, IndexStore
 from research.retrieval.pool import PoolFailure, WorkerLost
 from research.retrieval.ranking import Weights
-from research.retrieval.reading import Reading, ReadingTask, read_document
+from research.retrieval.reading import Reading, ReadingTask
 from research.retrieval.terms import query_terms
 
 Progress = Callable[[int, int], None]
@@ -70,9 +70,9 @@ class Workers(Protocol):
 class DocumentIndex:
     """Collections of documents, searched with BM25; usable from any task until `close`."""
 
-    def __init__(self, path: Path | str, *, weights: Weights | None = None) -> None:
-        self.path = Path(path)
-        self._database = IndexDatabase(self.path)
+    def __init__(self, place: Path | str | IndexStore, *, weights: Weights | None = None) -> None:
+        """`place` is the path of an SQLite file, or a store in another database."""
+        self._store = SqliteStore(Path(place)) if isinstance(place, Path | str) else place
         self._weights = weights or Weights()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="document-writer")
         self._readers = ThreadPoolExecutor(_QUERY_THREADS, thread_name_prefix="document-reader")
@@ -95,7 +95,7 @@ class DocumentIndex:
                 return await self._refresh(
                     Path(folder), workers, progress or _silent, addressing or FileAddressing()
                 )
-            except sqlite3.Error:
+            except self._store.errors:
                 raise DocumentError("The index of the documents cannot be written.") from None
 
     async def search(self, query: str, collections: Sequence[str], limit: int) -> list[IndexHit]:
@@ -103,7 +103,10 @@ class DocumentIndex:
         terms = query_terms(query)
         if not terms or not collections:
             return []
-        return await self._read(index_queries.search, terms, collections, limit, self._weights)
+        return await self._read(
+            index_queries.search,
+            *(self._store.full_text, terms, collections, limit, self._weights),
+        )
 
     async def document(self, url: str, collections: Sequence[str]) -> IndexedDocument | None:
         """The stored text at an address of the named collections."""
@@ -115,13 +118,13 @@ class DocumentIndex:
 
     async def forget(self, collection: str) -> None:
         """Removes a collection; the folder itself is not touched."""
-        await self._write(index_rows.forget_collection, collection)
+        await self._write(index_rows.forget_collection, self._store.full_text, collection)
 
     def close(self) -> None:
-        """Waits for what is under way and closes the file."""
+        """Waits for what is under way and closes the database."""
         self._writer.shutdown()
         self._readers.shutdown()
-        self._database.close()
+        self._store.close()
 
     async def _refresh(
         self, folder: Path, workers: Workers, progress: Progress, addressing: Addressing
@@ -132,7 +135,9 @@ class DocumentIndex:
         collection = await self._write(
             index_rows.open_collection, str(root), addressing, addressing.name(root)
         )
-        plan = await self._write(index_rows.plan_refresh, collection, listing.files)
+        plan = await self._write(
+            index_rows.plan_refresh, self._store.full_text, collection, listing.files
+        )
         if not listing.files:
             raise DocumentError(f"The folder {folder} holds no documents that can be read.")
         changed = await self._read_changed(collection, plan.tasks, listing.files, workers, progress)
@@ -156,35 +161,38 @@ class DocumentIndex:
         found = {file.path: file for file in files}
         changed, done = 0, len(files) - len(tasks)
         progress(done, len(files))
-        outcomes = workers.map(read_document, tasks, timeout_seconds=_READ_SECONDS)
+        outcomes = workers.map(self._store.reader, tasks, timeout_seconds=_READ_SECONDS)
         async for readings in _batches(outcomes):
-            changed += await self._write(index_rows.store, collection, found, readings)
+            changed += await self._write(
+                index_rows.store, self._store.full_text, collection, found, readings
+            )
             done += len(readings)
             progress(done, len(files))
         return changed
 
     async def _read(
         self,
-        function: Callable[Concatenate[sqlite3.Connection, P], T],
+        function: Callable[Concatenate[Connection, P], T],
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
         def query() -> T:
             try:
-                return function(self._database.connection(), *args, **kwargs)
-            except sqlite3.Error:
+                with self._store.snapshot() as connection:
+                    return function(connection, *args, **kwargs)
+            except self._store.errors:
                 raise DocumentError("The index of the documents cannot be read.") from None
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, query)
 
     async def _write(
         self,
-        function: Callable[Concatenate[sqlite3.Connection, P], T],
+        function: Callable[Concatenate[Connection, P], T],
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
         def transact() -> T:
-            with self._database.transaction() as connection:
+            with self._store.transaction() as connection:
                 return function(connection, *args, **kwargs)
 
         return await asyncio.get_running_loop().run_in_executor(self._writer, transact)

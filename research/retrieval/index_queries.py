@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
-from typing import cast
+from typing import Any, cast
 
 from research.engine.tools import SourceKind
+from research.retrieval.index_store import Connection, FullText
 from research.retrieval.ranking import Ranked, Weights, rank
 from research.retrieval.snippets import snippet
 from research.retrieval.terms import QueryTerms
@@ -45,19 +45,21 @@ class IndexedDocument:
 
 
 def search(
-    connection: sqlite3.Connection,
+    connection: Connection,
+    full_text: FullText,
     terms: QueryTerms,
     collections: Sequence[str],
     limit: int,
     weights: Weights,
 ) -> list[IndexHit]:
     """The best documents of the named collections, best first."""
-    ranked = rank(connection, terms, collections, limit, weights)
+    matches = full_text.matches(connection, terms, collections, weights)
+    ranked = rank(connection, matches, limit, weights)
     return [_hit(connection, found, terms) for found in ranked]
 
 
 def document(
-    connection: sqlite3.Connection, url: str, collections: Sequence[str]
+    connection: Connection, url: str, collections: Sequence[str]
 ) -> IndexedDocument | None:
     """The stored text at an address, if one of the named collections holds it."""
     marks = ",".join("?" * len(collections))
@@ -71,12 +73,12 @@ def document(
     return _indexed(row) if row else None
 
 
-def collections(connection: sqlite3.Connection) -> list[str]:
+def collections(connection: Connection) -> list[str]:
     """The names of all collections, in alphabetical order."""
     return [row["name"] for row in connection.execute("SELECT name FROM collections ORDER BY name")]
 
 
-def _hit(connection: sqlite3.Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
+def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
     row = connection.execute(
         "SELECT d.url, d.path, t.title, t.text, t.published FROM documents d"
         " JOIN texts t ON t.id = d.text_id WHERE d.id = ?",
@@ -91,20 +93,20 @@ def _hit(connection: sqlite3.Connection, found: Ranked, terms: QueryTerms) -> In
     )
 
 
-def _passage(connection: sqlite3.Connection, found: Ranked, text: str) -> str:
+def _passage(connection: Connection, found: Ranked, text: str) -> str:
     if found.passage_id is None:
         return text[:2000]
     passage = connection.execute(
-        "SELECT start, end FROM passages WHERE id = ?", (found.passage_id,)
+        "SELECT starts, ends FROM passages WHERE id = ?", (found.passage_id,)
     ).fetchone()
-    return text[passage["start"] : passage["end"]]
+    return text[passage["starts"] : passage["ends"]]
 
 
-def _title(row: sqlite3.Row) -> str:
+def _title(row: Any) -> str:
     return row["title"] or PurePosixPath(row["path"]).stem
 
 
-def _indexed(row: sqlite3.Row) -> IndexedDocument:
+def _indexed(row: Any) -> IndexedDocument:
     return IndexedDocument(
         url=row["url"],
         title=_title(row),

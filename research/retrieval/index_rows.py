@@ -1,18 +1,19 @@
 """Writing documents into the index: what changed, what goes, and the rows of each text.
 
-All functions run in the index's writer thread, within one transaction each.
+All functions run in the index's writer thread, within one transaction each, and are the same
+for every database; `FullText` keeps the terms.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from typing import Any
 
 from research.retrieval.extracted import Extracted
 from research.retrieval.folder import Address, Addressing, BrokenFile, FoundFile
+from research.retrieval.index_store import Connection, FullText
 from research.retrieval.reading import (
     EXTRACTOR_VERSION,
     ReadDocument,
@@ -20,7 +21,6 @@ from research.retrieval.reading import (
     ReadingTask,
     describe,
 )
-from research.retrieval.terms import extra_terms
 
 _EXTRACTOR = str(EXTRACTOR_VERSION)
 # A size that no file has: its row is read again at the next refresh.
@@ -48,7 +48,7 @@ class Plan:
 
 
 def open_collection(
-    connection: sqlite3.Connection, folder: str, addressing: Addressing, wanted: str
+    connection: Connection, folder: str, addressing: Addressing, wanted: str
 ) -> CollectionRow:
     """The folder's collection, made on first sight under the first name that is free."""
     row = connection.execute(
@@ -63,7 +63,10 @@ def open_collection(
 
 
 def plan_refresh(
-    connection: sqlite3.Connection, collection: CollectionRow, files: Sequence[FoundFile]
+    connection: Connection,
+    full_text: FullText,
+    collection: CollectionRow,
+    files: Sequence[FoundFile],
 ) -> Plan:
     """Compares the folder with the index; drops what is gone, notes what is too large."""
     known = {
@@ -76,7 +79,7 @@ def plan_refresh(
     }
     gone = known.keys() - {file.path for file in files}
     for path in sorted(gone):
-        _forget(connection, known[path]["id"])
+        _forget(connection, full_text, known[path]["id"])
     drop_unused_texts(connection)
     changed = [file for file in files if not _is_known(file, known.get(file.path))]
     return Plan(
@@ -86,7 +89,8 @@ def plan_refresh(
 
 
 def store(
-    connection: sqlite3.Connection,
+    connection: Connection,
+    full_text: FullText,
     collection: CollectionRow,
     found: Mapping[str, FoundFile],
     readings: Iterable[Reading],
@@ -98,12 +102,12 @@ def store(
         if reading.document is None and reading.reason is None:
             _touch(connection, collection, file)
         else:
-            _replace(connection, collection, file, reading)
+            _replace(connection, full_text, collection, file, reading)
             changed += 1
     return changed
 
 
-def drop_unused_texts(connection: sqlite3.Connection) -> None:
+def drop_unused_texts(connection: Connection) -> None:
     """Deletes texts that no document rests on any more."""
     connection.execute(
         "DELETE FROM texts WHERE NOT EXISTS"
@@ -111,7 +115,7 @@ def drop_unused_texts(connection: sqlite3.Connection) -> None:
     )
 
 
-def forget_collection(connection: sqlite3.Connection, name: str) -> None:
+def forget_collection(connection: Connection, full_text: FullText, name: str) -> None:
     """Removes a collection with everything that only it uses."""
     documents = connection.execute(
         "SELECT d.id FROM documents d JOIN collections c ON c.id = d.collection_id"
@@ -119,12 +123,12 @@ def forget_collection(connection: sqlite3.Connection, name: str) -> None:
         (name,),
     ).fetchall()
     for row in documents:
-        _forget(connection, row["id"])
+        _forget(connection, full_text, row["id"])
     connection.execute("DELETE FROM collections WHERE name = ?", (name,))
     drop_unused_texts(connection)
 
 
-def broken_files(connection: sqlite3.Connection, collection: CollectionRow) -> list[BrokenFile]:
+def broken_files(connection: Connection, collection: CollectionRow) -> list[BrokenFile]:
     """The collection's files that give no text, in the order of their paths."""
     rows = connection.execute(
         "SELECT path, reason FROM documents WHERE collection_id = ? AND reason IS NOT NULL"
@@ -134,16 +138,17 @@ def broken_files(connection: sqlite3.Connection, collection: CollectionRow) -> l
     return [BrokenFile(row["path"], row["reason"]) for row in rows]
 
 
-def count_documents(connection: sqlite3.Connection, collection: CollectionRow) -> int:
+def count_documents(connection: Connection, collection: CollectionRow) -> int:
     """How many documents of the collection can be searched."""
-    (count,) = connection.execute(
-        "SELECT count(*) FROM documents WHERE collection_id = ? AND text_id IS NOT NULL",
+    row = connection.execute(
+        "SELECT count(*) AS documents FROM documents"
+        " WHERE collection_id = ? AND text_id IS NOT NULL",
         (collection.id,),
     ).fetchone()
-    return int(count)
+    return int(row["documents"])
 
 
-def _free_name(connection: sqlite3.Connection, wanted: str) -> str:
+def _free_name(connection: Connection, wanted: str) -> str:
     taken = {row["name"] for row in connection.execute("SELECT name FROM collections")}
     name, number = wanted, 1
     while name in taken:
@@ -152,7 +157,7 @@ def _free_name(connection: sqlite3.Connection, wanted: str) -> str:
     return name
 
 
-def _is_known(file: FoundFile, row: sqlite3.Row | None) -> bool:
+def _is_known(file: FoundFile, row: Any) -> bool:
     return row is not None and (
         row["size"],
         row["mtime_ns"],
@@ -161,7 +166,7 @@ def _is_known(file: FoundFile, row: sqlite3.Row | None) -> bool:
     ) == (file.size, file.mtime_ns, _EXTRACTOR, file.content_type)
 
 
-def _task(collection: CollectionRow, file: FoundFile, row: sqlite3.Row | None) -> ReadingTask:
+def _task(collection: CollectionRow, file: FoundFile, row: Any) -> ReadingTask:
     comparable = row is not None and row["extractor"] == _EXTRACTOR
     return ReadingTask(
         path=file.path,
@@ -172,7 +177,7 @@ def _task(collection: CollectionRow, file: FoundFile, row: sqlite3.Row | None) -
     )
 
 
-def _touch(connection: sqlite3.Connection, collection: CollectionRow, file: FoundFile) -> None:
+def _touch(connection: Connection, collection: CollectionRow, file: FoundFile) -> None:
     connection.execute(
         "UPDATE documents SET size = ?, mtime_ns = ? WHERE collection_id = ? AND path = ?",
         (file.size, file.mtime_ns, collection.id, file.path),
@@ -180,24 +185,28 @@ def _touch(connection: sqlite3.Connection, collection: CollectionRow, file: Foun
 
 
 def _replace(
-    connection: sqlite3.Connection, collection: CollectionRow, file: FoundFile, reading: Reading
+    connection: Connection,
+    full_text: FullText,
+    collection: CollectionRow,
+    file: FoundFile,
+    reading: Reading,
 ) -> None:
     old = connection.execute(
         "SELECT id FROM documents WHERE collection_id = ? AND path = ?",
         (collection.id, file.path),
     ).fetchone()
     if old is not None:
-        _forget(connection, old["id"])
+        _forget(connection, full_text, old["id"])
     text_id, document = None, None
     if reading.document is not None:
         text_id, document = _stored_text(connection, file, reading.sha256, reading.document)
     document_id = _insert_document(connection, collection, file, reading, text_id)
     if document is not None:
-        _index_terms(connection, document_id, file.path, document)
+        full_text.add(connection, collection.id, document_id, file.path, document)
 
 
 def _stored_text(
-    connection: sqlite3.Connection, file: FoundFile, sha256: str, document: ReadDocument
+    connection: Connection, file: FoundFile, sha256: str, document: ReadDocument
 ) -> tuple[int, ReadDocument]:
     """The text's row; where one is stored already, that one stands and is indexed instead."""
     key = (sha256, file.content_type, _EXTRACTOR)
@@ -220,17 +229,16 @@ def _stored_text(
         document.extra,
         document.prose,
     )
-    cursor = connection.execute(
+    row = connection.execute(
         "INSERT INTO texts (sha256, content_type, extractor, title, text, text_sha256, site,"
         " published, language, kind, headings, extra, prose)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         values,
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid, document
+    ).fetchone()
+    return row["id"], document
 
 
-def _extracted(row: sqlite3.Row) -> Extracted:
+def _extracted(row: Any) -> Extracted:
     return Extracted(
         title=row["title"],
         text=row["text"],
@@ -242,17 +250,17 @@ def _extracted(row: sqlite3.Row) -> Extracted:
 
 
 def _insert_document(
-    connection: sqlite3.Connection,
+    connection: Connection,
     collection: CollectionRow,
     file: FoundFile,
     reading: Reading,
     text_id: int | None,
 ) -> int:
     address = collection.address(file.path)
-    cursor = connection.execute(
+    row = connection.execute(
         "INSERT INTO documents (collection_id, path, url, domain, independence_key, kind,"
         " content_type, size, mtime_ns, extractor, sha256, text_id, reason, indexed_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         (
             collection.id,
             file.path,
@@ -269,87 +277,10 @@ def _insert_document(
             reading.reason,
             datetime.now(UTC).isoformat(),
         ),
-    )
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
-def _index_terms(
-    connection: sqlite3.Connection, document_id: int, path: str, document: ReadDocument
-) -> None:
-    extracted = document.extracted
-    fields = (extracted.title, _name(path), document.headings, extracted.text, document.extra)
-    connection.execute(
-        "INSERT INTO title_terms (rowid, title, name) VALUES (?, ?, ?)", (document_id, *fields[:2])
-    )
-    connection.execute(
-        "INSERT INTO document_terms (rowid, title, name, headings, body, extra)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
-        (document_id, *fields),
-    )
-    for indexed in document.passages:
-        passage = indexed.passage
-        cursor = connection.execute(
-            "INSERT INTO passages (document_id, heading, start, end, extra) VALUES (?, ?, ?, ?, ?)",
-            (document_id, passage.heading, passage.start, passage.end, indexed.extra),
-        )
-        connection.execute(
-            "INSERT INTO passage_terms (rowid, heading, body, extra) VALUES (?, ?, ?, ?)",
-            (
-                cursor.lastrowid,
-                _passage_heading(extracted.title, passage.heading),
-                extracted.text[passage.start : passage.end],
-                indexed.extra,
-            ),
-        )
-
-
-def _forget(connection: sqlite3.Connection, document_id: int) -> None:
-    """Deletes a document with its terms; gives the full-text tables the old values back."""
-    row = connection.execute(
-        "SELECT d.path, t.title, t.headings, t.text, t.extra FROM documents d"
-        " JOIN texts t ON t.id = d.text_id WHERE d.id = ?",
-        (document_id,),
     ).fetchone()
-    if row is not None:
-        _forget_terms(connection, document_id, row)
+    return int(row["id"])
+
+
+def _forget(connection: Connection, full_text: FullText, document_id: int) -> None:
+    full_text.forget(connection, document_id)
     connection.execute("DELETE FROM documents WHERE id = ?", (document_id,))
-
-
-def _forget_terms(connection: sqlite3.Connection, document_id: int, row: sqlite3.Row) -> None:
-    title, text = row["title"], row["text"]
-    connection.execute(
-        "INSERT INTO title_terms (title_terms, rowid, title, name) VALUES ('delete', ?, ?, ?)",
-        (document_id, title, _name(row["path"])),
-    )
-    connection.execute(
-        "INSERT INTO document_terms (document_terms, rowid, title, name, headings, body, extra)"
-        " VALUES ('delete', ?, ?, ?, ?, ?, ?)",
-        (document_id, title, _name(row["path"]), row["headings"], text, row["extra"]),
-    )
-    passages = connection.execute(
-        "SELECT id, heading, start, end, extra FROM passages WHERE document_id = ?", (document_id,)
-    ).fetchall()
-    connection.executemany(
-        "INSERT INTO passage_terms (passage_terms, rowid, heading, body, extra)"
-        " VALUES ('delete', ?, ?, ?, ?)",
-        [
-            (
-                passage["id"],
-                _passage_heading(title, passage["heading"]),
-                text[passage["start"] : passage["end"]],
-                passage["extra"],
-            )
-            for passage in passages
-        ],
-    )
-
-
-def _name(path: str) -> str:
-    """The words of a file's path, which often say what the document is about."""
-    words = PurePosixPath(path).with_suffix("").as_posix()
-    return f"{words} {extra_terms(words)}"
-
-
-def _passage_heading(title: str, heading: str) -> str:
-    return f"{title}\n{heading}"

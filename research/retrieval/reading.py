@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
 from research.retrieval.extract import DOCX, PDF, extract
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
+from research.retrieval.lexemes import Vector, vector
 from research.retrieval.passages import Passage, outline
 from research.retrieval.terms import extra_terms
 
@@ -37,8 +38,17 @@ class IndexedPassage:
 
 
 @dataclass(frozen=True)
+class Lexed:
+    """Title, page and passages of a document as vectors of lexemes."""
+
+    title: Vector
+    page: Vector
+    passages: tuple[Vector, ...]
+
+
+@dataclass(frozen=True)
 class ReadDocument:
-    """Everything the index stores of one document."""
+    """Everything the index stores of one document; `lexed` for databases that want it."""
 
     extracted: Extracted
     text_sha256: str
@@ -46,6 +56,7 @@ class ReadDocument:
     extra: str
     prose: float
     passages: tuple[IndexedPassage, ...]
+    lexed: Lexed | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +90,15 @@ def read_document(task: ReadingTask) -> Reading:
     return Reading(task.path, sha256, document=describe(extracted))
 
 
+def read_lexed_document(task: ReadingTask) -> Reading:
+    """The same, with the document's lexemes."""
+    reading = read_document(task)
+    if reading.document is None:
+        return reading
+    document = replace(reading.document, lexed=lexed(task.path, reading.document))
+    return replace(reading, document=document)
+
+
 def describe(extracted: Extracted) -> ReadDocument:
     """The fields of the index for one extracted text."""
     text = extracted.text
@@ -96,3 +116,38 @@ def describe(extracted: Extracted) -> ReadDocument:
         prose=made_of.prose_share,
         passages=passages,
     )
+
+
+def lexed(path: str, document: ReadDocument) -> Lexed:
+    """The document's vectors. Labels: A title, B headings, C name, D body."""
+    extracted = document.extracted
+    title, name = ("A", extracted.title), ("C", name_words(path))
+    return Lexed(
+        title=vector([title, name]),
+        page=vector(
+            [
+                *(title, ("B", document.headings), name),
+                *(("D", extracted.text), ("D", document.extra)),
+            ]
+        ),
+        passages=tuple(
+            vector(
+                [
+                    ("B", passage_heading(extracted.title, indexed.passage.heading)),
+                    ("D", extracted.text[indexed.passage.start : indexed.passage.end]),
+                    ("D", indexed.extra),
+                ]
+            )
+            for indexed in document.passages
+        ),
+    )
+
+
+def name_words(path: str) -> str:
+    """The words of a file's path, which often say what the document is about."""
+    words = PurePosixPath(path).with_suffix("").as_posix()
+    return f"{words} {extra_terms(words)}"
+
+
+def passage_heading(title: str, heading: str) -> str:
+    return f"{title}\n{heading}"

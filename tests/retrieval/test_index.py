@@ -2,10 +2,13 @@ import asyncio
 import os
 import sqlite3
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,10 +17,13 @@ from research.retrieval import folder as folders
 from research.retrieval import index_rows, indexing_log
 from research.retrieval.folder import DocumentError
 from research.retrieval.index import DocumentIndex
+from research.retrieval.index_postgres import SCHEMA, PostgresStore
 from research.retrieval.pool import TextPool
 from research.retrieval.ranking import Weights
 from tests.retrieval.folders import InProcess, write
+from tests.retrieval.places import Place
 
+ROOT = Path(__file__).parents[2]
 POSTGRESQL = Path("/usr/share/doc/postgresql-doc-15/html")
 PYTHON = Path("/usr/share/doc/python3.11/html")
 
@@ -28,8 +34,8 @@ needs_documentation = pytest.mark.skipif(
 
 
 @pytest.fixture
-def index(tmp_path: Path) -> Iterator[DocumentIndex]:
-    index = DocumentIndex(tmp_path / "state" / "documents.sqlite3")
+def index(place: Place) -> Iterator[DocumentIndex]:
+    index = DocumentIndex(place())
     yield index
     index.close()
 
@@ -99,11 +105,14 @@ async def test_changed_and_deleted_files_are_noticed(index: DocumentIndex, folde
     assert await urls(index, "birds migrate") == []
 
 
-async def test_nothing_of_a_document_stays_behind(index: DocumentIndex, folder: Path):
+async def test_nothing_of_a_document_stays_behind(tmp_path: Path, folder: Path):
+    path = tmp_path / "documents.sqlite3"
+    index = DocumentIndex(path)
     await index.refresh(folder, InProcess())
     await index.forget("notes")
     assert await index.collections() == []
-    with sqlite3.connect(index.path) as connection:
+    index.close()
+    with sqlite3.connect(path) as connection:
         for table in ("documents", "texts", "passages"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
         for table in ("title_terms", "document_terms", "passage_terms"):
@@ -112,6 +121,20 @@ async def test_nothing_of_a_document_stays_behind(index: DocumentIndex, folder: 
             )
             assert found.fetchone() == (0,)
     connection.close()
+
+
+@pytest.mark.services("postgresql")
+async def test_nothing_of_a_document_stays_behind_in_postgresql(
+    empty_postgresql: str, folder: Path
+):
+    index = DocumentIndex(PostgresStore(empty_postgresql))
+    await index.refresh(folder, InProcess())
+    await index.forget("notes")
+    assert await index.collections() == []
+    index.close()
+    with psycopg.connect(empty_postgresql, options=f"-c search_path={SCHEMA}") as connection:
+        for table in ("documents", "texts", "titles", "pages", "passages"):
+            assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 async def test_a_new_extractor_reads_everything_again(
@@ -269,13 +292,11 @@ async def test_chinese_and_japanese_are_findable(index: DocumentIndex, tmp_path:
     assert await urls(index, "眠って") == ["file:///notes/ja.txt"]
 
 
-async def test_a_long_query_is_asked_by_its_rarest_terms(tmp_path: Path):
+async def test_a_long_query_is_asked_by_its_rarest_terms(place: Place, tmp_path: Path):
     pages = {f"{number}.txt": "The harbour is open." for number in range(9)}
     folder = write(tmp_path / "notes", {**pages, "x.txt": "Granite is quarried at the harbour."})
     for matches, found in ((10, 1), (11, 2)):
-        index = DocumentIndex(
-            tmp_path / "index.sqlite3", weights=Weights(matches=matches, passage_matches=matches)
-        )
+        index = DocumentIndex(place(), weights=Weights(matches=matches, passage_matches=matches))
         await index.refresh(folder, InProcess())
         query = "harbour granite"
         assert (await urls(index, query))[0] == "file:///notes/x.txt"
@@ -300,11 +321,119 @@ async def test_two_refreshes_at_once_do_not_disturb_each_other(index: DocumentIn
     assert sum(report.changed for report in reports) == 3
 
 
-async def test_two_processes_may_share_one_file(index: DocumentIndex, folder: Path):
-    other = DocumentIndex(index.path)
+async def test_two_indexes_may_share_one_database(place: Place, index: DocumentIndex, folder: Path):
+    other = DocumentIndex(place())
     await asyncio.gather(index.refresh(folder, InProcess()), other.refresh(folder, InProcess()))
     assert await urls(other, "birds") == await urls(index, "birds") == ["file:///notes/page.html"]
     other.close()
+
+
+INDEXING = """
+import asyncio, sys
+from pathlib import Path
+from research.retrieval.index import DocumentIndex
+from research.retrieval.index_postgres import SCHEMA, PostgresStore
+from research.retrieval.index_postgres import PostgresStore
+from research.retrieval.pool import TextPool
+
+async def main(place, folder):
+    index = DocumentIndex(PostgresStore(place) if "dbname=" in place else place)
+    with TextPool(1) as pool:
+        await index.refresh(folder, pool, lambda done, total: print(done, flush=True))
+    index.close()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def indexing(where: str, folder: Path) -> subprocess.Popen[str]:
+    """A process of its own that indexes a folder and prints how far it is."""
+    command = [sys.executable, "-c", INDEXING, where, str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+
+
+def many(folder: Path, files: int) -> Path:
+    return write(
+        folder, {f"{at:03}.txt": f"Buoy {at} lies at the mole.\n\n" * 20 for at in range(files)}
+    )
+
+
+async def test_two_processes_may_index_at_once(place: Place, where: str, tmp_path: Path):
+    folder = many(tmp_path / "notes", 120)
+    processes = [indexing(where, folder) for _ in range(2)]
+    for process in processes:
+        with process:
+            process.communicate(timeout=60)
+        assert process.returncode == 0
+    index, workers = DocumentIndex(place()), InProcess()
+    report = await index.refresh(folder, workers)
+    assert (report.documents, report.changed, workers.read) == (120, 0, [])
+    assert (await urls(index, "buoy 77"))[0] == "file:///notes/077.txt"
+    index.close()
+
+
+async def test_a_killed_process_leaves_an_index_that_goes_on(
+    place: Place, where: str, tmp_path: Path
+):
+    folder = many(tmp_path / "notes", 200)
+    with indexing(where, folder) as process:
+        assert process.stdout is not None
+        while int(process.stdout.readline()) == 0:
+            pass
+        process.kill()
+    index, workers = DocumentIndex(place()), InProcess()
+    report = await index.refresh(folder, workers)
+    assert report.documents == 200
+    assert 0 < len(workers.read) < 200
+    assert (await urls(index, "buoy 177"))[0] == "file:///notes/177.txt"
+    index.close()
+
+
+@pytest.mark.services("postgresql")
+async def test_a_database_that_was_started_anew_is_found_again(empty_postgresql: str, folder: Path):
+    index = DocumentIndex(PostgresStore(empty_postgresql))
+    await index.refresh(folder, InProcess())
+    assert await urls(index, "birds")
+    with psycopg.connect(empty_postgresql, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    assert await urls(index, "birds") == ["file:///notes/page.html"]
+    assert (await index.refresh(folder, InProcess())).changed == 0
+    index.close()
+
+
+@pytest.mark.services("postgresql")
+async def test_an_index_of_another_version_is_made_anew(empty_postgresql: str, folder: Path):
+    index = DocumentIndex(PostgresStore(empty_postgresql))
+    await index.refresh(folder, InProcess())
+    index.close()
+    with psycopg.connect(empty_postgresql) as connection:
+        connection.execute(f"UPDATE {SCHEMA}.version SET version = 0")
+    index = DocumentIndex(PostgresStore(empty_postgresql))
+    assert await index.collections() == []
+    assert (await index.refresh(folder, InProcess())).changed == 3
+    index.close()
+
+
+@pytest.mark.services("postgresql")
+async def test_a_database_that_does_not_answer_is_told_in_a_sentence(folder: Path):
+    index = DocumentIndex(PostgresStore("host=127.0.0.1 port=1 dbname=none"))
+    with pytest.raises(DocumentError, match="cannot be opened"):
+        await index.refresh(folder, InProcess())
+    index.close()
+
+
+async def test_a_text_too_large_for_a_vector_is_found_by_its_passages(
+    index: DocumentIndex, tmp_path: Path
+):
+    words = "\n\n".join(f"{at:x}word {at:x}other" for at in range(60_000))
+    folder = write(tmp_path / "notes", {"large.txt": f"{words}\n\nThe quay is granite."})
+    report = await index.refresh(folder, InProcess())
+    assert (report.documents, report.broken) == (1, ())
+    for query in ("granite quay", "ea5fword"):
+        assert await urls(index, query) == ["file:///notes/large.txt"]
 
 
 async def test_runs_in_worker_processes(index: DocumentIndex, folder: Path):
@@ -318,13 +447,18 @@ async def test_runs_in_worker_processes(index: DocumentIndex, folder: Path):
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(query=st.text() | st.sampled_from(['"', "NEAR(a b)", "title:x", "a AND", "^x*", "-a", "\0"]))
-def test_a_query_is_never_query_syntax(query: str, tmp_path_factory: pytest.TempPathFactory):
+@given(
+    query=st.text()
+    | st.sampled_from(
+        ['"', "NEAR(a b)", "title:x", "a AND", "^x*", "-a", "\0", "a & b", "x:*", "'a' <-> b", "\\"]
+    )
+)
+def test_a_query_is_never_query_syntax(query: str, place: Place, tmp_path: Path):
     async def ask() -> None:
-        root = tmp_path_factory.getbasetemp()
-        index = DocumentIndex(root / "syntax.sqlite3")
+        index = DocumentIndex(place())
         try:
-            await index.refresh(write(root / "syntax", {"a.txt": "A title near x."}), InProcess())
+            folder = write(tmp_path / "syntax", {"a.txt": "A title near x."})
+            await index.refresh(folder, InProcess())
             await index.search(query, ["syntax"], 8)
         finally:
             index.close()

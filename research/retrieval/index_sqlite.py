@@ -1,8 +1,4 @@
-"""The index's SQLite file: its tables, one connection a thread, and rows in and out.
-
-The full-text tables keep no copy of the text (`content=''`): a row is deleted from them by
-giving its old values again, so `forget` and `store` must be exact mirrors.
-"""
+"""An index in an SQLite file: its tables, and one connection a thread."""
 
 from __future__ import annotations
 
@@ -14,9 +10,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from research.retrieval.folder import DocumentError
+from research.retrieval.fts5 import Fts5
+from research.retrieval.reading import read_document
 
 # Raised whenever tables, tokens or fields change: an older file is then built anew.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _WAL_TRIES = 100
 
 _TOKENS = "tokenize='porter unicode61 remove_diacritics 2'"
@@ -67,8 +65,8 @@ CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     document_id INTEGER NOT NULL REFERENCES documents ON DELETE CASCADE,
     heading TEXT NOT NULL,
-    start INTEGER NOT NULL,
-    end INTEGER NOT NULL,
+    starts INTEGER NOT NULL,
+    ends INTEGER NOT NULL,
     extra TEXT NOT NULL
 );
 CREATE INDEX passages_by_document ON passages (document_id);
@@ -84,8 +82,12 @@ _TABLES = (
 )
 
 
-class IndexDatabase:
-    """Connections to one file; safe to use from any thread until `close`."""
+class SqliteStore:
+    """Connections to one file."""
+
+    full_text = Fts5()
+    errors = (sqlite3.Error,)
+    reader = staticmethod(read_document)
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,18 +95,28 @@ class IndexDatabase:
         self._connections: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
 
-    def connection(self) -> sqlite3.Connection:
-        """This thread's connection; the first one makes the tables."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._local.connection = self._open()
-        return connection
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        with self._within("BEGIN") as connection:
+            yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Writes at once and only together; taken at the start, so that no reader upgrades."""
-        connection = self.connection()
-        connection.execute("BEGIN IMMEDIATE")
+        """The lock is taken at the start, so that no reader becomes a writer."""
+        with self._within("BEGIN IMMEDIATE") as connection:
+            yield connection
+
+    def close(self) -> None:
+        with self._lock:
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+            self._local = threading.local()
+
+    @contextmanager
+    def _within(self, begin: str) -> Iterator[sqlite3.Connection]:
+        connection = self._connection()
+        connection.execute(begin)
         try:
             yield connection
         except BaseException:
@@ -112,13 +124,12 @@ class IndexDatabase:
             raise
         connection.execute("COMMIT")
 
-    def close(self) -> None:
-        """Call when no other thread uses the database any more."""
-        with self._lock:
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
-            self._local = threading.local()
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's connection; the first one makes the tables."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._open()
+        return connection
 
     def _open(self) -> sqlite3.Connection:
         with self._lock:

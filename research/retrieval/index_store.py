@@ -1,0 +1,58 @@
+"""What an index of documents asks of the database that holds it.
+
+Tables and statements for folders, documents and texts are the same in every database
+(`index_rows.py`, `index_queries.py`); connections and full-text search are each one's own
+(`index_sqlite.py`, `index_postgres.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from research.retrieval.ranking import Matches, Weights
+from research.retrieval.reading import ReadDocument, Reading, ReadingTask
+from research.retrieval.terms import QueryTerms
+
+
+class Connection(Protocol):
+    """One thread's way to the database: `?` is a parameter, rows are read by column names."""
+
+    def execute(self, statement: str, parameters: Sequence[Any] = (), /) -> Any: ...
+
+
+class FullText(Protocol):
+    """Terms of documents, kept with their rows and searched with BM25."""
+
+    def add(
+        self, connection: Any, collection_id: int, document_id: int, path: str, read: ReadDocument
+    ) -> None:
+        """Passages and terms of a document whose row was just written."""
+
+    def forget(self, connection: Any, document_id: int) -> None:
+        """Removes them; the document's row still stands."""
+
+    def matches(
+        self, connection: Any, terms: QueryTerms, collections: Sequence[str], weights: Weights
+    ) -> Matches:
+        """Titles, pages and passages that hold a term, each list best first."""
+
+
+class IndexStore(Protocol):
+    """A database that holds one index; usable from any thread until `close`."""
+
+    full_text: FullText
+    # What a statement may raise.
+    errors: tuple[type[Exception], ...]
+    # What a worker makes of a file.
+    reader: Callable[[ReadingTask], Reading]
+
+    def snapshot(self) -> AbstractContextManager[Any]:
+        """A connection that sees one state of the index, whatever others write."""
+
+    def transaction(self) -> AbstractContextManager[Any]:
+        """A connection that writes all or nothing, one writer after another."""
+
+    def close(self) -> None:
+        """Call when no other thread uses the store any more."""

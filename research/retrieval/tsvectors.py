@@ -1,0 +1,211 @@
+"""Full-text search of an index in PostgreSQL: BM25 over titles, pages and passages.
+
+PostgreSQL's own `ts_rank` does not know how rare a word is, so scores are BM25's (the
+variant and constants of FTS5), in two steps. The GIN index says which rows hold which words;
+rows are put in order by what that tells, the words' rarity. Only of the first few are the
+vectors read, for how often each word stands in which field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from research.retrieval.lexemes import lexemes, phrase_query
+from research.retrieval.ranking import Match, Matches, Weights, telling
+from research.retrieval.reading import ReadDocument, lexed
+from research.retrieval.terms import QueryTerms
+
+_K1, _B = 1.2, 0.75
+# How many times the wanted rows have their vectors read.
+_READ_FOR_EACH = 2
+
+_ADD_TITLE = """
+INSERT INTO titles (document_id, collection_id, words, vector) VALUES (?, ?, ?, ?::tsvector)
+"""
+_ADD_PAGE = """
+INSERT INTO pages (document_id, collection_id, title_words, passages, passage_words, words, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?::tsvector)
+"""
+_ADD_PASSAGES = """
+INSERT INTO passages (document_id, collection_id, starts, ends, words, vector)
+SELECT ?, ?, starts, ends, words, vector::tsvector
+FROM unnest(?::integer[], ?::integer[], ?::integer[], ?::text[]) WITH ORDINALITY
+    AS passage (starts, ends, words, vector, number)
+ORDER BY number
+"""
+_SIZES = """
+SELECT count(*) AS pages, sum(words) AS page_words, sum(title_words) AS title_words,
+    sum(passages) AS passages, sum(passage_words) AS passage_words
+FROM pages WHERE collection_id = ANY(?)
+"""
+_ASKED = "unnest(?::text[]) WITH ORDINALITY AS asked (query, number)"
+_COUNTS = f"""
+SELECT asked.number, count(*) AS rows
+FROM {_ASKED} JOIN {{table}} t ON t.vector @@ asked.query::tsquery
+WHERE t.collection_id = ANY(?) GROUP BY asked.number
+"""
+_CANDIDATES = f"""
+WITH matched AS MATERIALIZED (
+    SELECT t.{{key}} AS key, t.words, asked.number
+    FROM {_ASKED} JOIN {{table}} t ON t.vector @@ asked.query::tsquery
+    WHERE t.collection_id = ANY(?)
+), weighed AS (
+    SELECT number, greatest(ln((? - count(*) + 0.5) / (count(*) + 0.5)), 1e-6)::float AS rarity
+    FROM matched GROUP BY number
+)
+SELECT key, words, array_agg(number) AS numbers, array_agg(rarity) AS rarities
+FROM matched JOIN weighed USING (number)
+GROUP BY key, words ORDER BY sum(rarity) DESC, key LIMIT ?
+"""
+_COUNTED = """
+SELECT t.{key} AS key, t.document_id, entry.lexeme,
+    cardinality(array_positions(entry.weights, 'A')) AS a,
+    cardinality(array_positions(entry.weights, 'B')) AS b,
+    cardinality(array_positions(entry.weights, 'C')) AS c,
+    cardinality(array_positions(entry.weights, 'D')) AS d
+FROM {table} t CROSS JOIN unnest(t.vector) AS entry
+WHERE t.{key} = ANY(?) AND entry.lexeme = ANY(?)
+"""
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Where to look, what a row is told by, and what a word in a field of each label weighs.
+
+    `rows` and `average` are how many there are in the collections asked, and their mean words.
+    """
+
+    name: str
+    key: str
+    fields: Mapping[str, float]
+    rows: int
+    average: float
+
+    def statement(self, form: str) -> str:
+        return form.format(table=self.name, key=self.key)
+
+
+class TsVectors:
+    """The `FullText` of PostgreSQL. What a document leaves goes with its row, by cascade."""
+
+    def add(
+        self,
+        connection: Any,
+        collection_id: int,
+        document_id: int,
+        path: str,
+        read: ReadDocument,
+    ) -> None:
+        made = read.lexed or lexed(path, read)
+        owner = (document_id, collection_id)
+        connection.execute(_ADD_TITLE, (*owner, made.title.words, made.title.text))
+        passage_words = [vector.words for vector in made.passages]
+        sizes = (made.title.words, len(passage_words), sum(passage_words), made.page.words)
+        connection.execute(_ADD_PAGE, (*owner, *sizes, made.page.text))
+        passages = [indexed.passage for indexed in read.passages]
+        connection.execute(
+            _ADD_PASSAGES,
+            (
+                *owner,
+                [passage.start for passage in passages],
+                [passage.end for passage in passages],
+                passage_words,
+                [vector.text for vector in made.passages],
+            ),
+        )
+
+    def forget(self, connection: Any, document_id: int) -> None:
+        """Nothing to do: the rows refer to the document's."""
+
+    def matches(
+        self, connection: Any, terms: QueryTerms, collections: Sequence[str], weights: Weights
+    ) -> Matches:
+        w = weights
+        asked_for = "SELECT id FROM collections WHERE name = ANY(?)"
+        ids = [row["id"] for row in connection.execute(asked_for, (list(collections),))]
+        titles, pages, passages = _tables(connection, ids, w)
+        counts = _counts(connection, pages, ids, [*terms.words, *terms.identifiers])
+        in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
+        return Matches(
+            titles=_best(connection, titles, ids, in_pages, w.candidates),
+            pages=_best(connection, pages, ids, in_pages, w.candidates),
+            passages=_best(connection, passages, ids, in_passages, 2 * w.candidates),
+        )
+
+
+def _tables(connection: Any, collections: Sequence[int], weights: Weights) -> Sequence[_Table]:
+    """Titles, pages and passages."""
+    w, size = weights, connection.execute(_SIZES, (collections,)).fetchone()
+    pages, passages = size["pages"], size["passages"] or 0
+
+    def table(
+        name: str, key: str, rows: int, words: int | None, fields: Mapping[str, float]
+    ) -> _Table:
+        return _Table(name, key, fields, rows, (words or 0) / (rows or 1) or 1.0)
+
+    in_title = {"a": 1.0, "c": w.name_in_titles}
+    in_page = {"a": w.title, "b": w.headings, "c": w.name, "d": 1.0}
+    in_passage = {"b": w.passage_heading, "d": 1.0}
+    return (
+        table("titles", "document_id", pages, size["title_words"], in_title),
+        table("pages", "document_id", pages, size["page_words"], in_page),
+        table("passages", "id", passages, size["passage_words"], in_passage),
+    )
+
+
+def _counts(
+    connection: Any, table: _Table, collections: Sequence[int], phrases: Sequence[str]
+) -> dict[str, int]:
+    """How many rows hold each phrase."""
+    queries = [phrase_query(phrase) for phrase in phrases]
+    rows = connection.execute(table.statement(_COUNTS), (queries, collections))
+    counted = {row["number"]: row["rows"] for row in rows}
+    return {phrase: counted.get(number, 0) for number, phrase in enumerate(phrases, 1)}
+
+
+def _best(
+    connection: Any, table: _Table, collections: Sequence[int], phrases: Sequence[str], most: int
+) -> list[Match]:
+    """The rows of the best score, best first, ties in the order in which they were added."""
+    queries = [phrase_query(phrase) for phrase in phrases]
+    candidates = connection.execute(
+        table.statement(_CANDIDATES),
+        (queries, collections, table.rows, _READ_FOR_EACH * most),
+    ).fetchall()
+    parts = [lexemes(phrase) for phrase in phrases]
+    counted = _counted(connection, table, candidates, parts)
+    matches = []
+    for row in candidates:
+        document_id, frequencies = counted[row["key"]]
+        length = 1 - _B + _B * row["words"] / table.average
+        score = 0.0
+        for number, rarity in zip(row["numbers"], row["rarities"], strict=True):
+            # A phrase stands in a text no more often than the rarest of its words.
+            frequency = min(frequencies[part] for part in parts[number - 1])
+            score += rarity * frequency * (_K1 + 1) / (frequency + _K1 * length)
+        matches.append((score, row["key"], document_id))
+    matches.sort(key=lambda match: (-match[0], match[1]))
+    passages = table.key == "id"
+    return [
+        Match(document_id, score, key if passages else None)
+        for score, key, document_id in matches[:most]
+    ]
+
+
+def _counted(
+    connection: Any, table: _Table, candidates: Sequence[Any], parts: Sequence[Sequence[str]]
+) -> dict[int, tuple[int, dict[str, float]]]:
+    """For each row its document, and how often each lexeme stands in it, fields weighed."""
+    wanted = sorted({part for each in parts for part in each})
+    rows = connection.execute(
+        table.statement(_COUNTED), ([row["key"] for row in candidates], wanted)
+    )
+    counted: dict[int, tuple[int, dict[str, float]]] = {}
+    for row in rows:
+        _, frequencies = counted.setdefault(row["key"], (row["document_id"], {}))
+        frequencies[row["lexeme"]] = sum(
+            weight * row[label] for label, weight in table.fields.items()
+        )
+    return counted
