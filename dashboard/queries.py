@@ -148,6 +148,12 @@ def find_collection(viewer: Viewer, public_id: str) -> Collection:
         raise Http404("no such collection") from None
 
 
+def upload_sizes(collections: Iterable[Collection]) -> dict[int, int]:
+    """The bytes of the uploaded files, by the collection's key."""
+    rows = Document.objects.filter(collection__in=list(collections)).order_by()
+    return dict(rows.values_list("collection").annotate(Sum("size")))
+
+
 def page_of_files(collection: Collection, number: str | None) -> Page[Document]:
     return Paginator(collection.files.all(), FILES_ON_A_PAGE).get_page(number)
 

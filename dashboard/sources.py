@@ -31,11 +31,12 @@ def choices(now: Installation, collections: Sequence[Collection] = ()) -> dict[s
 
 
 def default(found: Mapping[str, Sources], now: Installation) -> str:
-    """The name of what is searched where nobody chooses."""
+    """The name of what is searched where nobody chooses; documents come before samples."""
     from research import assembly
 
     preferred = assembly.chosen_sources(now)
-    return next(name for name, chosen in found.items() if chosen == preferred)
+    name = next(name for name, chosen in found.items() if chosen == preferred)
+    return "documents" if name == "samples" and "documents" in found else name
 
 
 def initial(

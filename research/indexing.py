@@ -12,15 +12,13 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from django.db import Error as DatabaseError
-from django.db.models import F, Q
-from django.utils import timezone
 
 from research import notify, uploads
+from research.collection_leases import claim, finish, release, renew
 from research.leases import new_owner
 from research.models import Collection
 from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing
@@ -31,10 +29,8 @@ from research.writer import Writer
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 15.0
 TELL_SECONDS = 0.5
 POLL_SECONDS = 2.0
-LOOK_AGAIN = timedelta(minutes=5)
 MOST_NAMED = 500
 BROKEN = "Something went wrong while this was indexed; the server's log says more."
 
@@ -223,44 +219,3 @@ def _outcome(report: IndexReport) -> dict[str, Any]:
 
 def _told_of(file: BrokenFile) -> list[str]:
     return [file.path, file.reason]
-
-
-# --- in the database -----------------------------------------------------------------------
-
-
-def claim(owner: str) -> Collection | None:
-    """The next collection that needs the indexer and that nobody has, leased; None without."""
-    now = timezone.now()
-    looked_at_long_ago = ~Q(folder="") & Q(indexed_at__lt=now - LOOK_AGAIN)
-    due = Collection.objects.filter(
-        Q(deleted_at__isnull=False) | Q(indexed_revision__lt=F("revision")) | looked_at_long_ago
-    ).filter(Q(lease_until=None) | Q(lease_until__lt=now))
-    for key in due.order_by("created_at", "pk").values_list("pk", flat=True)[:10]:
-        held = {"lease_owner": owner, "lease_until": now + timedelta(seconds=LEASE_SECONDS)}
-        if due.filter(pk=key).update(**held, done=0, total=0, failed=0):
-            return Collection.objects.get(pk=key)
-    return None
-
-
-def renew(collection: Collection, counts: dict[str, int]) -> None:
-    until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
-    _held(collection).update(lease_until=until, **counts)
-
-
-def finish(collection: Collection, outcome: dict[str, Any]) -> None:
-    """What was changed in the meantime leaves it due again."""
-    _held(collection).update(
-        indexed_revision=collection.revision,
-        indexed_at=timezone.now(),
-        lease_owner="",
-        lease_until=None,
-        **outcome,
-    )
-
-
-def release(collection: Collection) -> None:
-    _held(collection).update(lease_owner="", lease_until=None)
-
-
-def _held(collection: Collection) -> Any:
-    return Collection.objects.filter(pk=collection.pk, lease_owner=collection.lease_owner)

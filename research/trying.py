@@ -52,11 +52,11 @@ async def _passage(
 
 
 def section_of(text: str, snippet: str) -> str:
-    """The last heading before the place where a snippet begins, such as "Page 12"; '' without.
+    """The last heading above a snippet's first words or among them, such as "Page 12".
 
     A snippet has lost line ends and marks of the text, so it is looked for by its first words.
     """
     words = snippet.rstrip("…").split()[:_WORDS_TO_FIND]
     place = re.search(_BETWEEN.join(map(re.escape, words)), text) if words else None
-    above = [found[1] for found in _HEADING.finditer(text, 0, place.start())] if place else []
+    above = [found[1] for found in _HEADING.finditer(text) if place and found.end() <= place.end()]
     return above[-1].strip() if above else ""

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 BUSY = frozenset({"waiting", "indexing"})
 
 
-def line(
-    collection: Collection, viewer: Viewer, sizes: Mapping[int, tuple[int, int]]
-) -> dict[str, Any]:
+def line(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> dict[str, Any]:
     """A collection in a list; `busy` ones are asked for again."""
     return {
         "id": collection.public_id,
@@ -47,12 +45,10 @@ def counts(collection: Collection) -> list[str]:
     return told
 
 
-def belongings(
-    collection: Collection, viewer: Viewer, sizes: Mapping[int, tuple[int, int]]
-) -> list[str]:
+def belongings(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> list[str]:
     told = []
     if collection.pk in sizes:
-        told.append(words.size(sizes[collection.pk][1]))
+        told.append(words.size(sizes[collection.pk]))
     if collection.folder:
         told.append("a folder of the server")
     if collection.owner_id != viewer.pk:
@@ -71,9 +67,7 @@ def problem(collection: Collection, viewer: Viewer) -> str:
     return "It cannot be read at the moment; its owner can see why."
 
 
-def whole(
-    collection: Collection, viewer: Viewer, sizes: Mapping[int, tuple[int, int]]
-) -> dict[str, Any]:
+def whole(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> dict[str, Any]:
     """What the page of a collection shows of it, but for the list of its files."""
     mine = may_change(viewer, collection)
     listed = [{"path": path, "reason": reason} for path, reason in collection.unreadable]
@@ -84,10 +78,12 @@ def whole(
         "state_is": collection.state,
         "indexed_at": collection.indexed_at,
         "unreadable": listed,
+        "unreadable_count": collection.unreadable_count,
         "unreadable_more": collection.unreadable_count - len(listed),
         "can_search": bool(collection.index_name),
         "may_change": mine,
         "may_add": mine and not collection.folder,
+        "may_look": mine and (bool(collection.folder) or collection.state == "failed"),
         "may_delete": mine and not collection.from_settings,
         "folder": collection.folder if mine else "",
         "is_folder": bool(collection.folder),

@@ -140,7 +140,7 @@ def _take_files(request: HttpRequest, collection: Collection) -> None:
 
 def _list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:
     found = queries.collections(request.user)
-    sizes = documents.sizes(found)
+    sizes = queries.upload_sizes(found)
     context = {
         "page": "documents",
         "collections": [shown.line(row, request.user, sizes) for row in found],
@@ -168,7 +168,7 @@ def _page(
 
 
 def _whole(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    return shown.whole(collection, request.user, documents.sizes([collection]))
+    return shown.whole(collection, request.user, queries.upload_sizes([collection]))
 
 
 def _tried(request: HttpRequest, collection: Collection) -> dict[str, Any]:

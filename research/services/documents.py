@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -15,7 +16,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import F, QuerySet, Sum
 from django.utils import timezone
 
 from research import notify, uploads
@@ -229,12 +230,14 @@ def look_again(actor: AbstractUser, collection: Collection) -> None:
 
 
 def delete(actor: AbstractUser, collection: Collection) -> None:
-    """It is gone at once; its files and its part of the index as soon as the indexer comes by.
+    """It and its files are gone at once, its part of the index when the indexer comes by.
 
     Runs keep the copies that they cite.
     """
     _require(actor, collection)
     Collection.objects.filter(pk=collection.pk, deleted_at=None).update(deleted_at=timezone.now())
+    if not collection.folder:
+        transaction.on_commit(partial(uploads.remove_all, collection.public_id))
     notify.wake_after_commit()
 
 
@@ -255,10 +258,3 @@ def chosen(actor: AbstractUser, public_ids: Iterable[str]) -> list[dict[str, str
     """Id and name of the collections that a run is to search, as they are frozen in it."""
     found = visible_to(actor).filter(public_id__in=list(public_ids))
     return [{"id": row.public_id, "name": row.name} for row in found]
-
-
-def sizes(collections: Iterable[Collection]) -> dict[int, tuple[int, int]]:
-    """Uploaded files and their bytes, by the collection's key."""
-    rows = Document.objects.filter(collection__in=list(collections)).order_by()
-    told = rows.values_list("collection").annotate(Count("pk"), Sum("size"))
-    return {key: (files, size) for key, files, size in told}
