@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from research.leases import database_now
 from research.models import Collection
 
 LEASE_SECONDS = 15.0
@@ -19,7 +20,7 @@ LOOK_AGAIN = timedelta(minutes=5)
 
 def claim(owner: str) -> Collection | None:
     """The next collection that needs the indexer and that nobody has, leased; None without."""
-    now = timezone.now()
+    now = database_now()
     looked_at_long_ago = ~Q(folder="") & Q(indexed_at__lt=now - LOOK_AGAIN)
     due = Collection.objects.filter(
         Q(deleted_at__isnull=False) | Q(indexed_revision__lt=F("revision")) | looked_at_long_ago
@@ -32,7 +33,7 @@ def claim(owner: str) -> Collection | None:
 
 
 def renew(collection: Collection, counts: dict[str, int]) -> None:
-    until = timezone.now() + timedelta(seconds=LEASE_SECONDS)
+    until = database_now() + timedelta(seconds=LEASE_SECONDS)
     _held(collection).update(lease_until=until, **counts)
 
 
