@@ -10,7 +10,7 @@ import research.models.base
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("research", "0006_never_site"),
+        ("research", "0007_unchecked_draft"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
