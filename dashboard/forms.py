@@ -8,9 +8,10 @@ from typing import Any
 
 from django import forms
 
-from dashboard import knobs, more, sources
+from dashboard import knobs, more, queries, sources
 from research.engine.config import ConfigError, ResearchConfig
 from research.installation import SECRET, SERVER, Installation, current
+from research.services import documents
 from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
 
 
@@ -50,22 +51,52 @@ class AskForm(forms.Form):
 
     use_required_attribute = False
 
-    def __init__(self, data: Any = None, initial: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, asker: queries.Viewer, data: Any = None, initial: Mapping[str, Any] | None = None
+    ) -> None:
         super().__init__(data, initial=dict(initial or {}))
         now = current()
-        self.choices = sources.choices(now)
+        self.asker = asker
+        self.collections = queries.collections(asker)
+        self.choices = sources.choices(now, self.collections)
         if len(self.choices) > 1:
-            self.fields["sources"] = forms.ChoiceField(
+            self._offer_sources(sources.initial(asker, self.choices, self.collections, now))
+
+    def _offer_sources(self, initial: Mapping[str, Any]) -> None:
+        self.fields["sources"] = forms.ChoiceField(
+            required=False,
+            choices=[(name, sources.LABELS[name]) for name in self.choices],
+            initial=initial["sources"],
+            error_messages={"invalid_choice": "That cannot be searched here."},
+            widget=forms.RadioSelect,
+        )
+        if self.collections:
+            self.fields["collections"] = forms.MultipleChoiceField(
                 required=False,
-                choices=[(name, sources.LABELS[name]) for name in self.choices],
-                initial=sources.default(self.choices, now),
-                error_messages={"invalid_choice": "That cannot be searched here."},
-                widget=forms.RadioSelect,
+                choices=[(row.public_id, row.name) for row in self.collections],
+                initial=initial["collections"],
+                error_messages={"invalid_choice": "Those documents are not there any more."},
+                widget=forms.CheckboxSelectMultiple,
             )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if self._wants_collections(cleaned) and not cleaned.get("collections"):
+            self.add_error("collections", "Choose at least one of your documents.")
+        return cleaned
 
     def chosen_sources(self) -> Mapping[str, Any] | None:
         """What was chosen to be searched; None leaves it to the installation."""
-        return self.choices.get(self.cleaned_data.get("sources", ""))
+        chosen = self.choices.get(self.cleaned_data.get("sources", ""))
+        if chosen is None or not self._wants_collections(self.cleaned_data):
+            return chosen
+        wanted = documents.chosen(self.asker, self.cleaned_data["collections"])
+        return sources.with_collections(chosen, wanted)
+
+    def _wants_collections(self, cleaned: Mapping[str, Any]) -> bool:
+        chosen = self.choices.get(cleaned.get("sources", ""))
+        is_offered = "collections" in self.fields and "collections" not in self.errors
+        return is_offered and chosen is not None and sources.searches_documents(chosen)
 
     def knobs(self) -> dict[str, str]:
         depth = self.cleaned_data["research_depth"]

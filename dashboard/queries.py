@@ -14,6 +14,8 @@ from django.http import Http404
 
 from research.engine.records import ENDED, WAITING, Status
 from research.models import (
+    Collection,
+    Document,
     Evidence,
     EvidenceSource,
     GateResult,
@@ -28,13 +30,14 @@ from research.models import (
     Unit,
 )
 from research.progress import Progress, progress
-from research.services import runs, sites
+from research.services import documents, runs, sites
 
 Viewer = AbstractBaseUser | AnonymousUser
 
 RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
 CALLS_ON_A_PAGE = 100
+FILES_ON_A_PAGE = 50
 EVIDENCE_SHOWN = 60
 REFUSED_SHOWN = 40
 STATES = {
@@ -123,6 +126,36 @@ def find_run(viewer: Viewer, public_id: str) -> Run:
         return runs.visible_to(viewer).get(public_id=public_id)
     except Run.DoesNotExist:
         raise Http404("no such run") from None
+
+
+def last_sources(viewer: Viewer) -> dict[str, Any]:
+    """What the person's newest run searches; samples, which nobody chooses, don't count."""
+    if not viewer.is_authenticated:
+        return {}
+    chosen = Run.objects.filter(owner=viewer, sources__has_key="documents")
+    return chosen.values_list("sources", flat=True).first() or {}
+
+
+def collections(viewer: Viewer) -> Sequence[Collection]:
+    return list(documents.visible_to(viewer).select_related("owner"))
+
+
+def find_collection(viewer: Viewer, public_id: str) -> Collection:
+    """Somebody else's is not found, so that its existence cannot be asked for."""
+    try:
+        return documents.visible_to(viewer).select_related("owner").get(public_id=public_id)
+    except Collection.DoesNotExist:
+        raise Http404("no such collection") from None
+
+
+def upload_sizes(collections: Iterable[Collection]) -> dict[int, int]:
+    """The bytes of the uploaded files, by the collection's key."""
+    rows = Document.objects.filter(collection__in=list(collections)).order_by()
+    return dict(rows.values_list("collection").annotate(Sum("size")))
+
+
+def page_of_files(collection: Collection, number: str | None) -> Page[Document]:
+    return Paginator(collection.files.all(), FILES_ON_A_PAGE).get_page(number)
 
 
 def sequences(public_ids: Iterable[str]) -> dict[str, int]:

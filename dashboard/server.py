@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -32,6 +32,20 @@ class Worker(Protocol):
     async def start(self) -> None: ...
 
     async def stop(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Together:
+    """Several workers as one: started in their order, stopped side by side."""
+
+    workers: Sequence[Worker]
+
+    async def start(self) -> None:
+        for worker in self.workers:
+            await worker.start()
+
+    async def stop(self) -> None:
+        await asyncio.gather(*(worker.stop() for worker in self.workers))
 
 
 @dataclass(frozen=True)

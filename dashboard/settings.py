@@ -98,6 +98,8 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE = environment.text("TIME_ZONE", "UTC")
 
+DATA_UPLOAD_MAX_NUMBER_FILES = 500
+
 STATIC_URL = "/static/"
 STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
@@ -135,6 +137,7 @@ REASONING_EFFORT = environment.text("REASONING_EFFORT")
 LOCAL_MODEL_PORTS = environment.ports("LOCAL_MODEL_PORTS", (11434, 8000, 8080, 1234))
 SEARCH_PROVIDER = environment.text("SEARCH_PROVIDER")
 DOCUMENTS = environment.folders("DOCUMENTS")
+UPLOADS_MAX_MB = environment.count("UPLOADS_MAX_MB", 1_000)
 PROVIDERS = environment.providers()
 NETWORK_PROBE = environment.text("NETWORK_PROBE", "html.duckduckgo.com:443")
 FETCH_ALLOW_PRIVATE_HOSTS = environment.texts("FETCH_ALLOW_PRIVATE_HOSTS")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dashboard import queries
 from research.installation import Installation
+from research.models import Collection
 
 Sources = dict[str, Any]
 
@@ -19,17 +21,45 @@ LABELS = {
 }
 
 
-def choices(now: Installation) -> dict[str, Sources]:
+def choices(now: Installation, collections: Sequence[Collection] = ()) -> dict[str, Sources]:
     """Name → the `sources` of a run; what the installation prefers is among them."""
     from research import assembly  # heavy: only a page that asks should wait for it
 
-    found, preferred = assembly.source_choices(now), assembly.chosen_sources(now)
+    found = assembly.source_choices(now, collections=bool(collections))
+    preferred = assembly.chosen_sources(now)
     return found if preferred in found.values() else {AS_SET_UP: preferred, **found}
 
 
 def default(found: Mapping[str, Sources], now: Installation) -> str:
-    """The name of what is searched where nobody chooses."""
+    """The name of what is searched where nobody chooses; documents come before samples."""
     from research import assembly
 
     preferred = assembly.chosen_sources(now)
-    return next(name for name, chosen in found.items() if chosen == preferred)
+    name = next(name for name, chosen in found.items() if chosen == preferred)
+    return "documents" if name == "samples" and "documents" in found else name
+
+
+def initial(
+    viewer: queries.Viewer,
+    found: Mapping[str, Sources],
+    collections: Sequence[Collection],
+    now: Installation,
+) -> dict[str, Any]:
+    """What the person chose last, as far as it is still there; else the default, and all."""
+    last = queries.last_sources(viewer)
+    name = next((n for n, each in found.items() if each["search"] == last.get("search")), None)
+    offered = [row.public_id for row in collections]
+    chosen = {each["id"] for each in last.get("collections", ())}
+    return {
+        "sources": default(found, now) if name is None else name,
+        "collections": [key for key in offered if key in chosen] or offered,
+    }
+
+
+def with_collections(chosen: Sources, collections: Sequence[Mapping[str, str]]) -> Sources:
+    """Documents are searched in these collections, in the place of whole folders."""
+    return {**chosen, "documents": [], "collections": list(collections)}
+
+
+def searches_documents(chosen: Sources) -> bool:
+    return "documents" in chosen["search"]

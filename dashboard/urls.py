@@ -6,7 +6,16 @@ from django.contrib import admin
 from django.contrib.auth.views import LogoutView
 from django.urls import path
 
-from dashboard.views import account, ask, citation, exports, installation, run, sources
+from dashboard.views import (
+    account,
+    ask,
+    citation,
+    documents,
+    exports,
+    installation,
+    run,
+    sources,
+)
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
@@ -21,6 +30,15 @@ urlpatterns = [
     path("sites/", sources.show_sites, name="sites"),
     path("sites/never/", sources.never, name="never_site"),
     path("sites/allow/", sources.allow, name="allow_site"),
+    path("documents/", documents.list_collections, name="collections"),
+    path("documents/folder/", documents.add_folder, name="add_folder"),
+    path("documents/<slug:public_id>/", documents.show_collection, name="collection"),
+    path("documents/<slug:public_id>/state/", documents.show_state, name="collection_state"),
+    path("documents/<slug:public_id>/add/", documents.add_files, name="add_files"),
+    path("documents/<slug:public_id>/remove/", documents.remove_file, name="remove_file"),
+    path("documents/<slug:public_id>/change/", documents.change, name="change_collection"),
+    path("documents/<slug:public_id>/look/", documents.look_again, name="look_again"),
+    path("documents/<slug:public_id>/delete/", documents.delete, name="delete_collection"),
     path("runs/<slug:public_id>/desk/", run.desk, name="desk"),
     path("runs/<slug:public_id>/answer/", run.answer, name="answer"),
     path("runs/<slug:public_id>/approve/", run.approve, name="approve"),

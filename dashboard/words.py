@@ -36,6 +36,13 @@ CHECK = {
     "bad": State("Does not work", "cross", "bad"),
     "idle": State("Not set", "none", "idle"),
 }
+COLLECTION = {
+    "waiting": State("Waits to be read", "clock", "busy"),
+    "indexing": State("Reading", "spinner", "busy"),
+    "failed": State("Cannot be read", "cross", "bad"),
+    "empty": State("No files yet", "circle", "idle"),
+    "ready": State("Ready", "check", "good"),
+}
 NOTHING_FOUND = State("Nothing found", "none", "idle")
 ASPECT = {
     AspectState.ANSWERED: State("Answered", "check", "good"),
@@ -119,6 +126,15 @@ def aspect(value: str, sources: int) -> State:
 def count(number: int, one: str, many: str = "") -> str:
     """`count(2, "page")` → "2 pages"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(octets: int) -> str:
+    """How large a file is: 812 bytes, 34 KB, 5.2 MB."""
+    if octets < 1024:
+        return count(octets, "byte")
+    if octets < 1024 * 1024:
+        return f"{octets / 1024:.0f} KB"
+    return f"{octets / (1024 * 1024):.1f} MB"
 
 
 def support(domains: int, documents: int) -> str:

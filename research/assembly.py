@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from research.engine.config import ResearchConfig
     from research.llm.client import ChatModel
     from research.llm.settings import ModelSettings
-    from research.models import Run
+    from research.models import Collection, Run
     from research.retrieval.fallback import NamedSearch
     from research.retrieval.fetch import SafeFetch
     from research.retrieval.index import DocumentIndex
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
 NO_FOLDER = "No folder of documents was named: set DOCUMENTS or add --documents PATH."
+NO_FILES = "There are no files in the chosen documents yet."
 
 
 class Parts:
@@ -122,6 +123,11 @@ def web_fetch() -> SafeFetch:
     return _parts.web
 
 
+def documents() -> tuple[DocumentIndex, TextPool]:
+    """The index of documents, and the workers that read for it."""
+    return _parts.index, _parts.pool
+
+
 # --- a run's tools ---------------------------------------------------------------------------
 
 
@@ -138,7 +144,8 @@ async def build_tools(run: Run) -> Tools:
         run.sources = await asyncio.to_thread(chosen_sources, now)
         await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
     config = ResearchConfig.model_validate(run.config)
-    search, fetch = await _sources(run.sources, _web_of(run, config), now, _parts)
+    collections = await sync_to_async(_collections_of)(run)
+    search, fetch = await _sources(run.sources, _web_of(run, config), now, _parts, collections)
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 
 
@@ -170,14 +177,15 @@ def chosen_sources(now: Installation) -> dict[str, Any]:
     return _searching(_web_names(now) or [SAMPLES])
 
 
-def source_choices(now: Installation) -> dict[str, dict[str, Any]]:
+def source_choices(now: Installation, *, collections: bool = False) -> dict[str, dict[str, Any]]:
     """What a person may choose to search: a name → the `sources` of a run.
 
-    The web is among them only where it may be searched and, without a key, is to be reached.
+    The web is among them only where it may be searched and, without a key, is to be reached;
+    documents where folders are set up or the person has `collections`.
     """
     web = _web_names(now)
     found = {"web": web} if web else {}
-    if settings.DOCUMENTS:
+    if settings.DOCUMENTS or collections:
         found["documents"] = [DOCUMENTS]
         found |= {"both": [DOCUMENTS, *web]} if web else {}
     found[SAMPLES] = [SAMPLES]
@@ -215,7 +223,11 @@ def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
 
 
 async def _sources(
-    chosen: dict[str, Any], web: Fetch, now: Installation, parts: Parts
+    chosen: dict[str, Any],
+    web: Fetch,
+    now: Installation,
+    parts: Parts,
+    collections: Sequence[Collection] = (),
 ) -> tuple[Search, Fetch]:
     from research.retrieval.fallback import FallbackSearch, NamedSearch, NoSearch
 
@@ -230,7 +242,7 @@ async def _sources(
             searches.append(NamedSearch("the sample library", parts.samples))
             fetch = parts.samples
         elif name == DOCUMENTS:
-            search, documents = await _documents(folders, parts)
+            search, documents = await _documents(folders, collections, parts)
             searches.append(NamedSearch("your documents", search))
             fetch = AddressedFetch(documents, fetch)
         else:
@@ -265,20 +277,56 @@ def _network(place: str) -> NetworkProbe:
     return NetworkProbe(place)
 
 
-async def _documents(folders: list[Path], parts: Parts) -> tuple[Search, Fetch]:
-    """Search and fetch over folders, indexed now where they changed."""
+def _collections_of(run: Run) -> list[Collection]:
+    """Those that the run names, as its owner may see them now; one that is gone ends the run."""
+    from research.services import documents
+
+    wanted = run.sources.get("collections", ())
+    seen = documents.visible_to(run.owner).in_bulk(
+        [each["id"] for each in wanted], field_name="public_id"
+    )
+    gone = [each["name"] for each in wanted if each["id"] not in seen]
+    if gone:
+        raise ToolFailure(f"These documents are not there any more: {', '.join(gone)}.")
+    return [seen[each["id"]] for each in wanted]
+
+
+async def _documents(
+    folders: list[Path], collections: Sequence[Collection], parts: Parts
+) -> tuple[Search, Fetch]:
+    """Search and fetch over folders and collections, indexed now where they changed."""
     from research.retrieval.documents import DocumentFetch, DocumentSearch
     from research.retrieval.folder import DocumentError
     from research.retrieval.indexing_log import refresh
 
-    if not folders:
+    if not folders and not collections:
         raise ToolFailure(NO_FOLDER, permanent=True)
     try:
         reports = [await refresh(parts.index, folder, parts.pool) for folder in folders]
+        own = [await _indexed(collection, parts) for collection in collections]
     except DocumentError as error:
         raise ToolFailure(error.reason, permanent=True) from None
-    names = [report.collection for report in reports]
+    names = [*(report.collection for report in reports), *filter(None, own)]
+    if not names:
+        raise ToolFailure(NO_FILES, permanent=True)
     return DocumentSearch(parts.index, names), DocumentFetch(parts.index, names)
+
+
+async def _indexed(collection: Collection, parts: Parts) -> str:
+    """The collection's name in the index, '' where nothing is in it yet.
+
+    Uploaded files change with the revision only, so that nobody waits for them while another
+    collection is being indexed.
+    """
+    from research.indexing import bring_up_to_date
+
+    is_current = not collection.folder and collection.indexed_revision == collection.revision
+    if is_current and collection.index_name in await parts.index.collections():
+        return collection.index_name
+    if not collection.folder and not await collection.files.aexists():
+        return ""
+    report = await bring_up_to_date(collection, parts.index, parts.pool)
+    return report.collection
 
 
 def _provider_settings(now: Installation) -> Any:

@@ -20,7 +20,8 @@ from research.services.errors import ServiceError
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask(request: HttpRequest) -> HttpResponse:
-    form, more = AskForm(request.POST or None), MoreForm(request.POST or None)
+    form = AskForm(request.user, request.POST or None, initial=asked_for(request))
+    more = MoreForm(request.POST or None)
     if request.method == "POST":
         is_asked = form.is_valid()
         config = more.check(form.knobs() if is_asked else {})
@@ -37,15 +38,23 @@ def ask_with_settings(request: HttpRequest) -> HttpResponse:
     """The box with every knob beneath it; what was typed in the plain form comes along."""
     if request.method != "POST" or "settings" in request.POST:
         typed = request.POST.dict() if request.method == "POST" else {}
-        form, knobs_form = AskForm(initial=typed), KnobsForm(initial=more_values(typed))
+        chosen = {"collections": ticked} if (ticked := request.POST.getlist("collections")) else {}
+        form = AskForm(request.user, initial={**typed, **chosen})
+        knobs_form = KnobsForm(initial=more_values(typed))
         return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs_form})
-    form, knobs_form = AskForm(request.POST), KnobsForm(request.POST)
+    form, knobs_form = AskForm(request.user, request.POST), KnobsForm(request.POST)
     if form.is_valid() & knobs_form.is_valid():
         run = start(request, form, knobs_form.config)
         if run is not None:
             return redirect("run", run.public_id)
     context = {"form": form, "knobs": knobs_form}
     return render(request, "dashboard/ask_settings.html", context, status=422)
+
+
+def asked_for(request: HttpRequest) -> dict[str, object]:
+    """The collection that a link names is what the question is for."""
+    named = request.GET.get("collection")
+    return {"sources": "documents", "collections": [named]} if named else {}
 
 
 def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | None:

@@ -4,6 +4,7 @@ Engine rows are upserted by their natural key (`projection.py`, `journal_store.p
 `Command` and `Verdict` belong to people and are only appended to.
 """
 
+from research.models.documents import Collection, Document
 from research.models.findings import (
     Aspect,
     Evidence,
@@ -22,7 +23,9 @@ from research.models.runs import Run, Thread
 __all__ = [
     "Aspect",
     "CachedPage",
+    "Collection",
     "Command",
+    "Document",
     "Evidence",
     "EvidenceSource",
     "Gap",

@@ -6,7 +6,8 @@ import logging
 import time
 from pathlib import Path
 
-from research.retrieval.index import DocumentIndex, IndexReport, Workers
+from research.retrieval.folder import Addressing, FileAddressing
+from research.retrieval.index import DocumentIndex, IndexReport, Progress, Workers
 
 log = logging.getLogger(__name__)
 
@@ -14,9 +15,20 @@ EVERY_SECONDS = 5.0
 MOST_NAMED = 20
 
 
-async def refresh(index: DocumentIndex, folder: Path, workers: Workers) -> IndexReport:
-    """Brings a folder up to date and logs it; raises what `DocumentIndex.refresh` raises."""
-    report = await index.refresh(folder, workers, _Progress(folder.name))
+async def refresh(
+    index: DocumentIndex,
+    folder: Path,
+    workers: Workers,
+    *,
+    addressing: Addressing | None = None,
+    heard: Progress | None = None,
+) -> IndexReport:
+    """Brings a folder up to date and logs it; `heard` is told of the progress as well.
+
+    Raises what `DocumentIndex.refresh` raises.
+    """
+    name = (addressing or FileAddressing()).name(folder)
+    report = await index.refresh(folder, workers, _Progress(name, heard), addressing=addressing)
     if report.changed or report.removed:
         log.info(
             "%s: %d documents, %d read anew, %d gone.",
@@ -29,11 +41,14 @@ async def refresh(index: DocumentIndex, folder: Path, workers: Workers) -> Index
 class _Progress:
     """A line every few seconds, none for a folder that takes less."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, heard: Progress | None) -> None:
         self._name = name
+        self._heard = heard
         self._next = time.monotonic() + EVERY_SECONDS
 
     def __call__(self, done: int, total: int) -> None:
+        if self._heard is not None:
+            self._heard(done, total)
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + EVERY_SECONDS
             log.info("%s: %d of %d documents read.", self._name, done, total)

@@ -36,7 +36,7 @@ class Command(BaseCommand):
             sys.exit(0)
 
     def serve(self, host: str, port: int) -> None:
-        from dashboard.server import Address, CannotListen, EmbeddedServer, check_free
+        from dashboard.server import Address, CannotListen, EmbeddedServer, Together, check_free
 
         address = Address(host, port)
         try:
@@ -46,11 +46,15 @@ class Command(BaseCommand):
             allow_host(host)
             from dashboard.asgi import application
             from research import assembly
+            from research.indexing import Indexer
+            from research.services import documents
             from research.worker import EmbeddedWorker
 
+            documents.take_in(settings.DOCUMENTS)
+            worker = EmbeddedWorker(assembly.build_tools, settings.RESEARCH_SLOTS)
             EmbeddedServer(
                 application,
-                EmbeddedWorker(assembly.build_tools, settings.RESEARCH_SLOTS),
+                Together([worker, Indexer(assembly.documents)]),
                 address,
                 on_ready=lambda: self.announce(host, port),
                 close=assembly.close,

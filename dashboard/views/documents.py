@@ -1,0 +1,184 @@
+"""Collections of documents: the list, one collection, and what a person may do to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asgiref.sync import async_to_sync
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from dashboard import queries, words
+from dashboard.contexts import documents as shown
+from dashboard.contexts.lists import paging
+from research.models import Collection
+from research.retrieval.folder import CONTENT_TYPES, DocumentError
+from research.services import documents
+from research.services.errors import ServiceError
+
+ACCEPTED = ",".join(CONTENT_TYPES)
+REFUSED = "refused-files"
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def list_collections(request: HttpRequest) -> HttpResponse:
+    """The list; a new collection with its first files is sent here too."""
+    if request.method == "POST":
+        try:
+            return _made(request)
+        except ServiceError as error:
+            return _list(request, problem=str(error), status=422)
+    return _list(request)
+
+
+@require_POST
+def add_folder(request: HttpRequest) -> HttpResponse:
+    name, path = request.POST.get("name", ""), request.POST.get("path", "")
+    shared = "shared" in request.POST
+    try:
+        made = documents.create_from_folder(request.user, name, path, shared=shared)
+    except ServiceError as error:
+        return _list(request, folder_problem=str(error), status=422)
+    return redirect("collection", made.public_id)
+
+
+@never_cache
+@require_GET
+def show_collection(request: HttpRequest, public_id: str) -> HttpResponse:
+    collection = queries.find_collection(request.user, public_id)
+    refused = request.session.pop(REFUSED, [])
+    return _page(request, collection, refused=refused)
+
+
+@never_cache
+@require_GET
+def show_state(request: HttpRequest, public_id: str) -> HttpResponse:
+    """How far a collection is: a line of the list, or the head of its page."""
+    collection = queries.find_collection(request.user, public_id)
+    context = {"collection": _whole(request, collection)}
+    name = "_collection_line.html" if "line" in request.GET else "_collection_state.html"
+    return render(request, f"dashboard/{name}", context)
+
+
+@require_http_methods(["GET", "POST"])
+def add_files(request: HttpRequest, public_id: str) -> HttpResponse:
+    collection = queries.find_collection(request.user, public_id)
+    if request.method == "POST":
+        try:
+            _take_files(request, collection)
+        except ServiceError as error:
+            messages.error(request, str(error))
+    return redirect("collection", public_id)
+
+
+@require_POST
+def remove_file(request: HttpRequest, public_id: str) -> HttpResponse:
+    collection = queries.find_collection(request.user, public_id)
+    name = request.POST.get("name", "")
+    try:
+        documents.remove_file(request.user, collection, name)
+        messages.info(request, f"{name} was removed.")
+    except ServiceError as error:
+        messages.error(request, str(error))
+    return redirect("collection", public_id)
+
+
+@require_POST
+def change(request: HttpRequest, public_id: str) -> HttpResponse:
+    collection = queries.find_collection(request.user, public_id)
+    name, shared = request.POST.get("name", ""), "shared" in request.POST
+    try:
+        documents.change(request.user, collection, name, shared=shared)
+    except ServiceError as error:
+        return _page(request, collection, change_problem=str(error), status=422)
+    messages.success(request, "Saved.")
+    return redirect("collection", public_id)
+
+
+@require_POST
+def look_again(request: HttpRequest, public_id: str) -> HttpResponse:
+    collection = queries.find_collection(request.user, public_id)
+    documents.look_again(request.user, collection)
+    return redirect("collection", public_id)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Asks first."""
+    collection = queries.find_collection(request.user, public_id)
+    context = _whole(request, collection)
+    if not context["may_delete"]:
+        raise Http404("this collection cannot be deleted here")
+    if request.method == "POST":
+        documents.delete(request.user, collection)
+        messages.info(request, f"{collection.name} was deleted.")
+        return redirect("collections")
+    return render(request, "dashboard/collection_delete.html", {"collection": context})
+
+
+def _made(request: HttpRequest) -> HttpResponse:
+    shared = "shared" in request.POST
+    made = documents.create(request.user, request.POST.get("name", ""), shared=shared)
+    _take_files(request, made)
+    return redirect("collection", made.public_id)
+
+
+def _take_files(request: HttpRequest, collection: Collection) -> None:
+    """What was refused is told on the next page, which is asked for by itself."""
+    done = documents.add_files(request.user, collection, request.FILES.getlist("files"))
+    if done.added:
+        messages.success(request, f"{words.count(len(done.added), 'file')} added.")
+    for name in done.replaced:
+        messages.info(request, f"{name} takes the place of the file of that name.")
+    request.session[REFUSED] = [{"name": file.name, "reason": file.reason} for file in done.refused]
+
+
+def _list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:
+    found = queries.collections(request.user)
+    sizes = queries.upload_sizes(found)
+    context = {
+        "page": "documents",
+        "collections": [shown.line(row, request.user, sizes) for row in found],
+        "accepted": ACCEPTED,
+        "typed": request.POST,
+        **problems,
+    }
+    return render(request, "dashboard/collections.html", context, status=status)
+
+
+def _page(
+    request: HttpRequest, collection: Collection, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    page = queries.page_of_files(collection, request.GET.get("page"))
+    context = {
+        "page": "documents",
+        "collection": _whole(request, collection),
+        "files": [shown.file_row(row) for row in page],
+        "paging": paging(page),
+        "accepted": ACCEPTED,
+        **_tried(request, collection),
+        **more,
+    }
+    return render(request, "dashboard/collection.html", context, status=status)
+
+
+def _whole(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    return shown.whole(collection, request.user, queries.upload_sizes([collection]))
+
+
+def _tried(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    from research.trying import try_search  # heavy: only who searches waits for it
+
+    query = request.GET.get("q", "").strip()
+    if not query:
+        return {}
+    try:
+        found = async_to_sync(try_search)(collection, query)
+    except DocumentError as error:
+        return {"query": query, "search_problem": error.reason}
+    return {"query": query, "found": shown.passages(found)}

@@ -1,0 +1,221 @@
+"""Brings collections up to date in the background, one at a time.
+
+A collection is leased by a conditional update while it is indexed, and its row tells how far
+that is. Killed at any moment, another process goes on once the lease has run out. Folders of
+the server are looked at again every few minutes, and before each run that searches them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.db import Error as DatabaseError
+
+from research import notify, uploads
+from research.collection_leases import claim, finish, release, renew
+from research.leases import new_owner
+from research.models import Collection
+from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing
+from research.retrieval.index import DocumentIndex, IndexReport, Workers
+from research.retrieval.indexing_log import refresh
+from research.retrieval.reading import Reading
+from research.writer import Writer
+
+log = logging.getLogger(__name__)
+
+TELL_SECONDS = 0.5
+POLL_SECONDS = 2.0
+MOST_NAMED = 500
+BROKEN = "Something went wrong while this was indexed; the server's log says more."
+
+Parts = Callable[[], tuple[DocumentIndex, Workers]]
+
+
+@dataclass(frozen=True)
+class CollectionAddressing(FileAddressing):
+    """Addresses under the name that the collection has when it is indexed first."""
+
+    wanted: str = ""
+
+    def name(self, folder: Path) -> str:
+        return self.wanted or super().name(folder)
+
+
+async def bring_up_to_date(
+    collection: Collection,
+    index: DocumentIndex,
+    workers: Workers,
+    heard: Callable[[int, int], None] | None = None,
+) -> IndexReport:
+    """Index what changed in a collection; raises `DocumentError`, also where nothing is in it."""
+    folder = Path(collection.folder) if collection.folder else _uploaded(collection)
+    addressing = CollectionAddressing(collection.index_name or collection.name)
+    return await refresh(index, folder, workers, addressing=addressing, heard=heard)
+
+
+def _uploaded(collection: Collection) -> Path:
+    return uploads.folder_of(collection.public_id)
+
+
+class Indexer:
+    """Works on its own event loop from `start` to `stop`, beside a web server."""
+
+    def __init__(self, parts: Parts, *, poll_seconds: float = POLL_SECONDS) -> None:
+        self.parts = parts
+        self.poll_seconds = poll_seconds
+        self.owner = new_owner()
+        self.writer = Writer()
+        self._woken = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.writer.start()
+        notify.on_wake.append(self.wake)
+        self._task = self._loop.create_task(self._work(), name="indexer")
+
+    async def stop(self) -> None:
+        """What was read so far is kept; the next start goes on from there."""
+        if self._task is None:
+            return
+        notify.on_wake.remove(self.wake)
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        self._task = None
+        await self.writer.stop()
+
+    def wake(self) -> None:
+        """Look for work at once; may be called from any thread."""
+        self._loop.call_soon_threadsafe(self._woken.set)
+
+    async def _work(self) -> None:
+        while True:
+            self._woken.clear()
+            try:
+                while await self.step():
+                    pass
+            except DatabaseError:
+                log.warning("the database cannot be asked for collections", exc_info=True)
+            try:
+                await asyncio.wait_for(self._woken.wait(), self.poll_seconds)
+            except TimeoutError:
+                continue
+
+    async def step(self) -> bool:
+        """Bring one collection up to date, or clear one away; False where there is none."""
+        collection = await self.writer.call(claim, self.owner)
+        if collection is None:
+            return False
+        try:
+            if collection.deleted_at:
+                await self._clear_away(collection)
+            else:
+                await self._index(collection)
+        except asyncio.CancelledError:
+            await asyncio.shield(self.writer.call(release, collection))
+            raise
+        return True
+
+    async def _index(self, collection: Collection) -> None:
+        """The boundary of one collection: whatever happens inside ends as its state."""
+        index, workers = self.parts()
+        seen = _Seen(workers)
+        async with self._told(collection, seen):
+            try:
+                report = await bring_up_to_date(collection, index, seen, seen.hear)
+            except DocumentError as error:
+                outcome = {**_NOTHING, "problem": await self._problem(collection, error)}
+            except Exception:
+                log.exception("collection %s: not indexed", collection.public_id)
+                outcome = {"problem": BROKEN}
+            else:
+                outcome = _outcome(report)
+        await self.writer.call(finish, collection, outcome)
+
+    async def _problem(self, collection: Collection, error: DocumentError) -> str:
+        """Why nothing is indexed; none where no file was uploaded yet."""
+        is_filled = bool(collection.folder) or await self.writer.call(collection.files.exists)
+        return error.reason if is_filled else ""
+
+    async def _clear_away(self, collection: Collection) -> None:
+        index, _ = self.parts()
+        if collection.index_name:
+            await index.forget(collection.index_name)
+        if not collection.folder:
+            await asyncio.to_thread(uploads.remove_all, collection.public_id)
+        await self.writer.call(collection.delete)
+
+    @asynccontextmanager
+    async def _told(self, collection: Collection, seen: _Seen) -> AsyncIterator[None]:
+        """Keeps the lease, and the row at what was seen, while the body lasts."""
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(TELL_SECONDS)
+                try:
+                    await self.writer.call(renew, collection, seen.counts)
+                except DatabaseError:
+                    log.warning("the progress of indexing cannot be written", exc_info=True)
+
+        telling = asyncio.get_running_loop().create_task(tell(), name="indexing progress")
+        try:
+            yield
+        finally:
+            telling.cancel()
+            await asyncio.wait([telling])
+
+
+class _Seen:
+    """The workers, with a count of what they have read: the index tells it only by batches."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._before: int | None = None
+        self._read = self._failed = self._total = 0
+
+    def hear(self, done: int, total: int) -> None:
+        """The first word of the index is of what needs no reading."""
+        self._before = done if self._before is None else self._before
+        self._total = total
+
+    @property
+    def counts(self) -> dict[str, int]:
+        done = min(self._total, (self._before or 0) + self._read)
+        return {"done": done, "total": self._total, "failed": self._failed}
+
+    async def map(
+        self, function: Callable[[Any], Any], items: Iterable[Any], *, timeout_seconds: float
+    ) -> AsyncIterator[tuple[Any, Any]]:
+        async for item, outcome in self._workers.map(
+            function, items, timeout_seconds=timeout_seconds
+        ):
+            self._read += 1
+            self._failed += isinstance(outcome, Exception) or _is_unreadable(outcome)
+            yield item, outcome
+
+
+def _is_unreadable(reading: Reading) -> bool:
+    return reading.reason is not None
+
+
+_NOTHING: dict[str, Any] = {"documents": 0, "unreadable": [], "unreadable_count": 0}
+
+
+def _outcome(report: IndexReport) -> dict[str, Any]:
+    return {
+        "index_name": report.collection,
+        "documents": report.documents,
+        "unreadable": [_told_of(file) for file in report.broken[:MOST_NAMED]],
+        "unreadable_count": len(report.broken),
+        "problem": "",
+    }
+
+
+def _told_of(file: BrokenFile) -> list[str]:
+    return [file.path, file.reason]

@@ -1,0 +1,125 @@
+"""Uploaded files on disk: safe names, caps, streamed into the folder of their collection.
+
+They lie under the state folder and are only ever read by the index: no page serves them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+from uuid import uuid4
+
+from django.conf import settings
+
+from research.retrieval.extract import DOCX, PDF
+from research.retrieval.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
+
+NAME_BYTES = 200
+MEGABYTE = 1024 * 1024
+KINDS = "html, Markdown, text, PDF and Word (docx) files can be read"
+OTHER_KINDS = {
+    ".zip": "an archive is not unpacked; choose the files in it",
+    ".doc": "the older Word format cannot be read; save it as docx",
+}
+
+
+class Refused(Exception):
+    """A file that is not taken; the message is the reason, in words for the person."""
+
+
+class SentFile(Protocol):
+    """What is needed of one of Django's uploaded files."""
+
+    name: str | None
+    size: int | None
+
+    def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]: ...
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A file that is on disk under a name that no index sees, until it is kept or dropped."""
+
+    path: Path
+    size: int
+    sha256: str
+
+    def keep(self, name: str) -> None:
+        """Give it its name, in the place of a file that has it."""
+        os.replace(self.path, self.path.with_name(name))
+
+    def drop(self) -> None:
+        with suppress(FileNotFoundError):
+            self.path.unlink()
+
+
+def home() -> Path:
+    return settings.STATE_DIR / "documents"
+
+
+def folder_of(public_id: str) -> Path:
+    """Where the files of a collection lie; it may not exist yet."""
+    return home() / public_id
+
+
+def safe_name(sent: str | None) -> str:
+    """The name to keep a file under. Raises `Refused` for one that is none, or of a wrong kind."""
+    base = (sent or "").replace("\\", "/").rpartition("/")[2]
+    shown = "".join(sign for sign in unicodedata.normalize("NFC", base) if sign.isprintable())
+    name = " ".join(shown.split()).lstrip(".")
+    suffix = PurePosixPath(name).suffix.lower()
+    if not name or name == suffix:
+        raise Refused("the file has no name")
+    if suffix not in CONTENT_TYPES:
+        raise Refused(OTHER_KINDS.get(suffix, f"only {KINDS}"))
+    if len(name.encode()) > NAME_BYTES:
+        raise Refused("the name is too long")
+    return name
+
+
+def check_size(name: str, size: int) -> None:
+    """Raises `Refused` for a file that is empty or larger than its kind may be."""
+    if not size:
+        raise Refused("the file is empty")
+    most = most_bytes(name)
+    if size > most:
+        raise Refused(f"the file has {size / MEGABYTE:.0f} MB; {most // MEGABYTE} MB is the most")
+
+
+def most_bytes(name: str) -> int:
+    packed = CONTENT_TYPES[PurePosixPath(name).suffix.lower()] in (PDF, DOCX)
+    return MAX_PACKED_BYTES if packed else MAX_FILE_BYTES
+
+
+def write_draft(folder: Path, sent: SentFile) -> Draft:
+    """Copy a file chunk by chunk. The names of drafts begin with a dot: no index takes them."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path, size, digest = folder / f".draft-{uuid4().hex}", 0, hashlib.sha256()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            for chunk in sent.chunks():
+                file.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+    except BaseException:
+        path.unlink()
+        raise
+    return Draft(path, size, digest.hexdigest())
+
+
+def remove(public_id: str, name: str) -> None:
+    with suppress(FileNotFoundError):
+        (folder_of(public_id) / name).unlink()
+
+
+def remove_all(public_id: str) -> None:
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder_of(public_id))

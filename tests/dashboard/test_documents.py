@@ -1,0 +1,361 @@
+"""The pages of documents: forms that work without JavaScript, and whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from research import assembly
+from research.models import Collection, Run
+from research.services import documents
+from tests.dashboard.conftest import make_run
+from tests.dashboard.test_run_page import count_queries
+from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
+from tests.retrieval.folders import write
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
+    settings.PROVIDERS, settings.NETWORK_PROBE = {}, "none"
+    settings.STATE_DIR = tmp_path / "state"
+    settings.STATE_DIR.mkdir()
+    yield settings.STATE_DIR
+    async_to_sync(assembly.close)()
+
+
+@pytest.fixture
+def eve(db: None) -> User:
+    return User.objects.create_user("eve")
+
+
+@pytest.fixture
+def mill(admin: User) -> Collection:
+    """Indexed, with a file that cannot be read."""
+    made = filled(admin, "The mill", lease__md=LEASE, broken__pdf=b"no")
+    index_all()
+    made.refresh_from_db()
+    return made
+
+
+def signed_in(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def text(client: Client, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return said(answer.content)
+
+
+def said(content: bytes) -> str:
+    return " ".join(BeautifulSoup(content, "html.parser").get_text(" ").split())
+
+
+def url(collection: Collection, rest: str = "") -> str:
+    return f"/documents/{collection.public_id}/{rest}"
+
+
+# --- the list ----------------------------------------------------------------------------
+
+
+def test_an_empty_list_says_what_a_collection_is_for(client: Client) -> None:
+    assert "No documents yet. Make a collection of files" in text(client, "/documents/")
+
+
+def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
+    files = [sent("lease.md", LEASE), sent("budget.xlsx"), sent("granary.txt", GRANARY)]
+    answer = client.post("/documents/", {"name": "The mill", "files": files}, follow=True)
+    made = Collection.objects.get()
+    assert answer.redirect_chain == [(url(made), 302)]
+    shown = said(answer.content)
+    assert "2 files added." in shown and "1 file was not taken" in shown
+    assert "budget.xlsx : only html, Markdown" in shown
+    assert "budget.xlsx" not in text(client, url(made))
+    assert [row.name for row in made.files.all()] == ["granary.txt", "lease.md"]
+    assert not made.is_shared
+
+
+def test_a_missing_name_is_told_beside_its_field(client: Client) -> None:
+    answer = client.post("/documents/", {"name": " ", "files": [sent("a.md")]})
+    assert answer.status_code == 422 and not Collection.objects.exists()
+    assert (
+        b'id="new-problem"' in answer.content and b"Give the collection a name." in answer.content
+    )
+
+
+def test_the_list_tells_state_counts_and_owner(
+    client: Client, admin: User, eve: User, mill: Collection
+) -> None:
+    documents.change(admin, mill, "The mill", shared=True)
+    line = text(client, "/documents/")
+    assert "Ready 1 document · 1 could not be read" in line
+    assert "shared with everybody here" in line
+    assert "shared by local" in text(signed_in(eve), "/documents/")
+
+
+def test_the_list_takes_the_same_queries_for_many_collections(client: Client, admin: User) -> None:
+    filled(admin, "One", a__md=LEASE)
+    few = count_queries(lambda: client.get("/documents/"))
+    for number in range(20):
+        filled(admin, f"More {number}", a__md=LEASE)
+    assert count_queries(lambda: client.get("/documents/")) == few
+
+
+# --- one collection ----------------------------------------------------------------------
+
+
+def test_the_page_lists_files_and_why_one_could_not_be_read(
+    client: Client, mill: Collection
+) -> None:
+    shown = text(client, url(mill))
+    assert "lease.md" in shown and "2 files" in shown
+    assert "1 file could not be read, and why broken.pdf the PDF is damaged" in shown
+
+
+def test_the_fragment_asks_again_only_while_there_is_something_to_wait_for(
+    client: Client, admin: User, mill: Collection
+) -> None:
+    documents.add_files(admin, mill, [sent("new.md", GRANARY)])
+    Collection.objects.update(done=124, total=531, failed=2)
+    for query in ("state/", "state/?line"):
+        assert b"hx-trigger" in client.get(url(mill, query)).content
+    assert "Waits to be read" in text(client, url(mill, "state/"))
+    index_all()
+    for query in ("state/", "state/?line"):
+        fragment = client.get(url(mill, query)).content
+        assert b"hx-trigger" not in fragment and b"2 documents" in fragment
+
+
+def test_the_progress_counts_what_was_read_and_what_could_not_be(
+    client: Client, mill: Collection
+) -> None:
+
+    soon = timezone.now() + timedelta(seconds=20)
+    Collection.objects.update(done=124, total=531, failed=2, lease_until=soon)
+    content = client.get(url(mill, "state/")).content
+    assert "Reading 124 of 531 read · 2 could not be read" in said(content)
+    bar = BeautifulSoup(content, "html.parser").progress
+    assert bar is not None and (bar["value"], bar["max"]) == ("124", "531")
+
+
+def test_a_search_to_try_marks_the_words_and_says_where(client: Client, mill: Collection) -> None:
+    soup = BeautifulSoup(client.get(url(mill, "?q=paying+<rent>+late")).content, "html.parser")
+    passage = soup.select_one(".passages li")
+    assert passage is not None and passage.h3 is not None
+    assert passage.h3.get_text() == "Lease of the mill"
+    assert [mark.get_text() for mark in passage.select("mark")] == ["Rent", "rent", "pays", "late"]
+    assert "The mill/lease.md · Rent" in passage.get_text()
+    assert soup.select_one("[name=q][value='paying <rent> late']") is not None
+
+
+def test_a_search_that_finds_nothing_says_what_is_not_searched(
+    client: Client, mill: Collection
+) -> None:
+    assert "Nothing here holds these words" in text(client, url(mill, "?q=zeppelin"))
+    assert "Nothing here holds these words" in text(client, url(mill, "?q=%22*)+OR"))
+
+
+def test_files_are_added_replaced_and_removed(client: Client, mill: Collection) -> None:
+    files = [sent("lease.md", "# Lease\n\nOther words."), sent("granary.txt", GRANARY)]
+    shown = said(client.post(url(mill, "add/"), {"files": files}, follow=True).content)
+    assert "1 file added." in shown
+    assert "lease.md takes the place of the file of that name." in shown
+    shown = said(client.post(url(mill, "remove/"), {"name": "granary.txt"}, follow=True).content)
+    assert "granary.txt was removed." in shown
+    assert [row.name for row in mill.files.all()] == ["broken.pdf", "lease.md"]
+    again = client.post(url(mill, "remove/"), {"name": "granary.txt"}, follow=True)
+    assert b"not in this collection any more" in again.content
+
+
+def test_it_is_renamed_and_shared(client: Client, mill: Collection) -> None:
+    client.post(url(mill, "change/"), {"name": "Leases", "shared": "on"})
+    mill.refresh_from_db()
+    assert (mill.name, mill.is_shared) == ("Leases", True)
+    answer = client.post(url(mill, "change/"), {"name": ""})
+    assert answer.status_code == 422 and b'id="change-problem"' in answer.content
+
+
+def test_deleting_asks_first(client: Client, mill: Collection) -> None:
+    assert "Delete “The mill”?" in text(client, url(mill, "delete/"))
+    assert Collection.objects.visible_to(mill.owner).exists()
+    answer = client.post(url(mill, "delete/"), follow=True)
+    assert "The mill was deleted." in said(answer.content)
+    assert client.get(url(mill)).status_code == 404
+
+
+def test_nothing_that_was_uploaded_is_served(client: Client, admin: User) -> None:
+    script = "<script>document.title = 'owned'</script>"
+    page = f"<title>{script}</title><p>An <b>oak</b> lives for 600 years. {script}</p>"
+    made = filled(admin, "Oaks", evil__html=page)
+    index_all()
+    shown = client.get(url(made, "?q=oak")).content
+    assert b"600 years" in shown and b"<script>document" not in shown
+    for address in (url(made, "evil.html"), f"/static/{made.public_id}/evil.html"):
+        assert client.get(address).status_code == 404
+
+
+# --- whose it is -------------------------------------------------------------------------
+
+ACTIONS = ("add/", "remove/", "change/", "look/", "delete/")
+
+
+def test_somebody_elses_is_not_found(eve: User, mill: Collection) -> None:
+    stranger = signed_in(eve)
+    assert "No documents yet" in text(stranger, "/documents/")
+    for rest in ("", "state/", "delete/", "?q=rent"):
+        assert stranger.get(url(mill, rest)).status_code == 404
+    for action in ACTIONS:
+        assert stranger.post(url(mill, action), {"name": "lease.md"}).status_code == 404
+    assert Client().get(url(mill)).status_code == 302
+
+
+def test_a_shared_one_is_searched_by_others_and_changed_by_nobody_else(
+    admin: User, eve: User, mill: Collection
+) -> None:
+    documents.change(admin, mill, "The mill", shared=True)
+    reader = signed_in(eve)
+    assert "1,200 crowns" in text(reader, url(mill, "?q=rent"))
+    page = BeautifulSoup(reader.get(url(mill)).content, "html.parser")
+    assert not page.select("main form[method=post]")
+    for action in ACTIONS:
+        sent_on = reader.post(url(mill, action), {"name": "lease.md", "files": [sent("a.md")]})
+        assert sent_on.status_code in (403, 404)
+    assert mill.files.count() == 2
+
+
+# --- folders -----------------------------------------------------------------------------
+
+
+def test_an_admin_uses_a_folder_and_others_are_not_told_its_path(
+    client: Client, eve: User, tmp_path: Path
+) -> None:
+    papers = write(tmp_path / "papers", {"a/lease.md": LEASE, "b.pdf": "no"})
+    client.post("/documents/folder/", {"path": str(papers), "name": "", "shared": "on"})
+    made = Collection.objects.get()
+    index_all()
+    shown = text(client, url(made))
+    assert f"The folder {papers}" in shown and "Look for changes now" in shown
+    assert "1 file could not be read, and why b.pdf" in shown
+    papers.rename(tmp_path / "elsewhere")
+    client.post(url(made, "look/"))
+    index_all()
+    assert f"The folder {papers} does not exist" in text(client, url(made))
+    for page in ("/documents/", url(made)):
+        assert str(papers) not in text(signed_in(eve), page)
+    assert "its owner can see why" in text(signed_in(eve), url(made))
+
+
+def test_a_folder_that_cannot_be_used_is_told_beside_its_field(client: Client) -> None:
+    answer = client.post("/documents/folder/", {"path": "papers", "name": "Papers"})
+    assert answer.status_code == 422
+    assert b'id="folder-problem"' in answer.content and b'value="papers"' in answer.content
+
+
+def test_only_an_admin_is_offered_a_folder(eve: User, tmp_path: Path) -> None:
+    stranger = signed_in(eve)
+    assert "Use a folder" not in text(stranger, "/documents/")
+    assert stranger.post("/documents/folder/", {"path": str(tmp_path)}).status_code == 403
+
+
+def test_a_folder_of_the_settings_is_not_deleted_here(client: Client, tmp_path: Path) -> None:
+    documents.take_in([str(write(tmp_path / "papers", {"a.md": LEASE}))])
+    made = Collection.objects.get()
+    assert "which the settings name" in text(client, url(made))
+    assert client.post(url(made, "delete/")).status_code == 404
+
+
+# --- asking over them --------------------------------------------------------------------
+
+ASKED = {"question": "How much is the rent?", "key": "k1"}
+
+
+def ticked(client: Client, address: str = "/") -> tuple[list[str], list[str]]:
+    """The chosen sources and the ticked collections of the form."""
+    page = BeautifulSoup(client.get(address).content, "html.parser")
+    return (
+        [box["value"] for box in page.select("input[name=sources][checked]")],
+        [box.find_parent("label").get_text(strip=True)  # type: ignore[union-attr]
+         for box in page.select("input[name=collections][checked]")],
+    )  # fmt: skip
+
+
+def test_a_question_is_asked_over_chosen_collections_and_the_choice_stays(
+    client: Client, admin: User, mill: Collection
+) -> None:
+    other = documents.create(admin, "Other")
+    assert ticked(client) == (["documents"], ["Other", "The mill"])
+    client.post("/", {**ASKED, "sources": "documents", "collections": [mill.public_id]})
+    assert Run.objects.get().sources == {
+        "search": ["documents"],
+        "documents": [],
+        "collections": [{"id": mill.public_id, "name": "The mill"}],
+    }
+    assert ticked(client) == (["documents"], ["The mill"])
+    assert ticked(client, f"/?collection={other.public_id}") == (["documents"], ["Other"])
+    documents.delete(admin, mill)
+    assert ticked(client) == (["documents"], ["Other"])
+
+
+def test_the_web_stays_the_first_choice_where_it_can_be_searched(
+    client: Client, settings: Settings, mill: Collection
+) -> None:
+    settings.PROVIDERS = {"searxng_url": "http://127.0.0.1:9"}
+    assert ticked(client)[0] == ["web"]
+    client.post("/", {**ASKED, "sources": "both", "collections": [mill.public_id]})
+    assert Run.objects.get().sources["search"] == ["documents", "searxng"]
+    client.post("/", {**ASKED, "key": "k2", "sources": "web"})
+    assert ticked(client) == (["web"], ["The mill"])
+    assert "collections" not in Run.objects.order_by("pk").last().sources  # type: ignore[union-attr]
+
+
+def test_samples_that_are_tried_change_no_choice(
+    client: Client, admin: User, mill: Collection
+) -> None:
+    make_run(admin, sources={"search": ["samples"]})
+    assert ticked(client)[0] == ["documents"]
+
+
+def test_documents_without_a_collection_are_refused(client: Client, mill: Collection) -> None:
+    answer = client.post("/", {**ASKED, "sources": "documents"})
+    assert answer.status_code == 422 and not Run.objects.exists()
+    assert b"Choose at least one of your documents." in answer.content
+
+
+def test_somebody_elses_collection_cannot_be_asked(eve: User, mill: Collection) -> None:
+    documents.create(eve, "Own")
+    asked = {**ASKED, "sources": "documents", "collections": [mill.public_id]}
+    answer = signed_in(eve).post("/", asked)
+    assert answer.status_code == 422 and not Run.objects.exists()
+    assert b"not there any more" in answer.content
+
+
+def test_all_settings_keep_the_ticked_collections(
+    client: Client, admin: User, mill: Collection
+) -> None:
+    documents.create(admin, "Other")
+    typed = {"sources": "documents", "collections": [mill.public_id], "settings": "1"}
+    page = client.post("/settings/", {**ASKED, **typed}).content
+    chosen = BeautifulSoup(page, "html.parser").select("input[name=collections][checked]")
+    assert [box["value"] for box in chosen] == [mill.public_id]
+
+
+def test_collections_are_read_in_the_admin(client: Client, mill: Collection) -> None:
+    listed = text(client, "/admin/research/collection/")
+    assert "The mill" in listed and "uploaded" in listed
+    address = f"/admin/research/collection/{mill.pk}/change/"
+    assert "broken.pdf: the PDF is damaged" in text(client, address)
+    assert client.post(address, {"name": "Changed"}).status_code == 403

@@ -1,0 +1,160 @@
+"""Runs over collections: what they cite, whose documents they see, and what outlives a deletion."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import AbstractUser
+from pytest_django import Settings
+
+from research import assembly
+from research.engine.tools import FetchFailure, SearchRequest
+from research.models import Collection, EvidenceSource, PageText, Run
+from research.services import documents, runs
+from research.worker import advance
+from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
+from tests.retrieval.papers import pdf
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+RENT = "How much is the rent of the mill?"
+SECRET = "The rent of the mill is secretly doubled for tenants from the city."
+
+
+@pytest.fixture(autouse=True)
+def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    """Nothing configured: the extractive analyst, and no network."""
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "RESEARCH_MODEL", "SEARCH_PROVIDER"):
+        setattr(settings, name, "")
+    settings.DOCUMENTS, settings.NETWORK_PROBE = [], "none"
+    settings.STATE_DIR = tmp_path / "state"
+    settings.STATE_DIR.mkdir()
+    yield settings.STATE_DIR
+    async_to_sync(assembly.close)()
+
+
+def asked(actor: AbstractUser, *collections: Collection, question: str = RENT) -> Run:
+    named = [{"id": each.public_id, "name": each.name} for each in collections]
+    sources = {"search": ["documents"], "documents": [], "collections": named}
+    return runs.ask(actor, question, agreed=True, sources=sources)
+
+
+def researched(run: Run) -> Run:
+    async def work() -> None:
+        await advance(run.pk, assembly.build_tools)
+        await assembly.close()
+
+    asyncio.run(work())
+    run.refresh_from_db()
+    return run
+
+
+def cited(run: Run) -> set[str]:
+    return set(EvidenceSource.objects.filter(evidence__run=run).values_list("url", flat=True))
+
+
+def test_a_run_over_an_uploaded_collection_cites_its_paragraphs(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE, granary__txt=GRANARY)
+    index_all()
+    run = researched(asked(ada, mill))
+    assert run.status == "completed"
+    quote = EvidenceSource.objects.filter(evidence__run=run, quote__contains="1,200").first()
+    assert quote is not None
+    assert (quote.url, quote.domain) == ("file:///The%20mill/lease.md", "The mill")
+    assert quote.section.endswith("Rent")
+    text = PageText.objects.get(uses__run=run, sha256=quote.text_sha256).text
+    assert text[quote.start : quote.end] == quote.quote
+    report = run.reports.get()
+    assert "1,200 crowns" in report.markdown
+
+
+def test_a_quote_of_a_pdf_names_its_page(ada: AbstractUser) -> None:
+    other = "Nothing on this first page is about money at all; it is about weather and tides."
+    papers = filled(ada, "Papers", log__pdf=pdf(other, LEASE.split("\n\n")[2]))
+    run = researched(asked(ada, papers))
+    sections = EvidenceSource.objects.filter(evidence__run=run).values_list("section", flat=True)
+    assert "Page 2" in set(sections)
+
+
+def test_a_collection_that_is_not_indexed_yet_is_read_before_the_search(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    empty = documents.create(ada, "Empty")
+    assert cited(researched(asked(ada, mill, empty))) == {"file:///The%20mill/lease.md"}
+
+
+def test_a_run_searches_only_the_collections_that_it_names(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    filled(ada, "Secrets", secret__md=SECRET)
+    index_all()
+    run = asked(ada, mill)
+    secret = "file:///Secrets/secret.md"
+
+    async def looked() -> tuple[list[str], str]:
+        tools = await assembly.build_tools(
+            await Run.objects.select_related("owner").aget(pk=run.pk)
+        )
+        answer = await tools.search.search(SearchRequest(query="rent mill tenants", limit=8))
+        with pytest.raises(FetchFailure) as refused:
+            await tools.fetch.fetch(secret)
+        await assembly.close()
+        return [hit.url for hit in answer.hits], refused.value.reason
+
+    found, reason = asyncio.run(looked())
+    assert found == ["file:///The%20mill/lease.md"]
+    assert reason == "No document has this address."
+
+
+def test_a_collections_pages_never_serve_anothers_run(ada: AbstractUser, bob: AbstractUser) -> None:
+    """The same file of two people is stored once for each: neither copy rests on the other."""
+    theirs = filled(ada, "The mill", lease__md=LEASE)
+    own = filled(bob, "The mill", lease__md=LEASE)
+    index_all()
+    first, second = researched(asked(ada, theirs)), researched(asked(bob, own))
+    assert cited(first) and cited(second) and not cited(first) & cited(second)
+    scopes = [
+        set(PageText.objects.filter(uses__run=run).values_list("scope", flat=True))
+        for run in (first, second)
+    ]
+    assert all(each.startswith("collection:") for scope in scopes for each in scope)
+    assert not scopes[0] & scopes[1]
+
+
+@pytest.mark.parametrize("taken_away", ["never shared", "no longer shared", "deleted"])
+def test_a_run_that_may_not_see_a_collection_fails_and_says_which(
+    ada: AbstractUser, bob: AbstractUser, taken_away: str
+) -> None:
+    secrets = filled(ada, "Secrets", secret__md=SECRET)
+    if taken_away != "never shared":
+        documents.change(ada, secrets, "Secrets", shared=True)
+        assert cited(researched(asked(bob, secrets)))
+    if taken_away == "no longer shared":
+        documents.change(ada, secrets, "Secrets", shared=False)
+    if taken_away == "deleted":
+        documents.delete(ada, secrets)
+        index_all()
+    run = researched(asked(bob, secrets))
+    assert run.status == "failed" and not cited(run)
+    told = "These documents are not there any more: Secrets."
+    assert told in [*run.problems.values_list("message", flat=True), run.termination_text]
+
+
+def test_a_run_over_collections_without_files_says_so(ada: AbstractUser) -> None:
+    run = researched(asked(ada, documents.create(ada, "Empty")))
+    assert run.status == "failed"
+    assert run.problems.filter(message__contains="no files in the chosen documents").exists()
+
+
+def test_what_was_cited_stays_readable_after_the_collection_is_deleted(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    run = researched(asked(ada, mill))
+    documents.add_files(ada, mill, [sent("lease.md", "# Lease\n\nThe rent is 900 florins.")])
+    documents.delete(ada, mill)
+    index_all()
+    quote: Any = EvidenceSource.objects.filter(evidence__run=run).first()
+    text = PageText.objects.get(uses__run=run, sha256=quote.text_sha256).text
+    assert text[quote.start : quote.end] == quote.quote and "1,200 crowns" in text

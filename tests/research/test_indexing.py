@@ -1,0 +1,215 @@
+"""The indexer: what it brings up to date, what it says meanwhile, and what it survives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.contrib.auth.models import AbstractUser
+from django.utils import timezone
+from pytest_django import Settings
+
+from research import assembly
+from research.collection_leases import claim, finish
+from research.indexing import Indexer
+from research.models import Collection
+from research.services import documents
+from research.trying import Passage, section_of, try_search
+from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
+from tests.retrieval.folders import InProcess, write
+from tests.retrieval.papers import pdf
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+    settings.STATE_DIR = tmp_path / "state"
+    settings.STATE_DIR.mkdir()
+    yield settings.STATE_DIR
+    async_to_sync(assembly.close)()
+
+
+def now(collection: Collection) -> Collection:
+    return Collection.objects.get(pk=collection.pk)
+
+
+def tried(collection: Collection, query: str) -> list[Passage]:
+    return async_to_sync(try_search)(now(collection), query)
+
+
+class Held(InProcess):
+    """Stops before the second file until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits, self.goes_on = asyncio.Event(), asyncio.Event()
+
+    async def map(
+        self, function: Any, items: Any, *, timeout_seconds: float
+    ) -> AsyncIterator[tuple[Any, Any]]:
+        async for outcome in super().map(function, items, timeout_seconds=timeout_seconds):
+            yield outcome
+            self.waits.set()
+            await self.goes_on.wait()
+
+
+def test_uploaded_files_are_read_and_found_where_they_stand(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE, granary__txt=GRANARY)
+    assert (mill.state, index_all()) == ("waiting", 1)
+    assert (now(mill).state, now(mill).documents) == ("ready", 2)
+    [first, *_] = tried(mill, "When does a tenant pay the rent?")
+    assert (first.title, first.url) == ("Lease of the mill", "file:///The%20mill/lease.md")
+    assert first.section == "Rent" and "1,200 crowns" in first.text
+    assert first.matches("pays") and first.matches("rent") and not first.matches("the")
+
+
+def test_a_passage_of_a_pdf_names_its_page(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", log__pdf=pdf("The first page is of wheels.", GRANARY))
+    index_all()
+    assert [found.section for found in tried(mill, "granary limestone")] == ["Page 2"]
+
+
+def test_a_file_that_cannot_be_read_is_listed_and_the_rest_is_found(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", broken__pdf=b"%PDF-1.7 no", lease__md=LEASE)
+    index_all()
+    assert (now(mill).state, now(mill).documents, now(mill).unreadable_count) == ("ready", 1, 1)
+    assert now(mill).unreadable == [["broken.pdf", "the PDF is damaged and cannot be read"]]
+
+
+def test_what_is_changed_added_or_removed_is_noticed_and_nothing_else_read(
+    ada: AbstractUser,
+) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE, granary__txt=GRANARY)
+    index_all()
+    documents.add_files(ada, mill, [sent("lease.md", "# Lease\n\nThe rent is 900 florins.")])
+    documents.remove_file(ada, mill, "granary.txt")
+    workers = InProcess()
+    index_all(workers)
+    assert workers.read == ["lease.md"]
+    assert "florins" in tried(mill, "rent")[0].text and tried(mill, "granary") == []
+
+
+def test_a_collection_without_files_is_empty_and_no_failure(ada: AbstractUser) -> None:
+    made = documents.create(ada, "Nothing yet")
+    index_all()
+    assert (now(made).state, now(made).problem) == ("empty", "")
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    documents.remove_file(ada, mill, "lease.md")
+    index_all()
+    assert now(mill).state == "empty" and tried(mill, "rent") == []
+
+
+def test_a_folder_that_went_away_says_so_and_is_looked_at_again(
+    staff: AbstractUser, tmp_path: Path
+) -> None:
+    papers = write(tmp_path / "papers", {"a/lease.md": LEASE})
+    made = documents.create_from_folder(staff, "", str(papers))
+    index_all()
+    assert (now(made).documents, tried(made, "rent")[0].url) == (1, "file:///papers/a/lease.md")
+    papers.rename(tmp_path / "elsewhere")
+    documents.look_again(staff, made)
+    index_all()
+    assert now(made).state == "failed" and "does not exist" in now(made).problem
+    (tmp_path / "elsewhere").rename(papers)
+    write(papers, {"b.md": GRANARY})
+    assert index_all() == 0
+    Collection.objects.update(indexed_at=timezone.now() - timedelta(minutes=6))
+    assert index_all() == 1
+    assert (now(made).state, now(made).documents) == ("ready", 2)
+
+
+def test_collections_of_one_name_stay_apart(ada: AbstractUser, bob: AbstractUser) -> None:
+    mine = filled(ada, "The mill", lease__md=LEASE)
+    theirs = filled(bob, "The mill", granary__txt=GRANARY)
+    index_all()
+    assert tried(mine, "granary") == [] and tried(theirs, "rent") == []
+    assert len({now(mine).index_name, now(theirs).index_name}) == 2
+
+
+def test_a_renamed_collection_keeps_its_addresses(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    documents.change(ada, mill, "Leases", shared=False)
+    documents.add_files(ada, mill, [sent("granary.txt", GRANARY)])
+    index_all()
+    assert tried(mill, "granary")[0].url == "file:///The%20mill/granary.txt"
+
+
+def test_a_deleted_collection_leaves_the_index_and_the_database(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    documents.delete(ada, mill)
+    assert index_all() == 1 and not Collection.objects.exists()
+    assert async_to_sync(assembly.documents()[0].collections)() == []
+
+
+async def _until(condition: Any) -> None:
+    async with asyncio.timeout(10):
+        while not await asyncio.to_thread(condition):
+            await asyncio.sleep(0.02)
+
+
+async def test_it_tells_how_far_it_is_and_takes_up_what_came_meanwhile(ada: AbstractUser) -> None:
+    mill = await asyncio.to_thread(
+        filled, ada, "The mill", broken__pdf=b"no", lease__md=LEASE, x__md=GRANARY
+    )
+    workers = Held()
+    indexer = Indexer(lambda: (assembly.documents()[0], workers), poll_seconds=60)
+    await indexer.start()
+    await workers.waits.wait()
+    await _until(lambda: now(mill).total)
+    seen = await asyncio.to_thread(now, mill)
+    assert (seen.state, seen.done, seen.total, seen.failed) == ("indexing", 1, 3, 1)
+    workers.goes_on.set()
+    await _until(lambda: now(mill).state == "ready")
+    await asyncio.to_thread(documents.add_files, ada, mill, [sent("new.md", "New words.")])
+    await _until(lambda: now(mill).documents == 3)
+    await indexer.stop()
+
+
+async def test_one_that_is_stopped_gives_its_collection_back(ada: AbstractUser) -> None:
+    mill = await asyncio.to_thread(filled, ada, "The mill", lease__md=LEASE, x__md=GRANARY)
+    workers = Held()
+    indexer = Indexer(lambda: (assembly.documents()[0], workers))
+    await indexer.start()
+    await workers.waits.wait()
+    await indexer.stop()
+    assert (await asyncio.to_thread(now, mill)).state == "waiting"
+    assert await asyncio.to_thread(index_all) == 1
+    assert (await asyncio.to_thread(now, mill)).state == "ready"
+
+
+def test_one_that_was_killed_is_followed_when_its_lease_has_run_out(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    late = claim("dead")
+    assert late is not None and index_all() == 0
+    Collection.objects.update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert index_all() == 1
+    finish(late, {"documents": 99})
+    assert now(mill).documents == 1
+
+
+@pytest.mark.parametrize(
+    ("snippet", "section"),
+    [
+        ("Alpha one two three four five six", "First"),
+        ("Second Beta one", "Second"),
+        ("Beta one…", "Second"),
+        ("item one item two", "Second"),
+        ("nowhere in it", ""),
+        ("", ""),
+    ],
+)
+def test_a_snippet_is_found_in_its_text(snippet: str, section: str) -> None:
+    text = (
+        "Preface.\n\n# First\n\nAlpha one two\nthree four five six.\n\n## Second\n\nBeta one.\n\n"
+        "- item one\n- item two\n\n# Third\n\nGamma."
+    )
+    assert section_of(text, snippet) == section
