@@ -67,7 +67,7 @@ class Ledger:
     topics: list[str] = field(default_factory=list)
     queries: dict[str, int] = field(default_factory=dict)
     corpus: Corpus = field(default_factory=Corpus)
-    ids_used: IdsUsed = IdsUsed()
+    ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[Quoted, ...] = ()
 
     @property
@@ -87,6 +87,15 @@ class Ledger:
         self.book.asked[aspect.id] = term_set(text)
         self._put_aspect(aspect)
         return aspect
+
+    def enter_aspect(self, aspect: Aspect) -> None:
+        """A sub-question of an earlier run, under its own id; a dropped one stays out."""
+        self.book.asked[aspect.id] = term_set(aspect.text)
+        if aspect.dropped:
+            self.dropped[aspect.id] = aspect
+            self.emit(aspect)
+        else:
+            self._put_aspect(aspect)
 
     def _put_aspect(self, aspect: Aspect) -> None:
         if self.aspects.get(aspect.id) != aspect:

@@ -7,7 +7,7 @@ resume and a replay start from the same ledger. Ids go on where the earlier run'
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from research.engine.quotes import plain
@@ -66,11 +66,11 @@ class Seed:
     topics: tuple[str, ...] = ()
     rejected: tuple[Quoted, ...] = ()
     left_out: int = 0
-    ids_used: IdsUsed = IdsUsed()
-    dimensions: Dimensions = Dimensions()
+    ids_used: IdsUsed = field(default_factory=IdsUsed)
+    dimensions: Dimensions = field(default_factory=Dimensions)
     ended: StopReason | None = None
     wanted: tuple[str, ...] = ()
-    shape: Shape = Shape()
+    shape: Shape = field(default_factory=Shape)
 
     @property
     def rewrites(self) -> bool:

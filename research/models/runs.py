@@ -72,7 +72,21 @@ class Run(models.Model):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children"
     )
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.INITIAL)
+    origin = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="versions",
+        help_text="The run whose question this one answers in another version.",
+    )
+    reason = models.CharField(
+        max_length=200, blank=True, help_text="Why a later run of the thread was made."
+    )
     question = models.TextField()
+    understood_as = models.TextField(
+        blank=True, help_text="A follow-up question, worded so that it can be understood alone."
+    )
     agreed = models.BooleanField(
         default=False, help_text="Nobody is asked to clarify or to approve the plan."
     )
