@@ -24,6 +24,8 @@ async def take_over(run: Run, seed: Seed, plan: Plan) -> None:
     """The ledger as the seed has it, for the same sub-questions."""
     run.open_ledger(plan, seed)
     await _take_pages(run, seed)
+    run.ledger.queries = dict.fromkeys(seed.queries, 0)
+    run.ledger.followed = list(seed.topics)
     for aspect in seed.aspects:
         run.ledger.enter_aspect(replace(aspect, round=EARLIER))
     _take_evidence(run, seed.evidence)
@@ -35,7 +37,7 @@ async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
     """The ledger for other sub-questions: of the evidence only what answers one of them.
 
     The pages are known: one that a search names again is read for the new questions without
-    being fetched.
+    being fetched. So searches may be repeated: what they name was not read for these.
     """
     run.open_ledger(plan, seed)
     await _take_pages(run, seed)
@@ -53,8 +55,6 @@ async def _take_pages(run: Run, seed: Seed) -> None:
     for page in seed.pages:
         text = await run.journal.store.page_text(page.sha256)
         ledger.put_page(replace(page, text=text))
-    ledger.queries = dict.fromkeys(seed.queries, 0)
-    ledger.followed = list(seed.topics)
 
 
 def _take_evidence(run: Run, evidence: Sequence[Evidence]) -> None:
