@@ -6,7 +6,8 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from research.engine.records import ENDED, WAITING, Complexity, Stage, Status, StopReason
@@ -39,6 +40,12 @@ class RunQuerySet(models.QuerySet["Run"]):
         if not user.is_authenticated:
             return self.none()
         return self if user.is_staff else self.filter(owner=user)
+
+    def newest_versions(self) -> RunQuerySet:
+        """Each question once: without the versions that a later one with an outcome replaced."""
+        first = Coalesce(OuterRef("origin"), OuterRef("pk"))
+        later = Run.objects.filter(origin=first, pk__gt=OuterRef("pk"))
+        return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
 
 
 class Kind(models.TextChoices):

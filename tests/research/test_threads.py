@@ -1,4 +1,4 @@
-"""What follows a report: revised, reshaped, dug deeper, asked on; through services, worker and rows."""
+"""What follows a report, through services, worker and rows: revised, reshaped, dug deeper, asked on."""
 
 from __future__ import annotations
 
