@@ -16,10 +16,7 @@ from research.engine.topics import Topic, first_topics
 
 NEW_TOPIC = "new_topic"
 SAME_TOPIC = "same_topic"
-SHIFT = (
-    "This looks like another topic than “{question}”. Start anew, or does it belong to it? "
-    "If it does, what was found stays known."
-)
+SHIFT = "This looks like another topic than “{question}”. Start anew, or keep what was found?"
 MORE_ROUNDS = 2
 CLAIMS = 3
 
