@@ -125,7 +125,7 @@ def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str 
 def find_run(viewer: Viewer, public_id: str) -> Run:
     """Somebody else's run is not found, so that its existence cannot be asked for."""
     try:
-        return runs.visible_to(viewer).select_related("thread", "origin").get(public_id=public_id)
+        return runs.visible_to(viewer).select_related("thread").get(public_id=public_id)
     except Run.DoesNotExist:
         raise Http404("no such run") from None
 
@@ -167,6 +167,12 @@ def rejected_labels(run: Run) -> frozenset[str]:
 def untaken_commands(run: Run) -> frozenset[str]:
     """The kinds of what people said and no worker has taken up yet."""
     return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
+
+
+def cited_labels(run: Run) -> frozenset[str]:
+    """The evidence that the newest report cites."""
+    cited = run.reports.order_by("-number").values_list("citations", flat=True).first() or ()
+    return frozenset(label for entry in cited for label in entry["evidence_ids"])
 
 
 def calls(run: Run, number: str | None) -> Page[JournalEntry]:

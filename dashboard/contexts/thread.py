@@ -12,25 +12,26 @@ from dashboard import queries, thread_queries, words
 from dashboard.contexts.lists import run_line
 from dashboard.markdown import MARKER
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
-from research import installation
+from research import installation, snapshots
+from research.engine.config import ResearchConfig
 from research.engine.ledger import ANSWERING
+from research.engine.taking_over import evidence_left
 from research.models import Run, Thread
 
 FIRST = "First report"
 
 
 def afterwards(run: Run, **forms: object) -> dict[str, Any]:
-    """What is offered beneath a run that has ended; empty before.
+    """The versions of a run's question and, once it has ended, what can follow.
 
     `forms` replaces those that were sent with mistakes.
     """
-    if not run.ended or run.plan is None:
-        return {}
-    has_report = run.reports.exclude(markdown="").exists()
-    offered = {"follow_up_form": FollowUpForm(), "deeper": deeper(run), **forms}
-    if has_report:
-        offered |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
-    return {"afterwards": {**offered, **review(run), "versions": versions(run)}}
+    shown: dict[str, Any] = {"versions": versions(run)}
+    if run.ended and run.plan is not None:
+        shown |= {"follow_up_form": FollowUpForm(), "deeper": deeper(run), **review(run)}
+    if run.ended and run.reports.exclude(markdown="").exists():
+        shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
+    return {"afterwards": shown | forms}
 
 
 def has_model() -> bool:
@@ -45,8 +46,19 @@ def place(run: Run) -> dict[str, Any]:
 
 
 def review(run: Run) -> dict[str, Any]:
-    """How many records of the report were rejected since it was written."""
-    return {"rejected": len(queries.rejected_labels(run))}
+    """How many records were rejected since the report was written, whether it cites one of them,
+    and what the evidence gate lacks without them.
+    """
+    rejected = queries.rejected_labels(run)
+    if not rejected or run.plan is None:
+        return {"rejected": 0}
+    config = ResearchConfig.model_validate(run.config)
+    left = evidence_left(snapshots.snapshot(run, "revise"), config)
+    return {
+        "rejected": len(rejected),
+        "rests_on": bool(rejected & queries.cited_labels(run)),
+        "lacking": [f"{c.value:g} of {c.minimum:g} {c.name}" for c in left if not c.met],
+    }
 
 
 def versions(run: Run) -> dict[str, Any]:
@@ -73,13 +85,17 @@ def version(number: int, row: Run, current: bool) -> dict[str, Any]:
 
 
 def deeper(run: Run) -> dict[str, Any]:
-    """The sub-questions that may be dug for; what is missing is ticked."""
+    """The sub-questions that may be dug for; what is missing is ticked, or all that was asked
+    where the money ran out.
+    """
+    spent_out = run.termination_reason == "budget_cost"
     gaps = thread_queries.open_gaps(run)
     rows = thread_queries.asked_aspects(run)
     missing = [row.label for row in rows if row.state not in ANSWERING or row.label in gaps]
     lines = [(row.label, row.text, words.aspect(row.state, 0)) for row in rows]
     capped = run.config.get("max_cost_usd") is not None
-    form = DeeperForm([(label, text) for label, text, _ in lines], missing, capped)
+    ticked = missing or [label for label, *_ in lines if spent_out]
+    form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
     rows_shown = [
         {"tag": choice.tag, "id": choice.id_for_label, "text": text, "state": state}
         for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
@@ -88,7 +104,7 @@ def deeper(run: Run) -> dict[str, Any]:
         "form": form,
         "rows": rows_shown,
         "missing": len(missing),
-        "spent_out": run.termination_reason == "budget_cost",
+        "spent_out": spent_out,
     }
 
 

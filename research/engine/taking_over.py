@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from research.engine.config import ResearchConfig, limits
+from research.engine.evidence import Book
 from research.engine.extractive.answering import answers
-from research.engine.ledger import ANSWERING, SUPPORTS
+from research.engine.gates import evidence_criteria
+from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
 from research.engine.quotes import plain
-from research.engine.records import Aspect, AspectState, Evidence, Gap, Plan
+from research.engine.records import Aspect, AspectState, Criterion, Evidence, Gap, Plan
 from research.engine.relevance import relevance
 from research.engine.run import Run
 from research.engine.seed import Seed
@@ -26,9 +29,7 @@ async def take_over(run: Run, seed: Seed, plan: Plan) -> None:
     await _take_pages(run, seed)
     run.ledger.queries = dict.fromkeys(seed.queries, 0)
     run.ledger.followed = list(seed.topics)
-    for aspect in seed.aspects:
-        run.ledger.enter_aspect(replace(aspect, round=EARLIER))
-    _take_evidence(run, seed.evidence)
+    _take_findings(run.ledger, seed)
     for gap in seed.gaps:
         run.ledger.open_gap(_as_it_stands(run, gap))
 
@@ -45,7 +46,15 @@ async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
         run.ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
     aspects = list(run.ledger.aspects.values())
     assigned = (_assigned(record, aspects) for record in seed.evidence)
-    _take_evidence(run, [record for record in assigned if record is not None])
+    _take_evidence(run.ledger, [record for record in assigned if record is not None])
+
+
+def evidence_left(seed: Seed, config: ResearchConfig) -> tuple[Criterion, ...]:
+    """The evidence gate on what a review left, counted at once."""
+    book = Book(config.max_source_urls_per_claim)
+    ledger = Ledger(seed.question, seed.plan, lambda record: None, book)
+    _take_findings(ledger, seed)
+    return evidence_criteria(ledger, limits(config, seed.plan.complexity))
 
 
 async def _take_pages(run: Run, seed: Seed) -> None:
@@ -57,8 +66,13 @@ async def _take_pages(run: Run, seed: Seed) -> None:
         ledger.put_page(replace(page, text=text))
 
 
-def _take_evidence(run: Run, evidence: Sequence[Evidence]) -> None:
-    ledger = run.ledger
+def _take_findings(ledger: Ledger, seed: Seed) -> None:
+    for aspect in seed.aspects:
+        ledger.enter_aspect(replace(aspect, round=EARLIER))
+    _take_evidence(ledger, seed.evidence)
+
+
+def _take_evidence(ledger: Ledger, evidence: Sequence[Evidence]) -> None:
     kept = {record.id for record in evidence}
     for record in evidence:
         contradicts = tuple(other for other in record.contradicts if other in kept)

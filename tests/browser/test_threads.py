@@ -1,4 +1,4 @@
-"""What follows a report, in the browser: rejected in place, revised, reshaped, dug for, asked on."""
+"""What follows a report, in a browser: rejected, revised, reshaped, dug for, asked on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows a report, through services, worker and rows: revised, reshaped, dug deeper, asked on."""
+"""What follows a report, through services, worker and rows."""
 
 from __future__ import annotations
 

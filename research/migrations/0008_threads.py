@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("research", "0006_never_site"),
+        ("research", "0007_unchecked_draft"),
     ]
 
     operations = [
