@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -21,18 +21,24 @@ ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
     "h2": {"id"},
     "ol": {"start"},
+    "span": {"class"},
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")
+SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")
 
 
 @dataclass(frozen=True)
 class Link:
-    """Where a marker leads, and what a glance at it tells: `note` in words, `single` by a mark."""
+    """Where a marker leads, and what a glance at it tells: `note` in words, `single` by a mark.
+
+    The sentence before a `rejected` one is marked.
+    """
 
     address: str
     note: str = ""
     single: bool = False
+    rejected: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,15 +102,36 @@ def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> No
 def _split(text: Token, link: Callable[[int], Link | None], seen: set[int]) -> list[Token]:
     pieces: list[Token] = []
     position = 0
-    for match in MARKER.finditer(text.content):
-        target = link(int(match[1]))
-        if target is None:
-            continue
-        pieces.append(_text(text.content[position : match.start()]))
+    found = [(match, link(int(match[1]))) for match in MARKER.finditer(text.content)]
+    known = [(match, target) for match, target in found if target is not None]
+    for place, (match, target) in enumerate(known):
+        before = text.content[position : match.start()]
+        pieces += _said(before) if _is_refused(known[place:]) else [_text(before)]
         pieces.append(_marker(int(match[1]), target, seen))
         position = match.end()
     pieces.append(_text(text.content[position:]))
     return [piece for piece in pieces if piece.content]
+
+
+def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
+    """Whether one of the markers that stand together, from the first of these on, is rejected."""
+    end = markers[0][0].start()
+    for match, target in markers:
+        if match.start() != end:
+            return False
+        if target.rejected:
+            return True
+        end = match.end()
+    return False
+
+
+def _said(text: str) -> list[Token]:
+    """The text with its last sentence marked as resting on what was rejected."""
+    start = max((match.end() for match in SENTENCE_END.finditer(text)), default=0)
+    if not text[start:].strip():
+        return [_text(text)]
+    marked = f'<span class="rejected">{escape(text[start:])}</span>'
+    return [_text(text[:start]), Token("html_inline", "", 0, content=marked)]
 
 
 def _text(content: str) -> Token:
@@ -115,12 +142,13 @@ def _marker(number: int, target: Link, seen: set[int]) -> Token:
     """The first of its number carries the id that the citation's page leads back to."""
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
+    kinds = ["cite", *["single"] * target.single, *["rejected"] * target.rejected]
     note = f' title="{escape(target.note)}"' if target.note else ""
     return Token(
         "html_inline",
         "",
         0,
-        content=f'<sup class="cite{" single" if target.single else ""}">'
+        content=f'<sup class="{" ".join(kinds)}">'
         f'<a href="{escape(target.address)}"{identity} '
         f'aria-label="Citation {number}"{note}>{number}</a></sup>',
     )

@@ -28,6 +28,7 @@ from research.models import (
     Run,
     Source,
     Unit,
+    Verdict,
 )
 from research.progress import Progress, progress
 from research.services import documents, runs, sites
@@ -54,6 +55,7 @@ LIST_FIELDS = (
     "termination_reason",
     "quality_score",
     "created_at",
+    "reason",
 )
 
 
@@ -62,7 +64,7 @@ class RunRows:
     """What the page of a run is made of.
 
     `told` are commands that no worker has taken up yet; `evidence` and `refused` are the
-    newest first, cut to a limit.
+    newest first, cut to a limit; `rejected` the labels that a reviewer refused.
     """
 
     run: Run
@@ -76,6 +78,7 @@ class RunRows:
     units: Sequence[Unit]
     problems: Sequence[Problem]
     report: Report | None
+    rejected: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,14 @@ class SourceRows:
 
 
 def recent_runs(viewer: Viewer) -> Sequence[Run]:
-    return list(runs.visible_to(viewer).only(*LIST_FIELDS)[:RECENT_RUNS])
+    return list(runs.visible_to(viewer).newest_versions().only(*LIST_FIELDS)[:RECENT_RUNS])
 
 
 def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str = "") -> Page[Run]:
-    """Those whose question holds every word of `text` and that are in that `state`."""
-    found = runs.visible_to(viewer).only(*LIST_FIELDS)
+    """Those whose question holds every word of `text` and that are in that `state`; of several
+    versions the newest.
+    """
+    found = runs.visible_to(viewer).newest_versions().only(*LIST_FIELDS)
     for word in text.split():
         found = found.filter(question__icontains=word)
     if state:
@@ -123,7 +128,7 @@ def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str 
 def find_run(viewer: Viewer, public_id: str) -> Run:
     """Somebody else's run is not found, so that its existence cannot be asked for."""
     try:
-        return runs.visible_to(viewer).get(public_id=public_id)
+        return runs.visible_to(viewer).select_related("thread").get(public_id=public_id)
     except Run.DoesNotExist:
         raise Http404("no such run") from None
 
@@ -181,12 +186,26 @@ def run_rows(run: Run) -> RunRows:
         units=list(run.units.order_by("round", "number")),
         problems=list(run.problems.order_by("pk")),
         report=run.reports.order_by("-number").first() if run.ended else None,
+        rejected=rejected_labels(run) if run.ended else frozenset(),
     )
+
+
+def rejected_labels(run: Run) -> frozenset[str]:
+    """The evidence that a reviewer refused: the last word on each record counts."""
+    said = Verdict.objects.filter(evidence__run=run).order_by("pk")
+    last = dict(said.values_list("evidence__label", "verdict"))
+    return frozenset(label for label, verdict in last.items() if verdict == "reject")
 
 
 def untaken_commands(run: Run) -> frozenset[str]:
     """The kinds of what people said and no worker has taken up yet."""
     return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
+
+
+def cited_labels(run: Run) -> frozenset[str]:
+    """The evidence that the newest report cites."""
+    cited = run.reports.order_by("-number").values_list("citations", flat=True).first() or ()
+    return frozenset(label for entry in cited for label in entry["evidence_ids"])
 
 
 def calls(run: Run, number: str | None) -> Page[JournalEntry]:

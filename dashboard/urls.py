@@ -15,6 +15,7 @@ from dashboard.views import (
     installation,
     run,
     sources,
+    threads,
 )
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
@@ -50,6 +51,12 @@ urlpatterns = [
     path("runs/<slug:public_id>/add-topic/", run.add_topic, name="add_topic"),
     path("runs/<slug:public_id>/drop-topic/", run.drop_topic, name="drop_topic"),
     path("runs/<slug:public_id>/cancel/", run.cancel, name="cancel"),
+    path("runs/<slug:public_id>/revise/", threads.revise, name="revise"),
+    path("runs/<slug:public_id>/reshape/", threads.reshape, name="reshape"),
+    path("runs/<slug:public_id>/dig-further/", threads.dig_further, name="dig_further"),
+    path("runs/<slug:public_id>/follow-up/", threads.follow_up, name="follow_up"),
+    path("runs/<slug:public_id>/topic/", threads.settle_topic, name="settle_topic"),
+    path("threads/<slug:public_id>/", threads.show_thread, name="thread"),
     path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),
     path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),

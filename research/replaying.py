@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from asgiref.sync import sync_to_async
+
 from research.engine.budget import Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, JournalEnds, Parked
@@ -12,6 +14,7 @@ from research.engine.loop import Question, research
 from research.engine.records import Record, Report, Round, RunState
 from research.journal_store import RecordedStore
 from research.models import Run
+from research.snapshots import seed_of
 
 
 @dataclass
@@ -46,9 +49,11 @@ async def replay(run: Run, changes: dict[str, str]) -> Replay:
     records: list[Record] = []
     journal = Journal(RecordedStore(run), None, Meter(config), records.append, analyst=run.analyst)
     await journal.open()
+    seed = await sync_to_async(seed_of)(run)
+    question = Question(run.question, run.today.isoformat(), run.agreed, seed)
     result = Replay(run.public_id, _difference(recorded, config))
     try:
-        await research(Question(run.question, run.today.isoformat(), run.agreed), config, journal)
+        await research(question, config, journal)
     except JournalEnds as end:
         result.journal_ends = end.place
     except Parked as parked:

@@ -42,6 +42,7 @@ from research.models import Run
 from research.outcomes import cancel_run, fail_run
 from research.projection import Projection
 from research.services import ServiceError
+from research.snapshots import seed_of
 from research.writer import Writer
 
 __all__ = ["EmbeddedWorker", "Lease", "LeaseLost", "Timing", "advance", "claim", "claim_next"]
@@ -166,7 +167,8 @@ class _Advance:
             analyst=run.analyst if resumed else _analyst(tools),
         )
         self.interrupt = journal.interrupted.set
-        question = Question(run.question, run.today.isoformat(), run.agreed)
+        seed = await self.writer.call(seed_of, run)
+        question = Question(run.question, run.today.isoformat(), run.agreed, seed)
         try:
             await journal.open()
             await self.engine(question, config, journal)

@@ -207,6 +207,8 @@
 
   function close() {
     panel().replaceChildren();
-    opener?.focus({ preventScroll: true });
+    if (!opener) return;
+    const same = `.cite a[href="${opener.getAttribute("href")}"]`;
+    (opener.isConnected ? opener : document.querySelector(same))?.focus({ preventScroll: true });
   }
 })();

@@ -18,6 +18,7 @@ def run_line(run: Run) -> dict[str, Any]:
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
+        "reason": run.reason,
         "state": words.status(run.status, run.termination_reason),
         "score": run.quality_score,
         "created": run.created_at,

@@ -46,7 +46,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "failure": parts.failure(rows),
         "survived": {"count": len(parts.survived(rows))},
         "desk-key": {"key": parts.desk_key(rows.run, run)},
-        "report": parts.outcome(rows, report(rows.run, rows.report)),
+        "report": parts.outcome(rows, report(rows.run, rows.report, rows.rejected)),
         "aspects-none": {"ended": ended},
         "gaps-title": parts.gaps_title(rows.progress.gaps, ended=ended),
         "evidence-count": parts.evidence_count(rows),

@@ -18,11 +18,16 @@ from research.models import EvidenceSource, Report, Run
 QUOTE_LENGTH = 240
 
 
-def report(run: Run, version: Report | None) -> dict[str, Any]:
-    """Empty where nothing was found or the run did not get that far."""
+def report(
+    run: Run, version: Report | None, rejected: frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    """Empty where nothing was found or the run did not get that far.
+
+    What rests on `rejected` evidence is marked.
+    """
     if version is None or not version.markdown:
         return {}
-    rendered = markdown.render(version.markdown, citation_links(run, version))
+    rendered = markdown.render(version.markdown, citation_links(run, version, rejected))
     return {
         "html": rendered.html,
         "headings": rendered.headings,
@@ -35,10 +40,16 @@ def report(run: Run, version: Report | None) -> dict[str, Any]:
     }
 
 
-def citation_links(run: Run, shown: Report) -> Callable[[int], Link | None]:
+def citation_links(
+    run: Run, shown: Report, rejected: frozenset[str] = frozenset()
+) -> Callable[[int], Link | None]:
     """Marker → its page, None for a marker that the report does not have."""
     links = {
-        marker: Link(reverse("citation", args=[run.public_id, marker]), *glance(rows))
+        marker: Link(
+            reverse("citation", args=[run.public_id, marker]),
+            *glance(rows),
+            any(row.evidence.label in rejected for row in rows),
+        )
         for marker, rows in cited_rows(run, shown).items()
     }
     return links.get

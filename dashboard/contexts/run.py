@@ -50,7 +50,7 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
     """`told` are the commands that no worker has taken up yet: they count as heard."""
     state = words.status(run.status, run.termination_reason)
     heard = goes_on(run, told)
-    can = set(possible(run.status, run.mode))
+    can = set(possible(run.status, run.mode, run.asks))
     return {
         "id": run.public_id,
         "url": reverse("run", args=[run.public_id]),
@@ -179,13 +179,15 @@ def raised_by(origin: str) -> str:
 
 def gap(part: GapPart) -> dict[str, Any]:
     closed = part.closed_round is not None
-    life = f"round {part.opened_round} to {part.closed_round}"
+    earlier = "from the earlier run"
+    life = f"round {part.opened_round} to {part.closed_round}" if part.closed_round else earlier
+    since = f"since round {part.opened_round}" if part.opened_round else earlier
     return {
         "id": part.id,
         "text": part.text,
         "closed": closed,
         "critical": part.critical and not closed,
-        "life": life if closed else f"since round {part.opened_round}",
+        "life": life if closed else since,
     }
 
 
@@ -245,6 +247,7 @@ def claim(row: Evidence) -> dict[str, Any]:
         "quotes": [quote(source) for source in quotes],
         "support": support(quotes),
         "caveats": [words.CAVEATS[flag] for flag in row.uncertainty if words.CAVEATS.get(flag)],
+        "earlier": row.round == 0,
         "contradicts": ", ".join(row.contradicts),
     }
 

@@ -9,10 +9,11 @@ from itertools import groupby
 
 from dashboard import words
 from dashboard.contexts.run import support
-from dashboard.queries import cited_rows
+from dashboard.queries import cited_rows, rejected_labels
 from research.models import EvidenceSource, PageText, Report, Run
 
 AROUND = 300
+REJECTED = "A reviewer rejected evidence that this report rests on; it was not revised since."
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,15 @@ def contents(run: Run) -> Contents:
     report = run.reports.order_by("-number").first()
     if report is None or not report.markdown:
         return Contents(run, "", ())
-    return Contents(run, report.markdown, tuple(citations(run, report)))
+    cited = {label for entry in report.citations for label in entry["evidence_ids"]}
+    text = marked(report.markdown) if cited & rejected_labels(run) else report.markdown
+    return Contents(run, text, tuple(citations(run, report)))
+
+
+def marked(markdown: str) -> str:
+    """The report with a note under its title that it rests on rejected evidence."""
+    title, _, rest = markdown.partition("\n\n")
+    return f"{title}\n\n> {REJECTED}\n\n{rest}"
 
 
 def citations(run: Run, report: Report) -> Iterator[Citation]:

@@ -11,6 +11,8 @@ from django.views.decorators.vary import vary_on_headers
 
 from dashboard import queries
 from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation
+from dashboard.contexts.report import report
+from dashboard.contexts.thread import review
 from research.models import Run
 from research.services import reviews
 from research.services.errors import ServiceError
@@ -35,7 +37,7 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
     except ServiceError as error:
         messages.error(request, str(error))
     if is_panel(request):
-        return shown(request, run, number)
+        return judged(request, run, number)
     return redirect("citation", run.public_id, number)
 
 
@@ -44,6 +46,20 @@ def shown(request: HttpRequest, run: Run, number: int) -> HttpResponse:
     if is_panel(request):
         return render(request, "dashboard/_citation_panel.html", citation(rows, PANEL_BLOCKS))
     return render(request, "dashboard/citation.html", citation(rows, PAGE_BLOCKS))
+
+
+def judged(request: HttpRequest, run: Run, number: int) -> HttpResponse:
+    """The panel, and with it what the verdict changes: the text that rests on it, and the offer
+    to revise the report.
+    """
+    rows = queries.citation_rows(run, number)
+    version = run.reports.order_by("-number").first()
+    context = citation(rows, PANEL_BLOCKS) | {
+        "run_id": run.public_id,
+        "report": report(run, version, queries.rejected_labels(run)),
+        "afterwards": review(run),
+    }
+    return render(request, "dashboard/judged.html", context)
 
 
 def is_panel(request: HttpRequest) -> bool:

@@ -16,6 +16,7 @@ from dashboard.contexts.activity import activity, spent
 from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
+from dashboard.contexts.thread import afterwards, place
 from dashboard.forms import ClarificationForm, CommentForm, PlanForm, TopicForm
 from research.engine.records import Status
 from research.models import Run
@@ -31,7 +32,7 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) -> HttpResponse:
     """The page of a run; `forms` replaces those that were sent with mistakes."""
-    context = desk_of(run, **forms)
+    context = desk_of(run, **forms) | place(run)
     context |= {
         "live": fragments.build(run).page(),
         "socket": f"/live/{run.public_id}/",
@@ -74,11 +75,19 @@ def desk_of(run: Run, topic_form: object = None, **forms: object) -> dict[str, A
     shown = head(run, queries.untaken_commands(run))
     asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
     key = desk_key(run, shown)
-    return {"run": shown, "desk_key": key, "topic_form": topic_form or TopicForm(), **asked}
+    return {
+        "run": shown,
+        "desk_key": key,
+        "topic_form": topic_form or TopicForm(),
+        **asked,
+        **afterwards(run, **forms),
+    }
 
 
 def waiting_forms(run: Run) -> dict[str, object]:
     """What is asked of the person who looks at a run that waits."""
+    if run.status == Status.AWAITING_CLARIFICATION and run.asks:
+        return {"shift": run.asks}
     if run.status == Status.AWAITING_CLARIFICATION:
         return {"clarification": ClarificationForm(questions_of(run))}
     if run.status == Status.AWAITING_APPROVAL:

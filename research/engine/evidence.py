@@ -49,9 +49,11 @@ class Book:
     """All evidence of a run in canonical order; finds twins and contradictions by words.
 
     `asked` are the terms of each sub-question; `copies` knows which pages are one source.
+    `last` is the highest number that was given to a record.
     """
 
     max_sources: int = 5
+    last: int = 0
     records: dict[str, Evidence] = field(default_factory=dict)
     asked: dict[str, frozenset[str]] = field(default_factory=dict)
     copies: Copies = field(default_factory=Copies)
@@ -71,7 +73,7 @@ class Book:
             return self._corroborate(self.records[twin], finding), False
         rivals += self._rivals_in_slot(signature, finding, rivals)
         record = Evidence(
-            id=f"E{len(self.records) + 1}",
+            id=f"E{self.last + 1}",
             claim=finding.claim,
             aspect_id=finding.aspect_id,
             round=round_number,
@@ -96,7 +98,15 @@ class Book:
         also = tuple(replace(each, independence_key=key) for each in finding.also)
         return replace(finding, source=replace(source, independence_key=key), also=also)
 
+    def take_over(self, record: Evidence) -> Evidence:
+        """Enter a record of an earlier run under its own id."""
+        self._enter(record, Signature.of(record.claim))
+        for aspect_id in record.also_answers:
+            self._list(aspect_id, record.id)
+        return self._settle(record)
+
     def _enter(self, record: Evidence, signature: Signature) -> None:
+        self.last = max(self.last, int(record.id[1:]))
         self.records[record.id] = record
         self._signatures[record.id] = signature
         self._by_aspect[record.aspect_id].append(record.id)
@@ -159,8 +169,11 @@ class Book:
         """The record, which answers a further sub-question."""
         if aspect_id is None or aspect_id in record.answers:
             return record
-        insort(self._by_aspect[aspect_id], record.id, key=lambda record_id: int(record_id[1:]))
+        self._list(aspect_id, record.id)
         return replace(record, also_answers=(*record.also_answers, aspect_id))
+
+    def _list(self, aspect_id: str, record_id: str) -> None:
+        insort(self._by_aspect[aspect_id], record_id, key=lambda each: int(each[1:]))
 
     def _settle(self, record: Evidence) -> Evidence:
         flags: list[Uncertainty] = [f for f in record.uncertainty if f != "single_source"]

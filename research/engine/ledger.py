@@ -14,11 +14,13 @@ from research.engine.records import (
     Gap,
     GateResult,
     Plan,
+    Quoted,
     Record,
     Round,
     Skipped,
     Source,
 )
+from research.engine.seed import IdsUsed
 from research.engine.similarity import Corpus
 from research.engine.text import term_set
 from research.engine.tools import Page
@@ -46,6 +48,7 @@ class Ledger:
     """Records change only here, and every change is emitted.
 
     `leads` are those that a model named, `followed` the texts of those that were searched.
+    `ids_used` and `rejected` come from an earlier run of the thread.
     """
 
     question: str
@@ -64,6 +67,8 @@ class Ledger:
     topics: list[str] = field(default_factory=list)
     queries: dict[str, int] = field(default_factory=dict)
     corpus: Corpus = field(default_factory=Corpus)
+    ids_used: IdsUsed = field(default_factory=IdsUsed)
+    rejected: tuple[Quoted, ...] = ()
 
     @property
     def complexity(self) -> Complexity:
@@ -76,11 +81,21 @@ class Ledger:
     # --- sub-questions -----------------------------------------------------------------
 
     def raise_aspect(self, text: str, query: str, raised_by: str, round_number: int) -> Aspect:
-        count = len(self.aspects) + len(self.dropped)
-        aspect = Aspect(f"A{count + 1}", text, query, raised_by, round_number)
+        used = (*self.aspects, *self.dropped)
+        new_id = _next_id("A", self.ids_used.aspects, used)
+        aspect = Aspect(new_id, text, query, raised_by, round_number)
         self.book.asked[aspect.id] = term_set(text)
         self._put_aspect(aspect)
         return aspect
+
+    def enter_aspect(self, aspect: Aspect) -> None:
+        """A sub-question of an earlier run, under its own id; a dropped one stays out."""
+        self.book.asked[aspect.id] = term_set(aspect.text)
+        if aspect.dropped:
+            self.dropped[aspect.id] = aspect
+            self.emit(aspect)
+        else:
+            self._put_aspect(aspect)
 
     def _put_aspect(self, aspect: Aspect) -> None:
         if self.aspects.get(aspect.id) != aspect:
@@ -164,7 +179,7 @@ class Ledger:
         self.emit(gap)
 
     def next_gap_id(self) -> str:
-        return f"G{len(self.gaps) + 1}"
+        return _next_id("G", self.ids_used.gaps, self.gaps)
 
     def close_gap(self, gap_id: str, round_number: int, closed_by: Iterable[str]) -> None:
         closed = replace(self.gaps[gap_id], closed_round=round_number, closed_by=tuple(closed_by))
@@ -187,6 +202,10 @@ class Ledger:
 
     def skipped(self) -> list[Skipped]:
         return [skip for record in self.rounds for skip in record.skipped]
+
+
+def _next_id(letter: str, used: int, known: Iterable[str]) -> str:
+    return f"{letter}{max([used, *(int(each[1:]) for each in known)]) + 1}"
 
 
 def _state(aspect: Aspect, supporting: list[Evidence]) -> AspectState:

@@ -5,12 +5,13 @@ Read it top to bottom: it is the diagram of `docs/architecture.md`.
 
 from __future__ import annotations
 
+from research.engine.beginning import begin_run
 from research.engine.config import ResearchConfig
-from research.engine.intake import agree, take_in
 from research.engine.journal import Journal
 from research.engine.prices import know_prices
 from research.engine.reopening import reopens
 from research.engine.report import compose, publish
+from research.engine.rewriting import rewrite
 from research.engine.round import research_round
 from research.engine.run import Question, Run
 from research.engine.stopping import Continue, Decision, Stop
@@ -36,8 +37,10 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     try:
         run.change(analyst=journal.analyst)
         await know_prices(run)
-        plan = await agree(run, await take_in(run))
-        run.start(plan)
+        if question.seed is not None and question.seed.rewrites:
+            await rewrite(run, question.seed)
+            return
+        await begin_run(run)
         mark(run, await journal.elapsed("round/0"))
         stop = await (research_tree(run) if run.is_fixed else adapt(run))
         await finish(run, stop)

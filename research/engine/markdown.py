@@ -12,6 +12,7 @@ from research.engine.labels import Labels, labels
 from research.engine.ledger import ANSWERING, Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
+from research.engine.text import unique
 
 LEAST_PASSAGES = 3
 
@@ -53,17 +54,20 @@ class _Markers:
         )
 
 
-def render(ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int) -> Rendered:
+def render(
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+) -> Rendered:
     """The whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
     marks = _Markers(ledger)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
     short = " ".join(_sentence(statement, marks) for statement in draft.short_answer)
     opening = f"{draft.opening} " if draft.opening else ""
+    sections = (_section(ledger, section, marks) for section in draft.sections)
     parts = [
         f"# {ledger.question}",
         f"**{marks.words['closest' if thin else 'short_answer']}.** {opening}{short}",
-        *(_section(ledger, section, marks) for section in draft.sections),
+        *([_table(ledger, draft.sections, marks)] if as_table else sections),
         _disagreements(ledger, marks),
         _not_found(ledger, draft, marks.words),
         _dropped(ledger, marks.words),
@@ -91,6 +95,23 @@ def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
     gap = "\n\n" if quoted else " "
     body = gap.join(_sentence(statement, marks) for statement in section.statements)
     return f"## {aspect.text}\n\n*{_standing(ledger, aspect, section, marks.words)}*\n\n{body}"
+
+
+def _table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
+    """A row for each sub-question: what was found, and on which sites."""
+    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", "sources"))
+    rows = [f"| {head} |", "| --- | --- | --- |"]
+    for section in sections:
+        records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+        sites = unique(source.domain for record in records for source in record.sources)
+        said = " ".join(_sentence(statement, marks) for statement in section.statements)
+        cells = (ledger.aspects[section.aspect_id].text, said, ", ".join(sites))
+        rows.append(f"| {' | '.join(map(_cell, cells))} |")
+    return "\n".join(rows) if len(rows) > 2 else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
 
 
 def _standing(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -> str:

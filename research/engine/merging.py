@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from research.engine.findings import Refusal
 from research.engine.records import RefusedQuote
 from research.engine.relevance import relevance
 from research.engine.run import Run
+from research.engine.seed import is_rejected
 from research.engine.tools import Page
 from research.engine.units import Work
+
+REJECTED = "a reviewer rejected this passage"
 
 
 class Merger:
@@ -29,6 +33,7 @@ class Merger:
         for item in work:
             for page in item.pages:
                 _add_page(self._run, page, item)
+            _leave_out_rejected(self._run, item)
             for finding in item.reading.findings:
                 record, new = ledger.book.add(finding, item.unit.round)
                 if new:
@@ -84,6 +89,18 @@ def _add_page(run: Run, page: Page, item: Work) -> None:
             reason=None,
         )
     )
+
+
+def _leave_out_rejected(run: Run, item: Work) -> None:
+    """A passage that a reviewer refused in an earlier run of the thread stays out."""
+    kept = []
+    for finding in item.reading.findings:
+        if is_rejected(finding.source, run.ledger.rejected):
+            refusal = Refusal(finding.claim, finding.source.url, REJECTED)
+            item.reading.refusals.append(refusal)
+        else:
+            kept.append(finding)
+    item.reading.findings = kept
 
 
 def _refuse(run: Run, item: Work) -> None:

@@ -19,6 +19,7 @@ from research.engine.records import (
     Status,
 )
 from research.engine.run import Run
+from research.engine.shaping import shaped
 from research.engine.tasks.draft import repair, write
 from research.engine.tasks.judge import judge
 from research.engine.text import words_in
@@ -51,7 +52,8 @@ async def compose(run: Run) -> Written | None:
     if not any(ledger.supporting(aspect) for aspect in ledger.aspects):
         return None
     run.doing("Writing the report")
-    checked = _with_key_claims(ledger, await _checked(run, await write(run)))
+    drafted = shaped(await write(run), run.shape)
+    checked = _with_key_claims(ledger, await _checked(run, drafted))
     rendered = _rendered(run, checked)
     gate = await _gate(run, checked, rendered)
     run.journal.emit(gate)
@@ -80,7 +82,8 @@ async def publish(run: Run, written: Written | None) -> None:
 def _rendered(run: Run, checked: Checked) -> Rendered:
     words, by_code = labels(run.ledger.plan.language), run.journal.meter.fallen_back
     ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
-    return render(run.ledger, checked.draft, ended, checked.cut, by_code)
+    as_table = run.shape.form == "table"
+    return render(run.ledger, checked.draft, ended, checked.cut, by_code, as_table)
 
 
 def _emit(run: Run, checked: Checked, rendered: Rendered) -> None:

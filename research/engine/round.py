@@ -134,7 +134,7 @@ def dispatch(run: Run, topics: Sequence[Topic]) -> list[Work]:
 def choose_together(run: Run, work: Sequence[Work]) -> None:
     """The round's pages, chosen over all units together, and as many to take their places."""
     wanted = [
-        [Candidate(hit, aims(run, item)) for hit in item.hits if hit.url not in run.ledger.pages]
+        [Candidate(hit, aims(run, item)) for hit in item.hits if hit.url not in run.tried]
         for item in work
     ]
     searches = max((len(item.searched) for item in work), default=1)

@@ -12,6 +12,7 @@ from research.engine.evidence import Book
 from research.engine.journal import Journal
 from research.engine.ledger import Lead, Ledger
 from research.engine.records import Action, Complexity, Plan, Problem, RunState, Status, StopReason
+from research.engine.seed import IdsUsed, Seed, Shape
 from research.engine.tools import SearchHit
 from research.engine.topics import Topic, first_topics
 
@@ -33,12 +34,14 @@ _SPENT = {
 class Question:
     """What was asked. `today` (ISO date) is frozen when the run is created.
 
-    `agreed` True means that nobody is asked to clarify or to approve the plan.
+    `agreed` True means that nobody is asked to clarify or to approve the plan. `seed` is what
+    an earlier run of the thread leaves this one.
     """
 
     text: str
     today: str
     agreed: bool = False
+    seed: Seed | None = None
 
 
 @dataclass
@@ -84,13 +87,25 @@ class Run:
 
     def start(self, plan: Plan) -> None:
         """An empty ledger for the agreed plan, its sub-questions as first topics."""
-        book = Book(self.config.max_source_urls_per_claim)
-        self._ledger = Ledger(self.question.text, plan, self.journal.emit, book)
-        self._limits = limits(self.config, plan.complexity)
+        self.open_ledger(plan)
         for aspect in plan.aspects:
             self.ledger.raise_aspect(aspect.text, aspect.query, "plan", 0)
         self.candidates = first_topics(self.ledger)
+
+    def open_ledger(self, plan: Plan, seed: Seed | None = None) -> None:
+        """A ledger without sub-questions; what a seed used or refused is neither again."""
+        ids_used, rejected = (seed.ids_used, seed.rejected) if seed else (IdsUsed(), ())
+        book = Book(self.config.max_source_urls_per_claim, last=ids_used.evidence)
+        self._ledger = Ledger(
+            self.question.text, plan, self.journal.emit, book, ids_used=ids_used, rejected=rejected
+        )
+        self._limits = limits(self.config, plan.complexity)
         self.change(complexity=plan.complexity, language=plan.language)
+
+    @property
+    def shape(self) -> Shape:
+        """How the report is to be written."""
+        return self.question.seed.shape if self.question.seed else Shape()
 
     @property
     def has_model(self) -> bool:

@@ -96,7 +96,7 @@ def _most_searches(run: Run) -> int:
 
 
 def _is_new(run: Run, hit: SearchHit) -> bool:
-    return hit.url not in run.tried and hit.url not in run.ledger.pages
+    return hit.url not in run.tried
 
 
 def fail(run: Run, item: Work, reason: str) -> None:

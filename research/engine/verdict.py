@@ -85,6 +85,16 @@ async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -
     _close(run, stop, results, wording.verified(len(claims), confirmed))
 
 
+async def close_rewriting(run: Run, assessment: Assessment, stop: Stop) -> GateResult:
+    """Gates and score of a ledger that no research follows; gives the evidence gate."""
+    run.change(stage=Stage.REPORT)
+    results = await _evaluate(run, assessment)
+    _score(run, assessment, results)
+    mark(run, await run.journal.elapsed(f"round/{run.ledger.round.number}"))
+    _close(run, stop, results)
+    return results["evidence"]
+
+
 async def close_level(run: Run, last: bool) -> StopReason | None:
     """Judge a level of the fixed mode by the ledger alone; the gates don't act.
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 
 from research.engine.config import ResearchConfig
 from research.engine.ledger import Ledger
-from research.engine.records import AspectState, StopReason
+from research.engine.records import AspectState, GateResult, StopReason
+from research.engine.seed import Seed
 
 FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
 
@@ -82,6 +83,30 @@ def verified(claims: int, confirmed: int) -> str:
         f"{missing} not to be had" if missing else "",
     ]
     return f"{looked}: {', '.join(filter(None, parts))}."
+
+
+_REWRITTEN = {
+    "full": "Written anew",
+    "shorter": "Written shorter",
+    "longer": "Written at greater length",
+    "table": "Written as a table",
+    "reader": "Written for another reader",
+}
+
+
+def rewritten(seed: Seed, ledger: Ledger, evidence_gate: GateResult) -> str:
+    """What a report that was written anew rests on, and whether that is still enough."""
+    if seed.kind == "revise":
+        start = f"Revised after a review: {count(seed.left_out, 'record')} left out"
+    else:
+        start = f"{_REWRITTEN[seed.shape.form]} from what was found"
+    sentence = f"{start}, {_answered(ledger)}."
+    if seed.left_out and evidence_gate.feedback:
+        sentence += f" Too little evidence is left: {'; '.join(evidence_gate.feedback)}."
+    missing = len(ledger.open_aspects())
+    if missing and len(ledger.aspects) > 1:
+        sentence += f" {count(missing, 'question')} {'stays' if missing == 1 else 'stay'} open."
+    return sentence
 
 
 def _answered(ledger: Ledger) -> str:

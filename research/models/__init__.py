@@ -19,6 +19,7 @@ from research.models.people import Command, NeverSite, Verdict
 from research.models.reports import Report
 from research.models.rounds import GateResult, Problem, Round, Unit
 from research.models.runs import Run, Thread
+from research.models.snapshots import Snapshot
 
 __all__ = [
     "Aspect",
@@ -40,6 +41,7 @@ __all__ = [
     "Round",
     "Run",
     "RunPage",
+    "Snapshot",
     "Source",
     "Thread",
     "Unit",

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from research.engine.records import ENDED, WAITING, Complexity, Stage, Status, StopReason
@@ -40,6 +41,12 @@ class RunQuerySet(models.QuerySet["Run"]):
             return self.none()
         return self if user.is_staff else self.filter(owner=user)
 
+    def newest_versions(self) -> RunQuerySet:
+        """Each question once: without the versions that a later one with an outcome replaced."""
+        first = Coalesce(OuterRef("origin"), OuterRef("pk"))
+        later = Run.objects.filter(origin=first, pk__gt=OuterRef("pk"))
+        return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
+
 
 class Kind(models.TextChoices):
     """Why a run was made."""
@@ -72,7 +79,21 @@ class Run(models.Model):
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children"
     )
     kind = models.CharField(max_length=12, choices=Kind.choices, default=Kind.INITIAL)
+    origin = models.ForeignKey(
+        "self",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="versions",
+        help_text="The run whose question this one answers in another version.",
+    )
+    reason = models.CharField(
+        max_length=200, blank=True, help_text="Why a later run of the thread was made."
+    )
     question = models.TextField()
+    understood_as = models.TextField(
+        blank=True, help_text="A follow-up question, worded so that it can be understood alone."
+    )
     agreed = models.BooleanField(
         default=False, help_text="Nobody is asked to clarify or to approve the plan."
     )

@@ -17,7 +17,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from research import installation, notify
-from research.commands import ALLOWED, ANSWERS, REPEATABLE, Kind, possible
+from research.commands import ALLOWED, ANSWERS, OF_ADAPTIVE_MODE, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
@@ -34,6 +34,8 @@ TOPICS = 20
 NOT_NOW = {
     Kind.ANSWER: "This run asks nothing at the moment.",
     Kind.SKIP: "This run asks nothing at the moment.",
+    Kind.SAME_TOPIC: "This run doesn't ask about its topic.",
+    Kind.NEW_TOPIC: "This run doesn't ask about its topic.",
     Kind.APPROVE: "This run has no plan that waits for approval.",
     Kind.REVISE: "This run has no plan that waits for approval.",
     Kind.STOP: "There is no research to stop.",
@@ -138,6 +140,16 @@ def skip_questions(actor: AbstractUser, run: Run) -> Command:
     return _tell(actor, run, Kind.SKIP)
 
 
+def keep_topic(actor: AbstractUser, run: Run) -> Command:
+    """A follow-up question belongs to its thread: what was found stays known."""
+    return _tell(actor, run, Kind.SAME_TOPIC)
+
+
+def start_anew(actor: AbstractUser, run: Run) -> Command:
+    """A follow-up question is another topic: nothing of the earlier run is used."""
+    return _tell(actor, run, Kind.NEW_TOPIC)
+
+
 def approve(actor: AbstractUser, run: Run, aspects: Sequence[str] | None = None) -> Command:
     """Approve the plan, with other sub-questions where `aspects` is given."""
     if aspects is None:
@@ -193,8 +205,8 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
         now = _locked(run)
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
-        if kind not in possible(now.status, now.mode):
-            raise ServiceError(FIXED_SIZE)
+        if kind not in possible(now.status, now.mode, now.asks):
+            raise ServiceError(FIXED_SIZE if kind in OF_ADAPTIVE_MODE else NOT_NOW[kind])
         waiting = Command.objects.filter(run=now, taken_at_place=None)
         if any(kind in kinds and waiting.filter(kind__in=kinds) for kinds in ANSWERS):
             raise ServiceError("This was answered already; the run goes on in a moment.")
@@ -242,7 +254,16 @@ def delete(actor: AbstractUser, run: Run) -> None:
             raise ServiceError("A worker has this run; cancel it first.")
         pages = list(now.pages.values_list("page_id", flat=True))
         thread = now.thread
+        _hand_on(now)
         now.delete()
         PageText.objects.filter(pk__in=pages, uses=None).delete()
         if not thread.runs.exists():
             thread.delete()
+
+
+def _hand_on(run: Run) -> None:
+    """The next version becomes the one that the others are versions of."""
+    later = run.versions.order_by("pk").first()
+    if later is not None:
+        run.versions.update(origin=later)
+        Run.objects.filter(pk=later.pk).update(origin=None)

@@ -245,6 +245,10 @@ class Oracle:
             "output_format": "A few sentences.",
         }
 
+    def _follow_up(self, sections: Mapping[str, str]) -> Answer:
+        said = sections["QUESTION"]
+        return {"same_topic": True, "question": said.removeprefix("And ").capitalize()}
+
     def _markers(self) -> dict[str, tuple[str, ...]]:
         return {part.question: part.markers for part in self.script.parts}
 

@@ -9,7 +9,10 @@ from research.engine.records.states import Complexity, Stage, Status, StopReason
 
 @dataclass(frozen=True)
 class RunState:
-    """The head of a run; `asks` is what a paused run wants to know. Key: the run."""
+    """The head of a run; `asks` is what a run that waits wants to know. Key: the run.
+
+    `understood_as` is a follow-up question worded so that it can be understood alone.
+    """
 
     status: Status
     stage: Stage = Stage.OVERVIEW
@@ -22,6 +25,7 @@ class RunState:
     termination_reason: StopReason | None = None
     termination_text: str | None = None
     asks: str = ""
+    understood_as: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from research.engine.extractive import drafting
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.run import Run
+from research.engine.shaping import wanted_form, wanted_length
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.assess import disputes
 from research.engine.tasks.fitting import fitted, most_relevant
@@ -78,11 +79,11 @@ def _context(run: Run, room: int) -> dict[str, Any]:
         "question": run.question.text,
         "today": run.question.today,
         "language": ledger.plan.language,
-        "output_format": ledger.plan.output_format,
+        "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "aspects": list(ledger.aspects.values()),
         "evidence": most_relevant(_usable(ledger), room),
         "disputes": disputes(ledger),
-        "length": LENGTHS[ledger.complexity],
+        "length": wanted_length(run.shape, LENGTHS[ledger.complexity]),
     }
 
 

@@ -1,0 +1,123 @@
+"""What a report that is there can become: other versions, more research, the next question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.urls import reverse
+
+from dashboard import queries, thread_queries, words
+from dashboard.contexts.lists import run_line
+from dashboard.markdown import MARKER
+from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
+from research import installation, snapshots
+from research.engine.config import ResearchConfig
+from research.engine.ledger import ANSWERING
+from research.engine.taking_over import evidence_left
+from research.models import Run, Thread
+
+FIRST = "First report"
+
+
+def afterwards(run: Run, **forms: object) -> dict[str, Any]:
+    """The versions of a run's question and, once it has ended, what can follow.
+
+    `forms` replaces those that were sent with mistakes.
+    """
+    shown: dict[str, Any] = {"versions": versions(run)}
+    if run.ended and run.plan is not None:
+        shown |= {"follow_up_form": FollowUpForm(), "deeper": deeper(run), **review(run)}
+    if run.ended and run.reports.exclude(markdown="").exists():
+        shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
+    return {"afterwards": shown | forms}
+
+
+def has_model() -> bool:
+    return bool(installation.current()["RESEARCH_MODEL"])
+
+
+def place(run: Run) -> dict[str, Any]:
+    """Which question of its thread a run answers; empty where it is the only one."""
+    number, total = thread_queries.place(run)
+    address = reverse("thread", args=[run.thread.public_id])
+    return {"thread": {"number": number, "total": total, "url": address}} if total > 1 else {}
+
+
+def review(run: Run) -> dict[str, Any]:
+    """How many records were rejected since the report was written, whether it cites one of them,
+    and what the evidence gate lacks without them.
+    """
+    rejected = queries.rejected_labels(run)
+    if not rejected or run.plan is None:
+        return {"rejected": 0}
+    config = ResearchConfig.model_validate(run.config)
+    left = evidence_left(snapshots.snapshot(run, "revise"), config)
+    return {
+        "rejected": len(rejected),
+        "rests_on": bool(rejected & queries.cited_labels(run)),
+        "lacking": [f"{c.value:g} of {c.minimum:g} {c.name}" for c in left if not c.met],
+    }
+
+
+def versions(run: Run) -> dict[str, Any]:
+    """`number` counts from 1; `newest` is the last one with an outcome of its own, if another."""
+    rows = thread_queries.versions(run)
+    lines = [version(number, row, row == run) for number, row in enumerate(rows, 1)]
+    good = [line for line in lines if not line["lost"]]
+    newest = good[-1] if good and not good[-1]["current"] else None
+    number = next(line["number"] for line in lines if line["current"])
+    return {"lines": lines, "number": number, "newest": newest}
+
+
+def version(number: int, row: Run, current: bool) -> dict[str, Any]:
+    is_first = row.kind in {"initial", "follow_up"}
+    return {
+        "number": number,
+        "url": reverse("run", args=[row.public_id]),
+        "why": FIRST if is_first else row.reason,
+        "state": None if row.status == "completed" else words.status(row.status),
+        "lost": row.status in {"failed", "cancelled"},
+        "created": row.created_at,
+        "current": current,
+    }
+
+
+def deeper(run: Run) -> dict[str, Any]:
+    """The sub-questions that may be dug for; what is missing is ticked, or all that was asked
+    where the money ran out.
+    """
+    spent_out = run.termination_reason == "budget_cost"
+    gaps = thread_queries.open_gaps(run)
+    rows = thread_queries.asked_aspects(run)
+    missing = [row.label for row in rows if row.state not in ANSWERING or row.label in gaps]
+    lines = [(row.label, row.text, words.aspect(row.state, 0)) for row in rows]
+    capped = run.config.get("max_cost_usd") is not None
+    ticked = missing or [label for label, *_ in lines if spent_out]
+    form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
+    rows_shown = [
+        {"tag": choice.tag, "id": choice.id_for_label, "text": text, "state": state}
+        for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
+    ]
+    return {
+        "form": form,
+        "rows": rows_shown,
+        "missing": len(missing),
+        "spent_out": spent_out,
+    }
+
+
+# --- the thread's own page ------------------------------------------------------------------
+
+
+def thread(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
+    return {
+        "title": row.title,
+        "questions": [question(number, run) for number, run in enumerate(rows, 1)],
+    }
+
+
+def question(number: int, run: Run) -> dict[str, Any]:
+    answer = re.sub(rf"\s*{MARKER.pattern}", "", getattr(run, "answer", None) or "")
+    return {"number": number, "answer": answer.replace("**", ""), **run_line(run)}

@@ -1,0 +1,44 @@
+"""A report written anew from the ledger: after a review, or in another shape (F4 and F12).
+
+Nothing is searched or fetched: the gates are evaluated on what a review left, and the draft is
+the only thing that a model is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from research.engine import wording
+from research.engine.extractive.judging import judge
+from research.engine.records import Dimensions, Round, Stage, StopReason
+from research.engine.report import compose, publish
+from research.engine.run import Run
+from research.engine.seed import Seed
+from research.engine.stopping import Stop
+from research.engine.taking_over import EARLIER, take_over
+from research.engine.verdict import close_rewriting, conclude
+
+
+async def rewrite(run: Run, seed: Seed) -> None:
+    """From the seed to the report; where no evidence is left, the report says so."""
+    run.journal.emit(seed.plan)
+    await take_over(run, seed, seed.plan)
+    run.ledger.begin_round(Round(EARLIER, Stage.REPORT))
+    assessment = judge(run.ledger, run.limits)
+    if seed.dimensions != Dimensions():
+        assessment = replace(assessment, dimensions=seed.dimensions)
+    stop = Stop(_reason(run, seed))
+    evidence_gate = await close_rewriting(run, assessment, stop)
+    if not await conclude(run, stop):
+        return
+    text = wording.rewritten(seed, run.ledger, evidence_gate)
+    run.ledger.update_round(decision=text)
+    run.change(termination_text=text, verdict=text)
+    await publish(run, await compose(run))
+
+
+def _reason(run: Run, seed: Seed) -> StopReason:
+    """Why research ended stays true, unless nothing that answers is left."""
+    if not run.ledger.answered():
+        return StopReason.NOTHING_FOUND
+    return seed.ended or StopReason.USER_STOPPED

@@ -1,0 +1,118 @@
+"""An earlier run's ledger as the start of this one: same ids, nothing searched or fetched again.
+
+What is taken over has round 0, so that pages can say "from the earlier run".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from research.engine.config import ResearchConfig, limits
+from research.engine.evidence import Book
+from research.engine.extractive.answering import answers
+from research.engine.gates import evidence_criteria
+from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
+from research.engine.quotes import plain
+from research.engine.records import Aspect, AspectState, Criterion, Evidence, Gap, Plan
+from research.engine.relevance import relevance
+from research.engine.run import Run
+from research.engine.seed import Seed
+
+EARLIER = 0
+"""The round of what was there before the first round of this run."""
+
+
+async def take_over(run: Run, seed: Seed, plan: Plan) -> None:
+    """The ledger as the seed has it, for the same sub-questions."""
+    run.open_ledger(plan, seed)
+    await _take_pages(run, seed)
+    run.ledger.queries = dict.fromkeys(seed.queries, 0)
+    run.ledger.followed = list(seed.topics)
+    _take_findings(run.ledger, seed)
+    for gap in seed.gaps:
+        run.ledger.open_gap(_as_it_stands(run, gap))
+
+
+async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
+    """The ledger for other sub-questions: of the evidence only what answers one of them.
+
+    The pages are known: one that a search names again is read for the new questions without
+    being fetched. So searches may be repeated: what they name was not read for these.
+    """
+    run.open_ledger(plan, seed)
+    await _take_pages(run, seed)
+    for planned in plan.aspects:
+        run.ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
+    aspects = list(run.ledger.aspects.values())
+    assigned = (_assigned(record, aspects) for record in seed.evidence)
+    _take_evidence(run.ledger, [record for record in assigned if record is not None])
+
+
+def evidence_left(seed: Seed, config: ResearchConfig) -> tuple[Criterion, ...]:
+    """The evidence gate on what a review left, counted at once."""
+    book = Book(config.max_source_urls_per_claim)
+    ledger = Ledger(seed.question, seed.plan, lambda record: None, book)
+    _take_findings(ledger, seed)
+    return evidence_criteria(ledger, limits(config, seed.plan.complexity))
+
+
+async def _take_pages(run: Run, seed: Seed) -> None:
+    ledger = run.ledger
+    for source in seed.sources:
+        ledger.put_source(replace(source, round=EARLIER))
+    for page in seed.pages:
+        text = await run.journal.store.page_text(page.sha256)
+        ledger.put_page(replace(page, text=text))
+
+
+def _take_findings(ledger: Ledger, seed: Seed) -> None:
+    for aspect in seed.aspects:
+        ledger.enter_aspect(replace(aspect, round=EARLIER))
+    _take_evidence(ledger, seed.evidence)
+
+
+def _take_evidence(ledger: Ledger, evidence: Sequence[Evidence]) -> None:
+    kept = {record.id for record in evidence}
+    for record in evidence:
+        contradicts = tuple(other for other in record.contradicts if other in kept)
+        ledger.book.take_over(replace(record, round=EARLIER, key=False, contradicts=contradicts))
+    ledger.corpus.add(record.claim for record in evidence)
+    ledger.refresh_aspects()
+    ledger.emit_evidence({})
+
+
+def _as_it_stands(run: Run, gap: Gap) -> Gap:
+    """A gap whose sub-question lost its answer is open again."""
+    aspect = run.ledger.aspects.get(gap.aspect_id or "")
+    lost = aspect is not None and aspect.state not in ANSWERING
+    if gap.open or lost:
+        return replace(gap, opened_round=EARLIER, closed_round=None, closed_by=())
+    known = tuple(i for i in gap.closed_by if not i.startswith("E") or i in run.ledger.book.records)
+    return replace(gap, opened_round=EARLIER, closed_round=EARLIER, closed_by=known)
+
+
+def _assigned(record: Evidence, aspects: Sequence[Aspect]) -> Evidence | None:
+    """The record under the sub-questions that its words answer; None where they answer none."""
+    source = record.sources[0]
+    quote, context = plain(source.quote), f"{source.title} {source.section}"
+    answered = [aspect for aspect in aspects if answers(quote, context, aspect.text)]
+    if not answered:
+        return None
+    worth = max(relevance(aspect.text, source.title, quote) for aspect in answered)
+    first, *others = (aspect.id for aspect in answered)
+    return replace(
+        record, aspect_id=first, also_answers=tuple(others), relevance=max(SUPPORTS, worth)
+    )
+
+
+def reopen(run: Run, aspect_id: str) -> None:
+    """Look for a sub-question again, whatever was tried for it before."""
+    ledger = run.ledger
+    aspect = ledger.aspects[aspect_id]
+    state = aspect.state if aspect.state in ANSWERING else AspectState.OPEN
+    ledger.set_aspect(aspect_id, state=state, searches_without_news=0)
+    if not any(gap.aspect_id == aspect_id for gap in ledger.open_gaps()):
+        critical = state not in ANSWERING
+        text = aspect.text if critical else f"More on: {aspect.text}"
+        ledger.open_gap(Gap(ledger.next_gap_id(), text, aspect_id, critical, EARLIER, aspect.query))

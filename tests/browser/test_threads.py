@@ -1,0 +1,135 @@
+"""What follows a report, in a browser: rejected, revised, reshaped, dug for, asked on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, serving
+from tests.browser.serving import Server
+from tests.browser.test_live import ask, was_not_reloaded
+from tests.browser.test_looks import check
+from tests.browser.test_steering import press
+from tests.support.installation import Installation
+from tests.support.world import CHAINED, TRAINED
+
+STOPPING = "How does Plumbline decide when to stop?"
+LONG = 20_000
+
+
+@pytest.fixture
+def shallow_server(installation: Installation) -> Iterator[Server]:
+    """Pointed at the scripted world, where one round is the most."""
+    installation.settings = {**installation.settings, "ADAPTIVE_MAX_DEPTH": "1"}
+    yield from serving(installation)
+
+
+def reported(page: Page) -> None:
+    expect(page.locator(".report")).to_be_visible(timeout=LONG)
+    expect(page.locator(".ask-on")).to_be_visible()
+
+
+def open_all(page: Page) -> None:
+    for details in page.locator(".after details").all():
+        details.evaluate("one => { one.open = true }")
+
+
+def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
+    """F4: the sentence is greyed at once; the revision holds nothing of the quote."""
+    page = open_page(server)
+    ask(page, STOPPING)
+    reported(page)
+    first = page.locator(".cite a").first
+    first.click()
+    quote = page.locator("#citation-panel mark").first.inner_text()
+    expect(page.locator(".report")).to_contain_text(quote)
+    expect(page.locator(".review form")).to_have_count(0)
+    press(page, "Doesn’t")
+    expect(page.locator(".review")).to_contain_text("Rests on rejected evidence")
+    expect(page.locator(".report .rejected").first).to_be_visible()
+    assert was_not_reloaded(page)
+    check(page)
+    page.keyboard.press("Escape")
+    expect(first).to_be_focused()
+    old = page.url
+    press(page, "Revise")
+    page.wait_for_url(lambda url: url != old)
+    reported(page)
+    expect(page.get_by_role("heading", level=1).first).to_contain_text("Revised after a review")
+    expect(page.locator(".report")).not_to_contain_text(quote)
+    expect(page.locator(".review form")).to_have_count(0)
+    open_all(page)
+    expect(page.locator(".versions li")).to_have_count(2)
+    check(page)
+    page.get_by_role("link", name="First report").click()
+    expect(page.locator(".report")).to_contain_text(quote)
+    expect(page.locator(".notice-row").first).to_contain_text("Rests on rejected evidence")
+    expect(page.get_by_role("link", name="The newest: Revised after a review")).to_be_visible()
+    page.goto("/runs/")
+    expect(page.locator(".run-list li")).to_have_count(1)
+    expect(page.locator(".run-list li")).to_contain_text("Revised after a review")
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
+    page = open_page(server, java_script_enabled=script)
+    page.get_by_label("What do you want to know?").fill(STOPPING)
+    press(page, "Research")
+    reported(page)
+    press(page, "As a table")
+    expect(page.locator(".report table")).to_be_visible(timeout=LONG)
+    expect(page.locator(".versions summary")).to_have_text("Version 2 of 2")
+    with page.expect_download() as saved:
+        page.get_by_role("link", name="Markdown").click()
+    assert "| Sub-question | Answer | Sources |" in saved.value.path().read_text()
+
+
+def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> None:
+    page = open_page(shallow_server)
+    ask(page, CHAINED)
+    reported(page)
+    expect(page.locator(".report")).not_to_contain_text(TRAINED)
+    page.get_by_text("Dig deeper on 1 open question").click()
+    boxes = page.locator(".further input[type=checkbox]")
+    assert [box.is_checked() for box in boxes.all()] == [False, True]
+    check(page)
+    old = page.url
+    page.locator(".further").get_by_role("button", name="Go on").click()
+    page.wait_for_url(lambda url: url != old)
+    reported(page)
+    expect(page.locator(".report")).to_contain_text(TRAINED)
+    expect(page.locator(".evidence-item", has_text="from the earlier run")).to_have_count(1)
+
+
+def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
+    """D13: the thread's page shows the earlier question with its answer."""
+    page = open_page(server)
+    ask(page, STOPPING)
+    reported(page)
+    page.get_by_label("Ask on").fill("And what does it do about gaps?")
+    old = page.url
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_url(lambda url: url != old)
+    reported(page)
+    page.get_by_role("link", name="Question 2 of 2 in this thread").click()
+    expect(page.locator(".thread li")).to_have_count(2)
+    expect(page.locator(".thread li").first).to_contain_text(STOPPING)
+    check(page)
+
+
+@pytest.mark.parametrize("script", [True, False])
+def test_another_topic_is_asked_about(server: Server, open_page: Open, script: bool) -> None:
+    page = open_page(server, java_script_enabled=script)
+    page.get_by_label("What do you want to know?").fill(STOPPING)
+    press(page, "Research")
+    reported(page)
+    page.get_by_label("Ask on").fill("How long are eggs safe in a fridge?")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.get_by_role("heading", name="Another topic?")).to_be_visible(timeout=LONG)
+    if script:
+        check(page)
+    press(page, "Start anew")
+    reported(page)
+    expect(page.locator(".report")).to_contain_text("egg")

@@ -1,0 +1,184 @@
+"""The pages of what follows a report, as a browser without script gets them."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from dashboard.exports import FORMATS, export
+from research.engine.config import ResearchConfig
+from research.models import Run, Verdict
+from research.services import reviews
+from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
+
+PLAN = {
+    "brief": "How old oaks get.",
+    "complexity": "simple",
+    "language": "en",
+    "aspects": [{"text": "How old do oaks get?", "query": "oak age"}],
+}
+ACTIONS = ("revise", "reshape", "dig-further", "follow-up", "topic")
+
+
+@pytest.fixture
+def run(admin: User) -> Run:
+    """A run that has ended with a report on one claim."""
+    run = make_run(admin, "completed", plan=PLAN, termination_text="Stopped.", round=1)
+    add_evidence(run, 1)
+    add_report(run, f"# How old do oaks get?\n\nThey are slow. {QUOTE} [1]\n")
+    return run
+
+
+def page(client: Client, run: Run) -> str:
+    answer = client.get(f"/runs/{run.public_id}/")
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def post(client: Client, run: Run, action: str, **fields: object) -> str:
+    """Where it led to, or the page that says what is wrong."""
+    answer = client.post(f"/runs/{run.public_id}/{action}/", fields, follow=True)
+    return answer.content.decode()
+
+
+def reject(run: Run, admin: User) -> None:
+    reviews.review(admin, run.evidence.get(), "reject")
+
+
+def test_a_rejected_record_marks_its_sentence_and_offers_a_revision(
+    client: Client, run: Run, admin: User
+) -> None:
+    assert "Rests on rejected evidence" not in page(client, run)
+    reject(run, admin)
+    html = page(client, run)
+    assert "Rests on rejected evidence" in html
+    assert "0 of 2 evidence records" in html
+    assert f'They are slow. <span class="rejected">{QUOTE} </span>' in html
+    reviews.review(admin, run.evidence.get(), "accept")
+    assert "Rests on rejected evidence" not in page(client, run)
+
+
+def test_the_admin_s_verdicts_count(client: Client, run: Run, admin: User) -> None:
+    chosen = {"action": "reject", "_selected_action": [run.evidence.get().pk]}
+    client.post("/admin/research/evidence/", chosen)
+    assert Verdict.objects.get().verdict == "reject"
+    assert "Rests on rejected evidence" in page(client, run)
+
+
+def test_a_rejected_record_that_is_not_cited_is_told_apart(
+    client: Client, run: Run, admin: User
+) -> None:
+    other = add_evidence(run, 2)
+    reviews.review(admin, other, "reject")
+    assert "Evidence was rejected that this report does not cite" in page(client, run)
+
+
+@pytest.mark.parametrize("extension", ["md", "html"])
+def test_an_export_says_that_it_rests_on_rejected_evidence(
+    run: Run, admin: User, extension: str
+) -> None:
+    note = "A reviewer rejected evidence"
+    assert note not in export(run, FORMATS[extension]).content.decode()
+    reject(run, admin)
+    assert note in export(run, FORMATS[extension]).content.decode()
+
+
+def test_a_version_says_why_it_was_made(client: Client, run: Run) -> None:
+    assert "Version 1" not in page(client, run)
+    post(client, run, "reshape", form="table")
+    made = Run.objects.get(origin=run)
+    Run.objects.filter(pk=made.pk).update(status="completed")
+    html = page(client, made)
+    assert "Version 2 of 2" in html and "First report" in html and "As a table" in html
+    assert "The newest: As a table" in page(client, run)
+    assert "The newest" not in html
+
+
+def test_the_list_shows_a_question_once(client: Client, run: Run) -> None:
+    post(client, run, "reshape", form="shorter")
+    assert client.get("/runs/").content.decode().count('class="run-question"') == 1
+    assert "Shorter" in client.get("/runs/").content.decode()
+    Run.objects.filter(origin=run).update(status="failed")
+    assert client.get("/runs/").content.decode().count('class="run-question"') == 2
+
+
+def test_a_mistake_is_told_and_what_was_typed_stays(client: Client, run: Run) -> None:
+    answer = client.post(f"/runs/{run.public_id}/follow-up/", {"said": " "})
+    assert answer.status_code == 422
+    assert "Write a question first." in answer.content.decode()
+    assert "at least one question" in post(client, run, "dig-further")
+    assert "has no such question" in post(client, run, "dig-further", aspects=["A9"])
+    wrong = client.post(f"/runs/{run.public_id}/reshape/", {"form": "reader"})
+    assert wrong.status_code == 422
+    assert "Without a model" in post(client, run, "reshape", form="reader", reader="a child")
+    assert "No evidence of this report was rejected" in post(client, run, "revise")
+    assert Run.objects.count() == 1
+
+
+def test_where_the_money_ran_out_more_is_offered(client: Client, admin: User) -> None:
+    config = ResearchConfig(max_cost_usd=0.5).model_dump(mode="json")
+    run = make_run(admin, "completed", plan=PLAN, config=config, termination_reason="budget_cost")
+    add_evidence(run, 1)
+    html = page(client, run)
+    assert "Add to the budget and go on" in html and 'value="0.25"' in html
+    post(client, run, "dig-further", aspects=["A1"], cost_usd="0.4")
+    assert Run.objects.get(parent=run).config["max_cost_usd"] == 0.4
+    said = post(client, run, "dig-further", aspects=["A1"], cost_usd="much")
+    assert "a number of dollars" in said
+
+
+def test_a_run_without_a_cap_is_asked_for_no_money(client: Client, run: Run) -> None:
+    assert "in dollars" not in page(client, run)
+    post(client, run, "dig-further", aspects=["A1"], cost_usd="0.4")
+    assert Run.objects.get(parent=run).config["max_cost_usd"] == 0.4
+
+
+def test_the_thread_s_page_shows_each_question_with_its_answer(
+    client: Client, run: Run, admin: User
+) -> None:
+    run.reports.update(short_answer="**Oak:** 600 years. [1]")
+    post(client, run, "follow-up", said="And how old do yews get?")
+    html = client.get(f"/threads/{run.thread.public_id}/").content.decode()
+    assert "Oak: 600 years." in html and "[1]" not in html
+    assert "And how old do yews get?" in html
+    assert "Question 1 of 2 in this thread" in page(client, run)
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("eve"))
+    assert stranger.get(f"/threads/{run.thread.public_id}/").status_code == 404
+    assert Client().get(f"/threads/{run.thread.public_id}/").status_code in (302, 404)
+
+
+def test_a_stranger_is_told_nothing(run: Run) -> None:
+    stranger = Client()
+    stranger.force_login(User.objects.create_user("eve"))
+    for action in ACTIONS:
+        assert stranger.post(f"/runs/{run.public_id}/{action}/").status_code == 404
+    assert Run.objects.count() == 1
+
+
+def test_a_run_under_way_offers_nothing_of_it(client: Client, admin: User) -> None:
+    html = page(client, make_run(admin, plan=PLAN))
+    assert "Ask on" not in html and "In another shape" not in html
+
+
+def test_the_page_takes_the_same_queries_for_many_versions_and_verdicts(
+    client: Client, run: Run, admin: User
+) -> None:
+    def taken() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            page(client, run)
+        return len(captured)
+
+    reject(run, admin)
+    post(client, run, "follow-up", said="And how old do yews get?")
+    first = taken()
+    for number in range(2, 12):
+        reviews.review(admin, add_evidence(run, number), "reject")
+        post(client, run, "follow-up", said=f"And how old do yews get, number {number}?")
+    Run.objects.update(status="completed")
+    post(client, run, "reshape", form="table")
+    post(client, run, "reshape", form="shorter")
+    assert taken() == first

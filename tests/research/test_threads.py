@@ -1,0 +1,388 @@
+"""What follows a report, through services, worker and rows."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from research import leases
+from research.engine.config import ResearchConfig
+from research.engine.journal import Entry, Journal
+from research.engine.loop import Question
+from research.engine.loop import research as the_loop
+from research.models import Evidence, Run
+from research.replaying import replay
+from research.resource import run_resource
+from research.services import ServiceError, reviews, runs, threads
+from research.staleness import is_stale
+from research.worker import Outcome, Timing, advance
+from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCHEMA = json.loads(Path(__file__).parent.with_name("run.schema.json").read_text())
+QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
+
+
+class Killed(BaseException):
+    """Ends an engine as kill -9 would: nothing after it runs."""
+
+
+def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
+    async def doomed(question: Question, config: ResearchConfig, journal: Journal) -> None:
+        store: Any = journal.store
+        put, written = store.put, 0
+
+        async def dies_at_last(entry: Entry) -> None:
+            nonlocal written
+            await put(entry)
+            written += 1
+            if written == die_at:
+                raise Killed
+
+        store.put = dies_at_last
+        await the_loop(question, config, journal)
+
+    return asyncio.run(advance(run.pk, lambda _: world.tools(), timing=QUICK, engine=doomed))
+
+
+def asked(actor: AbstractUser, world: World, question: str = SIMPLE.question, **knobs: Any) -> Run:
+    run = runs.ask(actor, question, agreed=True, config=ResearchConfig(**knobs))
+    return ended(run, world)
+
+
+def ended(run: Run, world: World) -> Run:
+    assert advanced(run, world) == "done"
+    run.refresh_from_db()
+    return run
+
+
+def reject(actor: AbstractUser, run: Run, words: str) -> Evidence:
+    found = run.evidence.filter(quotes__quote__contains=words).distinct().first()
+    assert found is not None, f"no evidence says {words!r}"
+    reviews.review(actor, found, "reject")
+    return found
+
+
+def resource(run: Run) -> dict[str, Any]:
+    found = run_resource(run, with_pages=True)
+    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    return found
+
+
+def counts(run: Run) -> dict[str, float]:
+    gate = run.gates.filter(gate="evidence").order_by("round").last()
+    assert gate is not None
+    return {each["name"]: each["value"] for each in gate.criteria}
+
+
+def quotes_of(run: Run) -> set[str]:
+    return set(run.evidence.values_list("quotes__quote", flat=True))
+
+
+def both(script: Any) -> tuple[World, World]:
+    return harbour(), harbour(script)
+
+
+# --- revised after a review -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("world", both(SIMPLE), ids=["extractive", "model"])
+def test_a_revised_report_holds_nothing_of_what_was_rejected(
+    ada: AbstractUser, world: World
+) -> None:
+    """F4: afterwards no rejected id or quote remains, and the gate's counts have dropped."""
+    run = asked(ada, world)
+    before = resource(run)
+    gone = reject(ada, run, LIT)
+    quotes = set(gone.quotes.values_list("quote", flat=True))
+    searched, fetched = len(world.web.searched), world.web.fetched.total()
+    revised = ended(threads.revise(ada, run), world)
+    after = resource(revised)
+    assert revised.status == "completed"
+    assert (revised.kind, revised.parent, revised.origin) == ("revise", run, run)
+    for quote in quotes:
+        assert quote in before["report_markdown"]
+        assert quote not in json.dumps(after | {"pages": []})
+    assert gone.label not in {record["id"] for record in after["evidence"]}
+    assert all(gone.label not in cited["evidence_ids"] for cited in after["citations"])
+    assert counts(revised)["evidence records"] < counts(run)["evidence records"]
+    assert "Revised after a review" in revised.termination_text
+    assert len(world.web.searched) == searched
+    assert world.web.fetched.total() == fetched
+    assert resource(run)["report_markdown"] == before["report_markdown"]
+
+
+def test_a_revision_says_that_the_evidence_gate_fails(ada: AbstractUser) -> None:
+    world = harbour(SIMPLE)
+    run = asked(ada, world)
+    for record in run.evidence.all():
+        reviews.review(ada, record, "reject")
+    revised = ended(threads.revise(ada, run), world)
+    assert revised.termination_reason == "nothing_found"
+    assert "Too little evidence is left: evidence records: 0 of" in revised.termination_text
+    report = revised.reports.get()
+    assert report.markdown == ""
+    assert {each.state for each in revised.aspects.all()} == {"not_found"}
+    assert [gap.closed_round for gap in revised.gaps.all()].count(None) == revised.gaps.count()
+
+
+def test_a_revision_takes_one_model_call_and_replays(ada: AbstractUser) -> None:
+    world = harbour(CHAIN)
+    run = asked(ada, world, CHAIN.question)
+    reject(ada, run, TRAINED)
+    calls = len(world.model.requests)
+    revised = ended(threads.revise(ada, run), world)
+    assert [request.task for request in world.model.requests[calls:]] == ["draft"]
+    assert revised.usage["fetches"] == revised.usage["searches"] == 0
+    replayed = asyncio.run(replay(revised, {}))
+    assert replayed.identical and replayed.divergences == []
+
+
+def test_what_stands_keeps_its_ids_and_the_report_is_not_stale(ada: AbstractUser) -> None:
+    world = harbour(CHAIN)
+    run = asked(ada, world, CHAIN.question)
+    gone = reject(ada, run, TRAINED)
+    assert is_stale(run.reports.get())
+    revised = ended(threads.revise(ada, run), world)
+    assert not is_stale(revised.reports.get())
+    kept = {row.label: row.claim for row in run.evidence.exclude(pk=gone.pk)}
+    for row in revised.evidence.all():
+        assert kept[row.label] == row.claim
+        assert row.round == 0
+
+
+def test_a_revision_needs_something_rejected(ada: AbstractUser, bob: AbstractUser) -> None:
+    run = asked(ada, harbour())
+    with pytest.raises(ServiceError, match="No evidence of this report was rejected"):
+        threads.revise(ada, run)
+    with pytest.raises(PermissionDenied):
+        threads.revise(bob, run)
+
+
+def test_asked_twice_it_is_the_same_revision(ada: AbstractUser) -> None:
+    run = asked(ada, harbour())
+    reject(ada, run, LIT)
+    assert threads.revise(ada, run) == threads.revise(ada, run)
+
+
+# --- in another shape -----------------------------------------------------------------------
+
+
+def test_code_alone_makes_a_report_shorter_or_a_table(ada: AbstractUser) -> None:
+    """F12, with no model: the same evidence, nothing searched."""
+    world = harbour()
+    run = asked(ada, world, CHAIN.question)
+    long = run.reports.get().markdown
+    shorter = ended(threads.reshape(ada, run, "shorter"), world).reports.get()
+    table = ended(threads.reshape(ada, run, "table"), world)
+    assert len(shorter.markdown) < len(long)
+    assert shorter.citations
+    assert "| Sub-question | Answer | Sources |" in table.reports.get().markdown
+    assert table.reason == "As a table"
+    assert quotes_of(table) == quotes_of(run)
+
+
+def test_longer_or_for_a_reader_needs_a_model(ada: AbstractUser) -> None:
+    run = asked(ada, harbour())
+    for form, reader in (("longer", ""), ("reader", "a manager")):
+        with pytest.raises(ServiceError, match="Without a model"):
+            threads.reshape(ada, run, form, reader)
+    with pytest.raises(ServiceError, match="can be made shorter"):
+        threads.reshape(ada, run, "sideways")
+
+
+def test_a_model_reshapes_in_one_call(ada: AbstractUser, settings: Any) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world = harbour(CHAIN)
+    run = asked(ada, world, CHAIN.question)
+    calls = len(world.model.requests)
+    made = ended(threads.reshape(ada, run, "reader", "a manager"), world)
+    [request] = world.model.requests[calls:]
+    assert request.task == "draft"
+    assert "a manager" in request.prompt
+    assert made.reason == "For a manager"
+    assert made.quality_score == run.quality_score
+    assert made.usage["llm_calls"] == 1
+
+
+# --- deeper on open gaps --------------------------------------------------------------------
+
+
+def test_digging_deeper_goes_on_where_the_run_stopped(ada: AbstractUser) -> None:
+    """Ids go on, known pages are not fetched again, only what is new costs anything."""
+    world = harbour(CHAIN)
+    run = asked(ada, world, CHAIN.question, adaptive_max_depth=1)
+    open_ones = [row.label for row in run.aspects.all() if row.state == "not_found"]
+    assert open_ones, "the first round leaves something open"
+    fetched = set(world.web.fetched)
+    Run.objects.filter(pk=run.pk).update(
+        config=ResearchConfig(adaptive_max_depth=5).model_dump(mode="json")
+    )
+    run.refresh_from_db()
+    deeper = ended(threads.dig_deeper(ada, run, open_ones), world)
+    assert max(world.web.fetched.values()) == 1
+    assert set(world.web.fetched) > fetched
+    known = set(run.evidence.values_list("label", "claim"))
+    now = set(deeper.evidence.values_list("label", "claim"))
+    assert known < now
+    new = {int(label[1:]) for label, _ in now - known}
+    assert min(new) > max(int(label[1:]) for label, _ in known)
+    assert deeper.usage["fetches"] == len(set(world.web.fetched) - fetched)
+    states = {row.label: row.state for row in deeper.aspects.all()}
+    assert any(states[label] != "not_found" for label in open_ones)
+    replayed = asyncio.run(replay(deeper, {}))
+    assert replayed.identical and replayed.divergences == []
+
+
+def test_a_rejected_passage_does_not_come_back(ada: AbstractUser) -> None:
+    """Its page is found again by a later question of the thread, and read again."""
+    world = harbour(SIMPLE)
+    run = asked(ada, world)
+    gone = reject(ada, run, LIT_TOO)
+    quotes = set(gone.quotes.values_list("quote", flat=True))
+    revised = ended(threads.revise(ada, run), world)
+    followed = threads.follow_up(ada, revised, "When was the Harrow Point lighthouse first lit?")
+    followed = ended(followed, world)
+    assert not quotes & quotes_of(followed)
+    reasons = set(followed.refused_quotes.values_list("reason", flat=True))
+    assert "a reviewer rejected this passage" in reasons
+
+
+def test_the_budget_of_a_deeper_run_is_its_own(ada: AbstractUser) -> None:
+    run = asked(ada, harbour(SIMPLE), max_cost_usd=0.5)
+    deeper = threads.dig_deeper(ada, run, ["A1"], cost_usd=0.25)
+    assert deeper.config["max_cost_usd"] == 0.25
+    with pytest.raises(ServiceError, match="at least one"):
+        threads.dig_deeper(ada, run, ["A99"])
+    with pytest.raises(ServiceError, match="budget"):
+        threads.dig_deeper(ada, run, ["A1"], cost_usd=-1)
+
+
+@pytest.mark.parametrize("die_at", range(1, 12, 2))
+def test_a_deeper_run_killed_anywhere_goes_on(ada: AbstractUser, die_at: int) -> None:
+    world = harbour(CHAIN)
+    run = asked(ada, world, CHAIN.question, adaptive_max_depth=1)
+    wanted = [row.label for row in run.aspects.all() if row.state == "not_found"]
+    deeper = threads.dig_deeper(ada, run, wanted)
+    with pytest.raises(Killed):
+        advanced(deeper, world, die_at=die_at)
+    Run.objects.filter(pk=deeper.pk).update(
+        lease_until=leases.database_now() - timedelta(seconds=1)
+    )
+    deeper = ended(deeper, world)
+    assert deeper.status == "completed"
+    assert max(world.web.fetched.values()) <= 2
+    replayed = asyncio.run(replay(deeper, {}))
+    assert replayed.identical
+
+
+# --- follow-up questions --------------------------------------------------------------------
+
+AND_WHO = "And who designed the Harrow Point lighthouse?"
+
+
+@pytest.mark.parametrize("world", both(CHAIN), ids=["extractive", "model"])
+def test_a_follow_up_keeps_what_was_found(ada: AbstractUser, world: World) -> None:
+    """D13, same topic: the brief is written anew, and known pages are not fetched again."""
+    run = asked(ada, world, CHAIN.question)
+    followed = ended(threads.follow_up(ada, run, AND_WHO), world)
+    assert followed.status == "completed"
+    assert (followed.thread, followed.kind, followed.origin) == (run.thread, "follow_up", None)
+    assert followed.question == AND_WHO
+    assert followed.understood_as
+    assert max(world.web.fetched.values()) == 1
+    assert DESIGNED in json.dumps(resource(followed))
+    replayed = asyncio.run(replay(followed, {}))
+    assert replayed.identical and replayed.divergences == []
+
+
+CHEESE = "Which county does Cheddar cheese come from?"
+
+
+def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None:
+    """D13, topic shift: nothing is dropped unasked."""
+    world = harbour()
+    run = asked(ada, world)
+    followed = threads.follow_up(ada, run, CHEESE)
+    assert advanced(followed, world) == "parked"
+    followed.refresh_from_db()
+    assert followed.status == "awaiting_clarification"
+    assert followed.asks.startswith("This looks like another topic")
+    with pytest.raises(ServiceError):
+        runs.answer(ada, followed, ["x"])
+    runs.start_anew(ada, followed)
+    with pytest.raises(ServiceError):
+        runs.keep_topic(ada, followed)
+    followed = ended(followed, world)
+    assert followed.asks == ""
+    assert not quotes_of(followed) & quotes_of(run)
+    assert "Somerset" in resource(followed)["report_markdown"]
+
+
+def test_another_topic_may_belong_to_the_thread(ada: AbstractUser) -> None:
+    world = harbour()
+    run = asked(ada, world)
+    followed = threads.follow_up(ada, run, CHEESE)
+    advanced(followed, world)
+    runs.keep_topic(ada, followed)
+    followed = ended(followed, world)
+    assert followed.understood_as == CHEESE
+
+
+def test_a_run_that_does_not_ask_about_its_topic_takes_no_answer(ada: AbstractUser) -> None:
+    run = runs.ask(ada, SIMPLE.question)
+    with pytest.raises(ServiceError, match="doesn't ask about its topic"):
+        runs.start_anew(ada, run)
+
+
+# --- together -------------------------------------------------------------------------------
+
+
+def test_it_needs_an_ended_run(ada: AbstractUser) -> None:
+    run = runs.ask(ada, SIMPLE.question)
+    with pytest.raises(ServiceError, match="has not ended"):
+        threads.follow_up(ada, run, AND_WHO)
+    runs.cancel(ada, run)
+    run.refresh_from_db()
+    with pytest.raises(ServiceError, match="before it had a plan"):
+        threads.follow_up(ada, run, AND_WHO)
+
+
+def test_pages_outlive_the_run_that_fetched_them(ada: AbstractUser) -> None:
+    world = harbour()
+    run = asked(ada, world)
+    shorter = ended(threads.reshape(ada, run, "shorter"), world)
+    table = ended(threads.reshape(ada, run, "table"), world)
+    runs.delete(ada, run)
+    found = resource(shorter)
+    texts = {page["text_sha256"]: page["text"] for page in found["pages"]}
+    for record in found["evidence"]:
+        for source in record["sources"]:
+            text = texts[source["text_sha256"]]
+            assert text[source["start"] : source["end"]] == source["quote"]
+    table.refresh_from_db()
+    shorter.refresh_from_db()
+    assert (shorter.origin, table.origin) == (None, shorter)
+
+
+def test_queries_do_not_grow_with_the_run(ada: AbstractUser) -> None:
+    small = asked(ada, harbour(SIMPLE))
+    large = asked(ada, harbour())
+    assert large.evidence.count() > small.evidence.count()
+    taken = []
+    for run in (small, large):
+        with CaptureQueriesContext(connection) as queries:
+            threads.reshape(ada, run, "table")
+        taken.append(len(queries))
+    assert taken[0] == taken[1]
