@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Subquery
 
 from research.engine.records import AspectState, SourceStatus
 from research.engine.tools import SourceKind
@@ -45,6 +45,22 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
 
         last = Verdict.objects.filter(evidence=OuterRef("pk")).order_by("-pk")
         return self.annotate(last_verdict=Subquery(last.values("verdict")[:1]))
+
+    def unreviewed(self) -> EvidenceQuerySet:
+        from research.models.people import Verdict
+
+        return self.exclude(Exists(Verdict.objects.filter(evidence=OuterRef("pk"))))
+
+    def judged(self, verdict: str) -> EvidenceQuerySet:
+        """Those of which a reviewer's last word was this one."""
+        from research.models.people import Verdict
+
+        later = Verdict.objects.filter(evidence=OuterRef("evidence"), pk__gt=OuterRef("pk"))
+        said = Verdict.objects.filter(~Exists(later), verdict=verdict)
+        return self.filter(pk__in=said.values("evidence"))
+
+    def from_site(self, domain: str) -> EvidenceQuerySet:
+        return self.filter(pk__in=EvidenceSource.objects.filter(domain=domain).values("evidence"))
 
 
 class Evidence(EngineRow):
