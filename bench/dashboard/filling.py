@@ -52,6 +52,7 @@ def _widen(run: Run) -> None:
         )
         for quote in quotes:
             EvidenceSource.objects.create(**_values(quote, evidence=new))
+    run.evidence.filter(position=EVIDENCE_PER_RUN).update(contradicts=["E1"])
 
 
 def _values(row: models.Model, **changed: object) -> dict[str, object]:

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 
 from research.models import Run
 
-COUNTED = 10_000
+COUNTED = 1_000
 NEWEST_RUNS = 10
 
 
@@ -38,6 +38,10 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     @cached_property
     def count(self) -> int:
         return int(self.object_list.order_by().values("pk")[:COUNTED].count())
+
+    @property
+    def is_cut(self) -> bool:
+        return self.count == COUNTED
 
 
 class InRun(admin.SimpleListFilter):
@@ -67,6 +71,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     ordering = ("-pk",)
     sortable_by = ()
     show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
     paginator = BoundedPaginator
 
 

@@ -61,11 +61,10 @@ class VerdictInline(ReadOnlyInline):
 
 
 class JudgingForm(ActionForm):
-    """What stands beside the choice of an action."""
+    """What stands beside the choice of an action; the service says where a note is too long."""
 
     note = forms.CharField(
         required=False,
-        max_length=reviews.NOTE_LENGTH,
         label="Note: ",
         widget=forms.TextInput(attrs={"placeholder": "why, for whoever reads it later"}),
     )

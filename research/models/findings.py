@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from research.engine.records import AspectState, SourceStatus
 from research.engine.tools import SourceKind
@@ -90,6 +90,9 @@ class Evidence(EngineRow):
         verbose_name = "evidence"
         verbose_name_plural = "evidence"
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="evidence_key"),)
+        indexes = (
+            models.Index(fields=("-id",), condition=~Q(contradicts=[]), name="evidence_disputed"),
+        )
 
     def __str__(self) -> str:
         return f"{self.label} {self.claim[:80]}"

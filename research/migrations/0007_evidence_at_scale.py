@@ -1,4 +1,4 @@
-from django.db import migrations
+from django.db import migrations, models
 
 NAME = "evidence_words"
 MADE = (
@@ -22,4 +22,14 @@ class Migration(migrations.Migration):
         ("research", "0006_never_site"),
     ]
 
-    operations = [migrations.RunPython(make, drop)]
+    operations = [
+        migrations.AddIndex(
+            model_name="evidence",
+            index=models.Index(
+                condition=models.Q(("contradicts", []), _negated=True),
+                fields=["-id"],
+                name="evidence_disputed",
+            ),
+        ),
+        migrations.RunPython(make, drop),
+    ]
