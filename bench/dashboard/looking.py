@@ -68,6 +68,14 @@ SHIFTS = """run => {
 }"""
 
 
+VIEW = """() => {
+  const controls = document.querySelector(".controls");
+  const covers = getComputedStyle(controls).position === "fixed";
+  return covers ? controls.getBoundingClientRect().top : innerHeight;
+}"""
+"""How far down a reader sees: on a phone the buttons stand at the foot of the window."""
+
+
 @dataclass
 class Looked:
     """`below` names what is not above the fold, by size; `lost` what a reader lost; `shift` is
@@ -88,7 +96,7 @@ def look() -> Looked:
         below = {}
         for session, size in zip(server.sessions, (DESK, PHONE), strict=False):
             page = server.page(browser, session, size)
-            below[f"{size['width']} × {size['height']}"] = below_the_fold(page, size["height"])
+            below[f"{size['width']} × {size['height']}"] = below_the_fold(page)
             page.context.close()
         reader = server.page(browser, server.sessions[0])
         glancer = server.page(browser, server.sessions[2])
@@ -106,13 +114,14 @@ def look() -> Looked:
             lost=[what for what, holds in kept.items() if not holds],
             shift=reader.evaluate("shifted"),
             shift_at_top=glancer.evaluate("shifted"),
-            moved=reader.evaluate("moved") + glancer.evaluate("moved"),
+            moved=reader.evaluate("moved"),
         )
 
 
-def below_the_fold(page: Page, height: int) -> list[str]:
-    """What of `FOLD` is not wholly within the first view, or doesn't say what it must."""
+def below_the_fold(page: Page) -> list[str]:
+    """What of `FOLD` is not wholly in the first view, or covered, or doesn't say what it must."""
     page.wait_for_selector(".aspect-state")
+    height = page.evaluate(VIEW)
     missing = []
     for name, selector in FOLD.items():
         boxes = [part.bounding_box() for part in page.locator(selector).all()]

@@ -55,7 +55,8 @@ class Served:
     def page(self, browser: Browser, session: str, size: dict[str, int] = DESK) -> Page:
         """The run's page, as somebody with this session has it."""
         url = f"http://127.0.0.1:{self.port}"
-        context = browser.new_context(base_url=url, viewport=size)  # type: ignore[arg-type]
+        phone = size == PHONE
+        context = browser.new_context(base_url=url, viewport=size, is_mobile=phone, has_touch=phone)  # type: ignore[arg-type]
         context.add_cookies([{"name": "plumbline_session", "value": session, "url": url}])
         page = context.new_page()
         page.goto(f"/runs/{self.run}/")
