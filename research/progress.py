@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from research.commands import possible
 from research.engine.config import Limits, ResearchConfig, limits
 from research.engine.records import Complexity, Usage
+from research.gate_after_review import after_review, is_rejected
 from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit
 from research.models.runs import Mode
 
@@ -140,12 +141,20 @@ class UnitsPart(Part):
     items: list[UnitPart]
 
 
+class CriterionPart(Part):
+    name: str
+    value: float
+    minimum: float
+
+
 class GatePart(Part):
-    """The evidence gate as last evaluated."""
+    """The evidence gate as last evaluated, without the records that a reviewer `rejected`."""
 
     status: Literal["none", "pass", "retry", "not_to_be_had"]
     round: int | None
     reason: list[str]
+    criteria: list[CriterionPart]
+    rejected: int
 
 
 class EvidencePart(Part):
@@ -216,7 +225,7 @@ def progress(run: Run) -> Progress:
     config = ResearchConfig.model_validate(run.config)
     bounds = limits(config, Complexity(run.complexity))
     rounds = list(run.rounds.all())
-    evidence = list(run.evidence.all())
+    evidence = list(run.evidence.with_review())
     quotes = list(_quotes(run))
     units = list(run.units.all())
     return Progress(
@@ -231,7 +240,7 @@ def progress(run: Run) -> Progress:
         aspects=_aspects(run.aspects.all(), evidence, quotes),
         gaps=[_gap(gap) for gap in run.gaps.all()],
         units=_units(units, rounds),
-        gate=_gate(run.gates.filter(gate="evidence").last()),
+        gate=_gate(run.gates.filter(gate="evidence").last(), evidence, quotes, bounds),
         evidence=_evidence(evidence, quotes),
         usage=_usage(run),
         budget=_budget(_usage(run), config),
@@ -296,13 +305,19 @@ def _quality(run: Run, config: ResearchConfig, rounds: Sequence[Round]) -> Quali
 def _aspects(
     aspects: Iterable[Aspect], evidence: Iterable[Evidence], quotes: Iterable[Quote]
 ) -> list[AspectPart]:
-    keys: dict[int, set[str]] = defaultdict(set)
-    for evidence_id, key, _ in quotes:
-        keys[evidence_id].add(key)
+    keys = _keys(quotes)
     found: dict[str | None, list[Evidence]] = defaultdict(list)
     for one in evidence:
         found[one.aspect_label].append(one)
     return [_aspect(aspect, found[aspect.label], keys) for aspect in aspects]
+
+
+def _keys(quotes: Iterable[Quote]) -> dict[int, set[str]]:
+    """Independence keys of each record, by its primary key."""
+    keys: dict[int, set[str]] = defaultdict(set)
+    for evidence_id, key, _ in quotes:
+        keys[evidence_id].add(key)
+    return keys
 
 
 def _aspect(aspect: Aspect, found: Sequence[Evidence], keys: dict[int, set[str]]) -> AspectPart:
@@ -356,11 +371,20 @@ def _level(run: Run, config: ResearchConfig, units: Iterable[Unit]) -> LevelPart
     )
 
 
-def _gate(last: GateResult | None) -> GatePart:
+def _gate(
+    last: GateResult | None, evidence: Sequence[Evidence], quotes: Iterable[Quote], bounds: Limits
+) -> GatePart:
     if last is None:
-        return GatePart(status="none", round=None, reason=[])
+        return GatePart(status="none", round=None, reason=[], criteria=[], rejected=0)
+    now = after_review(last, evidence, _keys(quotes), bounds)
     return GatePart.model_validate(
-        {"status": last.decision, "round": last.round, "reason": last.feedback}
+        {
+            "status": now.decision,
+            "round": now.round,
+            "reason": now.feedback,
+            "criteria": now.criteria,
+            "rejected": sum(map(is_rejected, evidence)),
+        }
     )
 
 

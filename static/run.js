@@ -28,7 +28,7 @@
 
   function settleRows(list, rows) {
     const ids = new Set(rows.map((row) => row.id));
-    for (const old of [...list.children]) if (!ids.has(old.id)) old.remove();
+    if (!isHeld(list)) for (const old of [...list.children]) if (!ids.has(old.id)) old.remove();
     const fresh = rows.filter((row) => !document.getElementById(row.id));
     rows.forEach((row, place) => {
       const old = document.getElementById(row.id);
@@ -59,7 +59,7 @@
     return copy;
   }
 
-  // --- new evidence waits while somebody reads ----------------------------------------------------
+  // --- while somebody reads, new evidence waits and old evidence stays ------------------------------
 
   const newer = document.getElementById("show-newer");
 
@@ -72,9 +72,10 @@
     );
   }
 
+  const isHeld = (list) => list.dataset.holdsNew !== undefined && newer && isReading();
+
   function holdNew(list, rows) {
-    if (list.dataset.holdsNew === undefined || !newer || !list.children.length) return;
-    if (!isReading()) return;
+    if (!isHeld(list) || !list.children.length) return;
     for (const row of rows) row.hidden = true;
     requestAnimationFrame(countNew);
   }

@@ -8,7 +8,7 @@ from typing import Any
 from dashboard import words
 from dashboard.queries import RunRows
 from research.models import GateResult, Round
-from research.progress import BudgetPart, Progress
+from research.progress import BudgetPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 80
 TOP, BOTTOM = 8, 72
@@ -59,7 +59,10 @@ def make_up(rows: RunRows) -> dict[str, Any]:
         "marks": marks(last) if last else [],
         "sentence": cap_sentence(last) if last else "",
         "reasoning": last.reasoning if last else "",
-        "gates": [gate(row) for row in latest_gates(rows.gates)],
+        "gates": [
+            reviewed(row, rows.progress.gate) if row.gate == "evidence" else gate(row)
+            for row in latest_gates(rows.gates)
+        ],
     }
 
 
@@ -91,6 +94,18 @@ def gate(row: GateResult) -> dict[str, Any]:
         "state": words.GATE_DECISION[row.decision],
         "round": row.round,
         "criteria": [criterion(each) for each in row.criteria],
+    }
+
+
+def reviewed(row: GateResult, part: GatePart) -> dict[str, Any]:
+    """The evidence gate without what a reviewer rejected."""
+    shown = gate(row)
+    if not part.rejected:
+        return shown
+    return shown | {
+        "state": words.GATE_DECISION[part.status],
+        "criteria": [criterion(each.model_dump()) for each in part.criteria],
+        "rejected": part.rejected,
     }
 
 

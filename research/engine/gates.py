@@ -66,11 +66,12 @@ def _result(
     value = round(sum(shares) / len(shares), 4)
     passed = value >= threshold if threshold is not None else all(c.met for c in criteria)
     decision: GateDecision = "pass" if passed else "not_to_be_had" if exhausted else "retry"
-    failed = tuple(_feedback(c) for c in criteria if not c.met) if not passed else ()
+    failed = tuple(feedback(c) for c in criteria if not c.met) if not passed else ()
     return GateResult(round_number, gate, decision, value, threshold, criteria, failed, at)
 
 
-def _feedback(criterion: Criterion) -> str:
+def feedback(criterion: Criterion) -> str:
+    """What a gate asks for where a criterion is not met."""
     return f"{criterion.name}: {criterion.value:g} of {criterion.minimum:g}"
 
 
@@ -122,10 +123,16 @@ def _cross_checked(ledger: Ledger, record: Evidence, limits: Limits) -> bool:
 def evidence_criteria(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
     """The evidence gate (D3): records, records that answer a sub-question, sources."""
     answering = [r for r in ledger.evidence if r.aspect_id and r.relevance >= SUPPORTS]
-    sources = len(ledger.independent_sources())
+    sources = ledger.independent_sources()
+    return evidence_criteria(len(ledger.evidence), len(answering), len(sources), limits)
+
+
+def evidence_criteria(
+    records: int, answering: int, sources: int, limits: Limits
+) -> tuple[Criterion, ...]:
     return (
-        Criterion("evidence records", len(ledger.evidence), limits.evidence_records),
-        Criterion("records that answer a sub-question", len(answering), limits.evidence_records),
+        Criterion("evidence records", records, limits.evidence_records),
+        Criterion("records that answer a sub-question", answering, limits.evidence_records),
         Criterion("independent sources", sources, limits.independent_sources),
     )
 

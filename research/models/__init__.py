@@ -4,6 +4,7 @@ Engine rows are upserted by their natural key (`projection.py`, `journal_store.p
 `Command` and `Verdict` belong to people and are only appended to.
 """
 
+from research.models import lookups  # noqa: F401 - registered by being imported
 from research.models.documents import Collection, Document
 from research.models.findings import (
     Aspect,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from django.db import models
-from django.db.models import OuterRef, Subquery
+from django.db.models import Exists, OuterRef, Q, Subquery
 
 from research.engine.records import AspectState, SourceStatus
 from research.engine.tools import SourceKind
@@ -46,6 +46,22 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         last = Verdict.objects.filter(evidence=OuterRef("pk")).order_by("-pk")
         return self.annotate(last_verdict=Subquery(last.values("verdict")[:1]))
 
+    def unreviewed(self) -> EvidenceQuerySet:
+        from research.models.people import Verdict
+
+        return self.exclude(Exists(Verdict.objects.filter(evidence=OuterRef("pk"))))
+
+    def judged(self, verdict: str) -> EvidenceQuerySet:
+        """Those of which a reviewer's last word was this one."""
+        from research.models.people import Verdict
+
+        later = Verdict.objects.filter(evidence=OuterRef("evidence"), pk__gt=OuterRef("pk"))
+        said = Verdict.objects.filter(~Exists(later), verdict=verdict)
+        return self.filter(pk__in=said.values("evidence"))
+
+    def from_site(self, domain: str) -> EvidenceQuerySet:
+        return self.filter(pk__in=EvidenceSource.objects.filter(domain=domain).values("evidence"))
+
 
 class Evidence(EngineRow):
     """One atomic claim; `label` is the engine's id (E1, E2, …)."""
@@ -74,6 +90,9 @@ class Evidence(EngineRow):
         verbose_name = "evidence"
         verbose_name_plural = "evidence"
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="evidence_key"),)
+        indexes = (
+            models.Index(fields=("-id",), condition=~Q(contradicts=[]), name="evidence_disputed"),
+        )
 
     def __str__(self) -> str:
         return f"{self.label} {self.claim[:80]}"

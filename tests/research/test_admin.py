@@ -4,14 +4,26 @@ import asyncio
 
 import pytest
 from django.contrib.auth.models import AbstractUser
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from research.models import Evidence, JournalEntry, Run, Verdict
+from research import leases
+from research.admin.base import COUNTED
+from research.models import Evidence, JournalEntry, Round, Run, Verdict
+from research.progress import progress
+from research.projection import Projection
+from research.services import reviews, runs
+from research.staleness import is_stale
 from research.worker import advance
-from tests.research.scripts import World, research
+from research.writer import Writer
+from tests.research.scripts import QUOTE, World, evidence, page_at, research
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+EVIDENCE = "admin:research_evidence_changelist"
+HENS = "https://hens.example/eggs"
 
 
 @pytest.fixture
@@ -61,3 +73,160 @@ def test_evidence_is_judged_by_the_service(
     assert (said.evidence, said.verdict, said.actor) == (row, verdict, staff)
     assert admin.get(listed, {"review": verdict}).context["cl"].result_count == 1
     assert admin.get(listed, {"review": "none"}).context["cl"].result_count == 0
+
+
+def test_a_note_goes_with_each_verdict_in_bulk(admin: Client, several: Run) -> None:
+    judge(admin, "reject", several.evidence.all(), note="Only a rumour.")
+    said = Verdict.objects.values_list("evidence__label", "verdict", "note")
+    assert sorted(said) == [(f"E{n}", "reject", "Only a rumour.") for n in (1, 2, 3)]
+
+
+def test_a_note_that_is_too_long_is_told_so_and_judges_nothing(admin: Client, several: Run) -> None:
+    answer = judge(admin, "reject", several.evidence.all(), note="x" * (reviews.NOTE_LENGTH + 1))
+    assert "at most 2,000 characters" in answer.content.decode()
+    assert not Verdict.objects.exists()
+
+
+def test_a_record_is_judged_on_its_own_page_which_then_shows_who_said_what(
+    admin: Client, finished: Run, staff: AbstractUser
+) -> None:
+    row = finished.evidence.get()
+    page = reverse("admin:research_evidence_change", args=[row.pk])
+    assert b'value="reject"' in admin.get(page).content
+    answer = judge(admin, "flag", [row], note="Who measured?", on_its_page="1")
+    assert answer.redirect_chain[-1][0] == page
+    told = answer.content.decode()
+    assert "flagged" in told and "Who measured?" in told and staff.username in told
+
+
+def test_a_quote_is_shown_in_the_stored_copy(admin: Client, finished: Run) -> None:
+    row = finished.evidence.get()
+    page = admin.get(reverse("admin:research_evidence_change", args=[row.pk]))
+    assert f"<mark>{QUOTE}</mark>\n\nStir slowly." in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "labels"),
+    [
+        ({"run": "RUN"}, ["E1", "E2", "E3"]),
+        ({"site": "hens.example"}, ["E2"]),
+        ({"sure": "low"}, ["E2"]),
+        ({"sure": "high"}, ["E1", "E3"]),
+        ({"disputed": "yes"}, ["E3"]),
+        ({"disputed": "no"}, ["E1", "E2"]),
+        ({"q": "RUN_ID"}, ["E1", "E2", "E3"]),
+        ({"q": "hens.example"}, ["E2"]),
+        ({"q": "HENS lay"}, ["E2"]),
+        ({"q": "hens fly"}, []),
+        ({"q": "100% of & | ! ( ' hens"}, []),
+    ],
+)
+def test_evidence_is_narrowed_down(
+    admin: Client, several: Run, ada: AbstractUser, wanted: dict[str, str], labels: list[str]
+) -> None:
+    runs.ask(ada, "Another one?", agreed=True)
+    known = {"RUN": str(several.pk), "RUN_ID": several.public_id}
+    listed = admin.get(reverse(EVIDENCE), {n: known.get(v, v) for n, v in wanted.items()})
+    assert sorted(row.label for row in listed.context["cl"].result_list) == labels
+
+
+def test_the_last_word_counts_in_the_filter_of_reviews(admin: Client, several: Run) -> None:
+    row = several.evidence.get(label="E2")
+    for action in ("reject", "accept"):
+        judge(admin, action, [row])
+    counts = {
+        name: admin.get(reverse(EVIDENCE), {"review": name}).context["cl"].result_count
+        for name in ("none", "accept", "reject")
+    }
+    assert counts == {"none": 2, "accept": 1, "reject": 0}
+
+
+def test_a_rejection_evaluates_the_gate_anew_and_makes_the_report_stale(
+    admin: Client, several: Run
+) -> None:
+    before = progress(several).gate
+    assert (before.status, before.rejected) == ("pass", 0)
+    answer = judge(admin, "reject", several.evidence.all())
+    after = progress(several).gate
+    assert (after.status, after.rejected) == ("retry", 3)
+    assert [part.value for part in after.criteria] == [0, 0, 0]
+    assert "the evidence gate asks for more now" in answer.content.decode()
+    assert is_stale(several.reports.get())
+    judge(admin, "accept", several.evidence.all())
+    assert progress(several).gate == before
+
+
+def test_a_long_list_is_counted_no_further_than_anybody_reads(admin: Client, run: Run) -> None:
+    Evidence.objects.bulk_create(
+        Evidence(run=run, label=f"E{n}", position=n, claim=f"Claim {n}", round=1, relevance=0.5)
+        for n in range(COUNTED + 10)
+    )
+    listed = admin.get(reverse(EVIDENCE))
+    assert "1000 or more evidence" in " ".join(listed.content.decode().split())
+
+
+def test_the_lists_ask_the_database_as_often_whatever_they_hold(
+    admin: Client, finished: Run, ada: AbstractUser
+) -> None:
+    tables = ("run", "evidence", "gateresult", "round", "journalentry", "report")
+    few = [asked(admin, table) for table in tables]
+    for number in range(5):
+        other = runs.ask(ada, f"Question {number}?", agreed=True)
+        asyncio.run(advance(other.pk, World().tools, engine=research))
+    assert [asked(admin, table) for table in tables] == few
+    assert max(few) <= 8
+
+
+def test_a_run_leads_to_its_records(admin: Client, finished: Run) -> None:
+    page = admin.get(reverse("admin:research_run_change", args=[finished.pk])).content.decode()
+    for table in ("evidence", "journalentry", "gateresult"):
+        link = f"{reverse(f'admin:research_{table}_changelist')}?run={finished.pk}"
+        assert link in page
+        assert admin.get(link).context["cl"].result_count > 0
+
+
+def test_records_are_found_by_a_run_and_by_its_question(admin: Client, finished: Run) -> None:
+    listed = reverse("admin:research_round_changelist")
+    for words, count in ((finished.public_id, 2), ("eggs scrambled", 2), ("eggs fried", 0)):
+        assert admin.get(listed, {"q": words}).context["cl"].result_count == count
+    assert Round.objects.count() == 2
+
+
+# --- helpers ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def several(finished: Run) -> Run:
+    """Three records: the run's own of three sites, one of a single site, a disputed one."""
+
+    async def add() -> None:
+        async with Writer() as writer:
+            lease = await writer.call(reopened, finished)
+            rows = Projection(lease, writer)
+            await rows.load()
+            rows.receive(evidence(2, page_at(HENS), claim="Hens lay eggs.", confidence=0.5))
+            rows.receive(evidence(3, page_at(HENS.replace("hens", "ducks")), confidence=0.9,
+                                  contradicts=("E1",)))  # fmt: skip
+            await writer.flush(lease)
+
+    def reopened(run: Run) -> leases.Lease:
+        Run.objects.filter(pk=run.pk).update(status="researching")
+        lease = leases.claim(run.pk, "test")
+        assert lease
+        return lease
+
+    asyncio.run(add())
+    return finished
+
+
+def judge(admin: Client, action: str, rows: object, **more: str):
+    chosen = [row.pk for row in rows]
+    return admin.post(
+        reverse(EVIDENCE), {"action": action, "_selected_action": chosen, **more}, follow=True
+    )
+
+
+def asked(admin: Client, table: str) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        admin.get(reverse(f"admin:research_{table}_changelist"))
+    return len(queries)

@@ -1,7 +1,8 @@
-"""Viewers for `bench.live`: websocket clients with sessions of their own, in one process.
+"""Viewers of a run: websocket clients with sessions of their own, in one process.
 
 Reads what to do as one line of JSON; prints "open" once all are connected and have their first
-message, and at the end one line of JSON with what each of them saw.
+message, and at the end one line of JSON with what each of them saw. The last `deaf` of them
+read nothing after that first message, and stay.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import socket
 import sys
 import time
 from typing import Any
@@ -19,6 +21,8 @@ SEQUENCE = re.compile(rb'-sequence"[^>]* value="(\d+)"')
 EVIDENCE = re.compile(rb'id="run-\w+-evidence-(E\d+)"')
 VERDICT = re.compile(rb"<h1[^>]*>([^<]*)</h1>")
 CONNECTING = 50
+RECEIVE_BYTES = 4096
+LONGEST_SECONDS = 300
 
 
 class Viewer(WebSocketClientProtocol):
@@ -61,18 +65,26 @@ async def connect(port: int, run: str, session: str) -> Viewer:
     # In Python, a check of every byte would measure the viewers' process and not the server's.
     factory.setProtocolOptions(utf8validateIncoming=False)
     loop = asyncio.get_running_loop()
-    _, viewer = await loop.create_connection(factory, "127.0.0.1", port)
+    # With a small buffer of the kernel's, who does not read is soon felt by the server.
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
+    sock.setblocking(False)
+    await loop.sock_connect(sock, ("127.0.0.1", port))
+    _, viewer = await loop.create_connection(factory, sock=sock)
     await asyncio.wait_for(viewer.opened, 60)
     return viewer
 
 
-async def main(port: int, run: str, sessions: list[str]) -> None:
+async def main(port: int, run: str, sessions: list[str], deaf: int) -> None:
     viewers: list[Viewer] = []
     for first in range(0, len(sessions), CONNECTING):
         batch = sessions[first : first + CONNECTING]
         viewers += await asyncio.gather(*(connect(port, run, each) for each in batch))
-    print("open", flush=True)
-    await asyncio.wait([viewer.closed for viewer in viewers], timeout=300)
+    for viewer in viewers[len(viewers) - deaf :]:
+        viewer.transport.pause_reading()
+    viewers = viewers[: len(viewers) - deaf]
+    print(json.dumps("open"), flush=True)
+    await asyncio.wait([viewer.closed for viewer in viewers], timeout=LONGEST_SECONDS)
     print(json.dumps([report(viewer) for viewer in viewers]), flush=True)
 
 

@@ -1,0 +1,134 @@
+"""What a reader's browser shows above the fold, and what it keeps while two hundred updates come.
+
+Everything is measured in a real Chromium on a run with six sub-questions, open gaps and long
+words (`changes.py`), served by the product's own server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from playwright.sync_api import Page
+
+from bench.dashboard.processes import DESK, PHONE, chromium, served
+
+UPDATES = 200
+FIRST_STEPS = 25
+SPARE = 1.25
+"""Steps for each update that is wanted: two that come close together are sent as one."""
+
+FOLD = {
+    "verdict": ".verdict h1",
+    "round, score and gaps": ".verdict-line",
+    "states of the sub-questions": ".aspect-state .state",
+}
+SAYS = ("round ", " of at most ", "score ", " of 7", "gap")
+
+READ = """() => {
+  for (const each of document.querySelectorAll("details")) {
+    if (each.offsetParent && each.querySelector("summary")) each.open = true;
+  }
+  const focused = document.querySelector(".made-of summary");
+  focused.focus({preventScroll: true});
+  scrollTo(0, 240);
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelectorAll(".aspect-text")[2]);
+  getSelection().removeAllRanges();
+  getSelection().addRange(range);
+  window.kept = {
+    focused: document.activeElement,
+    opened: [...document.querySelectorAll("details[open]")],
+    chosen: getSelection().toString(),
+    scrolled: scrollY,
+    place: range.getBoundingClientRect().top,
+  };
+}"""
+KEPT = """() => ({
+  focus: document.activeElement === kept.focused && kept.focused.isConnected,
+  selection: getSelection().toString() === kept.chosen && kept.chosen !== "",
+  scroll: scrollY === kept.scrolled && scrollY > 0,
+  "opened details": kept.opened.every(each => each.open && each.isConnected),
+  "place of what is read":
+    Math.abs(getSelection().getRangeAt(0).getBoundingClientRect().top - kept.place) < 1,
+})"""
+SHIFTS = """run => {
+  window.shifted = 0;
+  window.moved = [];
+  window.updates = new Set();
+  new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) {
+      shifted += entry.value;
+      moved.push([entry.value, entry.sources.map(each => each.node?.id || each.node?.className)]);
+    }
+  }).observe({type: "layout-shift", buffered: false});
+  const sequence = () => document.getElementById(`run-${run}-sequence`).value;
+  new MutationObserver(() => updates.add(sequence()))
+    .observe(document.body, {childList: true, subtree: true});
+}"""
+
+
+VIEW = """() => {
+  const controls = document.querySelector(".controls");
+  const covers = getComputedStyle(controls).position === "fixed";
+  return covers ? controls.getBoundingClientRect().top : innerHeight;
+}"""
+"""How far down a reader sees: on a phone the buttons stand at the foot of the window."""
+
+
+@dataclass
+class Looked:
+    """`below` names what is not above the fold, by size; `lost` what a reader lost; `shift` is
+    the sum of all layout shifts over `updates`, those soon after an input included.
+    """
+
+    below: dict[str, list[str]]
+    updates: int
+    lost: list[str]
+    shift: float
+    shift_at_top: float
+    moved: list[Any]
+
+
+def look() -> Looked:
+    with served(3) as server, chromium() as browser:
+        server.steps(FIRST_STEPS)
+        below = {}
+        for session, size in zip(server.sessions, (DESK, PHONE), strict=False):
+            page = server.page(browser, session, size)
+            below[f"{size['width']} × {size['height']}"] = below_the_fold(page)
+            page.context.close()
+        reader = server.page(browser, server.sessions[0])
+        glancer = server.page(browser, server.sessions[2])
+        for page in (reader, glancer):
+            page.wait_for_timeout(1000)
+            page.evaluate(SHIFTS, server.run)
+        reader.evaluate(READ)
+        reader.wait_for_timeout(500)
+        reader.evaluate("window.shifted = 0; window.moved = []")
+        server.steps(int(UPDATES * SPARE))
+        kept = reader.evaluate(KEPT)
+        return Looked(
+            below=below,
+            updates=reader.evaluate("updates.size"),
+            lost=[what for what, holds in kept.items() if not holds],
+            shift=reader.evaluate("shifted"),
+            shift_at_top=glancer.evaluate("shifted"),
+            moved=reader.evaluate("moved"),
+        )
+
+
+def below_the_fold(page: Page) -> list[str]:
+    """What of `FOLD` is not wholly in the first view, or covered, or doesn't say what it must."""
+    page.wait_for_selector(".aspect-state")
+    height = page.evaluate(VIEW)
+    missing = []
+    for name, selector in FOLD.items():
+        boxes = [part.bounding_box() for part in page.locator(selector).all()]
+        seen = [box for box in boxes if box and box["y"] >= 0]
+        if not boxes or len(seen) < len(boxes):
+            missing.append(f"{name} (hidden)")
+        elif (lowest := max(box["y"] + box["height"] for box in seen)) > height:
+            missing.append(f"{name} (ends at {lowest:.0f})")
+    line = page.locator(".verdict-line").inner_text()
+    return missing + [f"“{part.strip()}”" for part in SAYS if part not in line]

@@ -1,0 +1,136 @@
+"""The processes of a measurement: the server, its viewers, a browser; spoken to by lines."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSER_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"]
+DESK = {"width": 1280, "height": 720}
+PHONE = {"width": 390, "height": 844}
+
+
+@dataclass
+class Served:
+    """A paced server with one run; `sessions` are as many people's cookies as were asked for."""
+
+    process: Process
+    port: int
+    run: str
+    sessions: list[str]
+
+    def steps(self, count: int) -> list[tuple[int, float]]:
+        """Commit so many changes; their sequences and times."""
+        self.process.say({"steps": count})
+        return [(sequence, at) for sequence, at in self.process.hear()]
+
+    def end(self) -> list[tuple[int, float]]:
+        self.process.say({"end": True})
+        return [(sequence, at) for sequence, at in self.process.hear()]
+
+    def cpu_seconds(self) -> float:
+        fields = self._read("stat").rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def megabytes(self) -> float:
+        """At most, since it was started."""
+        return int(self._read("status").split("VmHWM:")[1].split()[0]) / 1024
+
+    def _read(self, name: str) -> str:
+        return Path(f"/proc/{self.process.running.pid}/{name}").read_text()
+
+    def page(self, browser: Browser, session: str, size: dict[str, int] = DESK) -> Page:
+        """The run's page, as somebody with this session has it."""
+        url = f"http://127.0.0.1:{self.port}"
+        phone = size == PHONE
+        context = browser.new_context(base_url=url, viewport=size, is_mobile=phone, has_touch=phone)  # type: ignore[arg-type]
+        context.add_cookies([{"name": "plumbline_session", "value": session, "url": url}])
+        page = context.new_page()
+        page.goto(f"/runs/{self.run}/")
+        return page
+
+
+@dataclass
+class Process:
+    running: subprocess.Popen[str]
+
+    def hear(self) -> Any:
+        """The next line that it prints, as JSON."""
+        assert self.running.stdout
+        told = self.running.stdout.readline().strip()
+        if not told:
+            raise SystemExit("a process of the measurement ended early")
+        return json.loads(told)
+
+    def say(self, value: dict[str, Any]) -> None:
+        assert self.running.stdin
+        self.running.stdin.write(json.dumps(value) + "\n")
+        self.running.stdin.flush()
+
+
+@contextmanager
+def served(sessions: int, per_second: float = 8.0) -> Iterator[Served]:
+    """A server on a database of its own."""
+    with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
+        port = free_port()
+        environment = {**os.environ, "PLUMBLINE_HOME": home, "DEEPRESEARCH_ENV_FILE": os.devnull}
+        process = stack.enter_context(
+            started(
+                "bench.dashboard.server", environment, "--port", port, "--sessions", sessions,
+                "--per-second", per_second,
+            )
+        )  # fmt: skip
+        ready = process.hear()
+        yield Served(process, port, ready["run"], ready["sessions"])
+
+
+@contextmanager
+def started(
+    module: str, environment: dict[str, str] | None = None, *arguments: object
+) -> Iterator[Process]:
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    running = subprocess.Popen(
+        command, cwd=ROOT, env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    try:
+        yield Process(running)
+    finally:
+        running.terminate()
+        running.communicate(timeout=20)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("PLUMBLINE_CHROMIUM", "/usr/bin/chromium"),
+            args=BROWSER_OPTIONS,
+        )
+        yield browser
+        browser.close()
+
+
+def many_files() -> None:
+    """Each socket takes an open file on both sides."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])

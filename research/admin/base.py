@@ -1,0 +1,113 @@
+"""What the admin's lists have in common: they are read, and stay quick over millions of rows."""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from research.models import Run
+
+COUNTED = 1_000
+NEWEST_RUNS = 10
+
+
+class ReadOnly:
+    """Rows that only the engine or a service writes."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]
+    """Counts no further than `COUNTED` rows: beyond, a filter helps and a page number doesn't."""
+
+    @cached_property
+    def count(self) -> int:
+        return int(self.object_list.order_by().values("pk")[:COUNTED].count())
+
+    @property
+    def is_cut(self) -> bool:
+        return self.count == COUNTED
+
+
+class InRun(admin.SimpleListFilter):
+    """The chosen run, and the newest ones to choose from."""
+
+    title = "run"
+    parameter_name = "run"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        newest = list(Run.objects.only("pk", "question", "public_id")[:NEWEST_RUNS])
+        chosen = self.used_parameters.get(self.parameter_name, "")
+        if chosen.isdecimal() and int(chosen) not in {run.pk for run in newest}:
+            newest = [*Run.objects.filter(pk=int(chosen)), *newest]
+        return [(str(run.pk), str(run)) for run in newest]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        chosen = self.value()
+        if not chosen:
+            return queryset
+        return queryset.filter(run=int(chosen)) if chosen.isdecimal() else queryset.none()
+
+
+class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
+    """Newest first; no other order, for none has an index."""
+
+    list_per_page = 50
+    ordering = ("-pk",)
+    sortable_by = ()
+    show_full_result_count = False
+    show_facets = admin.ShowFacets.NEVER
+    paginator = BoundedPaginator
+
+
+class RunRecordAdmin(ReadOnlyAdmin):
+    """Records of runs: found by their run."""
+
+    list_select_related = ("run",)
+    search_fields = ("run__question",)
+    search_help_text = "A run’s id, or words of its question."
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        words = search_term.split()
+        if not words:
+            return queryset, False
+        named = Run.objects.filter(public_id=words[0]) if len(words) == 1 else Run.objects.none()
+        if named.exists():
+            return queryset.filter(run__in=named), False
+        runs = Run.objects.all()
+        for word in words:
+            runs = runs.filter(question__icontains=word)
+        return queryset.filter(run__in=runs), False
+
+
+class ReadOnlyInline(ReadOnly, admin.TabularInline):
+    extra = 0
+    can_delete = False
+    show_change_link = True
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return self.fields
+
+
+def readable(value: object) -> SafeString:
+    """Text as it is, data with its lines indented."""
+    is_text = isinstance(value, str)
+    text = value if is_text else json.dumps(value, indent=2, ensure_ascii=False)
+    return format_html('<pre class="readable">{}</pre>', text)

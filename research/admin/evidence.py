@@ -1,0 +1,160 @@
+"""Evidence and its review: each quote among its neighbours, and verdicts, one or many at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Greatest, Substr
+from django.http import HttpRequest, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from research.admin.base import InRun, ReadOnlyAdmin, ReadOnlyInline
+from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilter, SiteFilter
+from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
+from research.models.findings import EvidenceQuerySet
+from research.progress import progress
+from research.services import ServiceError, reviews
+
+CONTEXT = 400
+"""Characters of the stored page that are shown on each side of a quote."""
+
+
+class QuoteInline(ReadOnlyInline):
+    model = EvidenceSource
+    fields = ("in_context", "title", "domain", "url", "section", "published", "fetched_at")
+    show_change_link = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[EvidenceSource]:
+        stored = PageText.objects.filter(
+            uses__run=OuterRef("evidence__run"), sha256=OuterRef("text_sha256")
+        )
+        first = Greatest(OuterRef("start") - CONTEXT, 0) + 1
+        length = OuterRef("end") - OuterRef("start") + 2 * CONTEXT
+        around = stored.values(around=Substr("text", first, length))[:1]
+        return super().get_queryset(request).annotate(around=Subquery(around))
+
+    @admin.display(description="quote in the stored copy")
+    def in_context(self, row: Any) -> SafeString:
+        before = min(row.start, CONTEXT)
+        around = row.around or ""
+        if around[before : before + len(row.quote)] != row.quote:
+            return format_html("<mark>{}</mark> (the copy is no longer stored)", row.quote)
+        after = around[before + len(row.quote) :]
+        return format_html(
+            '<div class="readable">{}<mark>{}</mark>{}</div>', around[:before], row.quote, after
+        )
+
+
+class VerdictInline(ReadOnlyInline):
+    model = Verdict
+    fields = ("verdict", "note", "actor", "created_at")
+    show_change_link = False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Verdict]:
+        return super().get_queryset(request).select_related("actor")
+
+
+class JudgingForm(ActionForm):
+    """What stands beside the choice of an action; the service says where a note is too long."""
+
+    note = forms.CharField(
+        required=False,
+        label="Note: ",
+        widget=forms.TextInput(attrs={"placeholder": "why, for whoever reads it later"}),
+    )
+
+
+@admin.register(Evidence)
+class EvidenceAdmin(ReadOnlyAdmin):
+    list_display = ("label", "claim", "site", "run", "sources", "disputed", "review")
+    list_display_links = ("label", "claim")
+    list_filter = (ReviewFilter, InRun, SiteFilter, ConfidenceFilter, DisputedFilter, "key")
+    list_select_related = ("run",)
+    search_fields = ("claim",)
+    search_help_text = "Words of the claim, a run’s id, or a site such as example.org."
+    fields = ("claim", "run", "aspect_label", "round", "key", "confidence", "relevance")
+    fields += ("uncertainty", "contradicts", "fields")
+    inlines = (QuoteInline, VerdictInline)
+    actions = ("accept", "reject", "flag")
+    action_form = JudgingForm
+
+    def get_queryset(self, request: HttpRequest) -> EvidenceQuerySet:
+        found: EvidenceQuerySet = super().get_queryset(request)
+        return found.with_review().prefetch_related("quotes")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: EvidenceQuerySet, search_term: str
+    ) -> tuple[EvidenceQuerySet, bool]:
+        """One word may be a run's id or a site; else words of the claim, each of them."""
+        words = search_term.split()
+        if len(words) == 1:
+            run = Run.objects.filter(public_id=words[0]).first()
+            if run is not None:
+                return queryset.filter(run=run), False
+            if "." in words[0]:
+                return queryset.from_site(words[0].lower()), False
+        for word in words:
+            queryset = queryset.filter(claim__has_word=word)
+        return queryset, False
+
+    @admin.display(description="site")
+    def site(self, evidence: Evidence) -> str:
+        return ", ".join(dict.fromkeys(quote.domain for quote in evidence.quotes.all()))
+
+    @admin.display(description="sources")
+    def sources(self, evidence: Evidence) -> int:
+        return len({quote.independence_key for quote in evidence.quotes.all()})
+
+    @admin.display(description="disagrees with", empty_value="")
+    def disputed(self, evidence: Evidence) -> str | None:
+        return ", ".join(evidence.contradicts) or None
+
+    @admin.display(description="review", empty_value="unreviewed")
+    def review(self, evidence: Any) -> str | None:
+        said = evidence.last_verdict
+        return Verdict.Kind(said).label if said else None
+
+    @admin.action(description="Accept the selected evidence", permissions=("view",))
+    def accept(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:
+        return self._judge(request, chosen, Verdict.Kind.ACCEPT)
+
+    @admin.action(description="Reject the selected evidence", permissions=("view",))
+    def reject(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:
+        return self._judge(request, chosen, Verdict.Kind.REJECT)
+
+    @admin.action(description="Flag the selected evidence as doubtful", permissions=("view",))
+    def flag(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:
+        return self._judge(request, chosen, Verdict.Kind.FLAG)
+
+    def _judge(
+        self, request: HttpRequest, chosen: QuerySet[Evidence], verdict: Verdict.Kind
+    ) -> HttpResponseRedirect | None:
+        """Back to the list, or to the record where it was judged on its own page."""
+        try:
+            given = reviews.review_all(
+                request.user, chosen, verdict.value, request.POST.get("note", "")
+            )
+        except ServiceError as error:
+            self.message_user(request, str(error), messages.ERROR)
+            return None
+        self.message_user(request, f"{len(given)} {verdict.label}.", messages.SUCCESS)
+        self._tell_gates(request, {one.evidence.run_id for one in given})
+        if "on_its_page" in request.POST:
+            return HttpResponseRedirect(
+                reverse("admin:research_evidence_change", args=[given[0].evidence_id])
+            )
+        return None
+
+    def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
+        """What the verdicts did to the evidence gate, where it no longer lets the run through."""
+        for run in Run.objects.filter(pk__in=runs):
+            gate = progress(run).gate
+            if gate.rejected and gate.status != "pass" and gate.reason:
+                told = f"{run}: the evidence gate asks for more now ({'; '.join(gate.reason)})."
+                self.message_user(request, told, messages.WARNING)

@@ -1,0 +1,83 @@
+"""How evidence is narrowed down: by review, site, confidence, contradiction.
+
+None of them reads the whole table, however many rows it has.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.db.models import Q
+from django.http import HttpRequest
+
+from research.models import EvidenceSource, Verdict
+from research.models.findings import EvidenceQuerySet
+
+NEWEST_QUOTES = 300
+
+SURE = {
+    "low": ("one source, or in doubt (to 0.5)", Q(confidence__lte=0.5)),
+    "middle": ("two sources (to 0.75)", Q(confidence__gt=0.5, confidence__lte=0.75)),
+    "high": ("three or more", Q(confidence__gt=0.75)),
+}
+
+
+class ReviewFilter(admin.SimpleListFilter):
+    title = "review"
+    parameter_name = "review"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("none", "unreviewed"), *Verdict.Kind.choices]
+
+    def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
+        wanted = self.value()
+        if wanted is None:
+            return queryset
+        return queryset.unreviewed() if wanted == "none" else queryset.judged(wanted)
+
+
+class SiteFilter(admin.SimpleListFilter):
+    """The sites of the chosen run, or of the newest quotes."""
+
+    title = "site"
+    parameter_name = "site"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        quotes = EvidenceSource.objects.order_by("-pk")
+        run = request.GET.get("run", "")
+        if run.isdecimal():
+            quotes = quotes.filter(evidence__run=int(run))
+        found = set(quotes.values_list("domain", flat=True)[:NEWEST_QUOTES])
+        chosen = self.used_parameters.get(self.parameter_name)
+        found |= {chosen} if chosen else set()
+        return [(site, site or "documents") for site in sorted(found) if site]
+
+    def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
+        return queryset.from_site(self.value()) if self.value() else queryset
+
+
+class ConfidenceFilter(admin.SimpleListFilter):
+    """In the words that readers see; confidence is 1 − 0.5ⁿ over n sources."""
+
+    title = "confidence"
+    parameter_name = "sure"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(name, told) for name, (told, _) in SURE.items()]
+
+    def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
+        return queryset.filter(SURE[self.value()][1]) if self.value() in SURE else queryset
+
+
+class DisputedFilter(admin.SimpleListFilter):
+    title = "contradiction"
+    parameter_name = "disputed"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("yes", "sources disagree"), ("no", "nobody disagrees")]
+
+    def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
+        if self.value() == "yes":
+            return queryset.exclude(contradicts=[])
+        return queryset.filter(contradicts=[]) if self.value() == "no" else queryset

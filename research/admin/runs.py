@@ -1,0 +1,140 @@
+"""A run and how it went: its rounds, gates and reports."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from research.admin.base import (
+    InRun,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    RunRecordAdmin,
+    readable,
+)
+from research.models import Aspect, Gap, GateResult, Problem, Report, Round, Run
+
+RECORDS = {
+    "evidence": "evidence, to be reviewed",
+    "round": "rounds",
+    "gateresult": "gates",
+    "journalentry": "calls, with prompts and answers",
+    "report": "reports",
+}
+
+
+class AspectInline(ReadOnlyInline):
+    model = Aspect
+    fields = ("label", "text", "state", "raised_by", "evidence_labels")
+
+
+class RoundInline(ReadOnlyInline):
+    model = Round
+    fields = ("number", "stage", "score", "novelty", "topics", "decision")
+
+
+class GapInline(ReadOnlyInline):
+    model = Gap
+    fields = ("label", "text", "critical", "opened_round", "closed_round", "closed_by")
+
+
+class ProblemInline(ReadOnlyInline):
+    model = Problem
+    fields = ("where", "message", "created_at")
+
+
+@admin.register(Run)
+class RunAdmin(ReadOnlyAdmin):
+    list_display = ("question", "owner", "status", "quality_score", "round", "created_at")
+    list_filter = ("status", "mode", "complexity", "termination_reason", "created_at")
+    list_select_related = ("owner",)
+    search_fields = ("question", "public_id")
+    date_hierarchy = "created_at"
+    inlines = (AspectInline, RoundInline, GapInline, ProblemInline)
+    fieldsets = (
+        (None, {"fields": ("question", "owner", "status", "verdict", "termination_text")}),
+        (None, {"fields": ("records",)}),
+        (
+            "How it went",
+            {
+                "fields": (
+                    ("stage", "round", "complexity", "language"),
+                    ("quality_score", "termination_reason", "analyst"),
+                    ("created_at", "started_at", "finished_at"),
+                    "planned",
+                    "used",
+                )
+            },
+        ),
+        (
+            "What was frozen for it",
+            {
+                "classes": ("collapse",),
+                "fields": (
+                    ("public_id", "thread", "parent", "kind"),
+                    ("agreed", "today", "mode", "engine_version"),
+                    "sources",
+                    "knobs",
+                    "prompts",
+                ),
+            },
+        ),
+    )
+    readonly_fields = ("records", "planned", "used", "knobs", "prompts")
+
+    @admin.display(description="records")
+    def records(self, run: Run) -> SafeString:
+        """Links to everything that was recorded of this run."""
+        links = (
+            (f"{reverse(f'admin:research_{table}_changelist')}?run={run.pk}", name)
+            for table, name in RECORDS.items()
+        )
+        return format_html_join(" · ", '<a href="{}">{}</a>', links)
+
+    @admin.display(description="plan")
+    def planned(self, run: Run) -> SafeString:
+        return readable(run.plan)
+
+    @admin.display(description="usage")
+    def used(self, run: Run) -> SafeString:
+        return readable(run.usage)
+
+    @admin.display(description="knobs")
+    def knobs(self, run: Run) -> SafeString:
+        return readable(run.config)
+
+    @admin.display(description="prompt digests")
+    def prompts(self, run: Run) -> SafeString:
+        return readable(run.prompt_digests)
+
+
+@admin.register(GateResult)
+class GateResultAdmin(RunRecordAdmin):
+    list_display = ("run", "round", "gate", "decision", "score", "threshold", "at")
+    list_filter = (InRun, "gate", "decision")
+    fields = ("run", "round", "gate", "decision", "score", "threshold", "looked_at", "asked", "at")
+    readonly_fields = fields
+
+    @admin.display(description="criteria")
+    def looked_at(self, result: GateResult) -> SafeString:
+        """One line each: what was counted, and what is enough."""
+        told = (f"{c['name']}: {c['value']:g} of {c['minimum']:g}" for c in result.criteria)
+        return readable("\n".join(told))
+
+    @admin.display(description="what it asked for", empty_value="nothing")
+    def asked(self, result: GateResult) -> SafeString | None:
+        return readable("\n".join(result.feedback)) if result.feedback else None
+
+
+@admin.register(Round)
+class RoundAdmin(RunRecordAdmin):
+    list_display = ("run", "number", "stage", "score", "novelty", "pages_read", "decision")
+    list_filter = (InRun, "stage")
+
+
+@admin.register(Report)
+class ReportAdmin(RunRecordAdmin):
+    list_display = ("run", "number", "short_answer", "created_at")
+    list_filter = (InRun,)
