@@ -19,7 +19,7 @@ def drop(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("research", "0006_never_site"),
+        ("research", "0009_threads"),
     ]
 
     operations = [
