@@ -11,7 +11,7 @@ from dataclasses import replace
 from research.engine.config import ResearchConfig, limits
 from research.engine.evidence import Book
 from research.engine.extractive.answering import answers
-from research.engine.gates import evidence_criteria
+from research.engine.gates import evidence_gate
 from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, AspectState, Criterion, Evidence, Gap, Plan
@@ -54,7 +54,7 @@ def evidence_left(seed: Seed, config: ResearchConfig) -> tuple[Criterion, ...]:
     book = Book(config.max_source_urls_per_claim)
     ledger = Ledger(seed.question, seed.plan, lambda record: None, book)
     _take_findings(ledger, seed)
-    return evidence_criteria(ledger, limits(config, seed.plan.complexity))
+    return evidence_gate(ledger, limits(config, seed.plan.complexity))
 
 
 async def _take_pages(run: Run, seed: Seed) -> None:
