@@ -5,54 +5,26 @@ Its answers mean little; that the page follows them to an honest end is what cou
 
 from __future__ import annotations
 
-import os
-import subprocess
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
-import httpx
 import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open, serving
-from tests.browser.serving import Server, free_port
+from tests.browser.serving import Server
 from tests.support.installation import Installation
+from tests.support.real_model import needs_real_model, served
 
-SERVER, MODEL = os.environ.get("LLAMA_SERVER"), os.environ.get("LOCAL_MODEL_FILE")
 LONGEST_MILLISECONDS = 240_000
 
-pytestmark = pytest.mark.skipif(
-    not (SERVER and MODEL), reason="LLAMA_SERVER and LOCAL_MODEL_FILE name no small real model"
-)
+pytestmark = needs_real_model
 
 
 @pytest.fixture
 def real_model() -> Iterator[str]:
-    """The address of a model server on loopback."""
-    port = free_port()
-    command = [str(SERVER), "-m", str(MODEL), "--host", "127.0.0.1", "--port", str(port)]
-    options = ["-c", "4096", "-n", "600", "-t", "2", "-np", "1", "--jinja"]
-    process = subprocess.Popen(
-        [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        wait_for(f"http://127.0.0.1:{port}/health")
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_for(url: str) -> None:
-    for _ in range(100):
-        try:
-            if httpx.get(url).status_code == 200:
-                return
-        except httpx.ConnectError:
-            pass
-        time.sleep(0.1)
-    raise TimeoutError(f"{url} does not answer")
+    with served() as address:
+        yield address
 
 
 @pytest.fixture
