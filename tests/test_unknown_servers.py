@@ -62,6 +62,18 @@ def test_one_that_takes_no_notice_of_schemas_is_asked_in_words(
     assert "of this schema" in world.model.requests[2].prompt
 
 
+def test_one_that_does_not_tell_its_small_window_is_asked_for_less(
+    world: World, installation: Installation
+) -> None:
+    world.model.manner = Manner(window=4096, silent=True)
+    found = researched(installation)
+    assert found["status"] == "completed" and LIT in found["report_markdown"]
+    usage = found["usage"]
+    assert usage["fallbacks"] == {} and 1 <= usage["retries"] <= 3
+    assert usage["answers"] == {"intake": 1, "read": 1, "assess": 1, "draft": 1}
+    assert any("had not told its window" in error["message"] for error in found["errors"])
+
+
 def test_prices_and_sums_by_task_stage_and_model(world: World, installation: Installation) -> None:
     installation.settings = {**installation.settings, "MODEL_PRICES": "scripted=10/20"}
     usage = researched(installation)["usage"]

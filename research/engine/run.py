@@ -22,6 +22,10 @@ BEFORE = frozenset({
     Status.QUEUED, Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL,
 })  # fmt: skip
 CUT = "Prompts were cut to the model's window: the least relevant of what was read is left out."
+TOO_LONG = (
+    "The model's server found a prompt too long and had not told its window: prompts are shortened "
+    "until they fit. MODEL_CONTEXT_TOKENS names the window."
+)
 _SPENT = {
     "budget_time": "the run's time was up",
     "budget_cost": "the money that the budget allows is used up",
@@ -74,6 +78,7 @@ class Run:
     _ledger: Ledger | None = None
     _limits: Limits | None = None
     _window: tuple[int | None] | None = None
+    _learned: dict[int, int] = field(default_factory=dict)
 
     @property
     def ledger(self) -> Ledger:
@@ -131,10 +136,22 @@ class Run:
         return self.has_model and self.config.model_profile == "small"
 
     async def context_tokens(self) -> int | None:
-        """The model's window, as it was when the run first asked for it."""
+        """The model's window as it was when the run first asked for it, or what was learned in
+        the rounds before this one: in whichever order a round's calls end, all know the same.
+        """
         if self._window is None:
             self._window = (await self.journal.context_tokens(),)
-        return self._window[0]
+        learned = [most for number, most in self._learned.items() if number < self.state.round]
+        told = [] if self._window[0] is None else [self._window[0]]
+        return min([*told, *learned], default=None)
+
+    def found_too_long(self, window: int) -> None:
+        """The server found a prompt too long for a window that is unknown or was told wrong; so
+        many tokens are tried next, and in later rounds from the start.
+        """
+        known = self._learned.get(self.state.round, window)
+        self._learned[self.state.round] = min(known, window)
+        self.trouble("model", TOO_LONG)
 
     def cut_prompt(self) -> None:
         """A prompt holds less than there was, for want of room."""

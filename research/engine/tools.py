@@ -35,7 +35,8 @@ class ToolFailure(Exception):
 class ModelFailure(ToolFailure):
     """The model's server gave no usable answer; it may say when to ask again.
 
-    `spent` is what the attempt took all the same, None where it took nothing.
+    `spent` is what the attempt took all the same, None where it took nothing. `too_long`: the
+    prompt and its answer exceed the model's window.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class ModelFailure(ToolFailure):
         permanent: bool = False,
         retry_after_seconds: float | None = None,
         spent: ModelAnswer | None = None,
+        too_long: bool = False,
     ) -> None:
         super().__init__(reason, permanent=permanent)
         self.retry_after_seconds = retry_after_seconds
         self.spent = spent
+        self.too_long = too_long
 
 
 class SearchFailure(ToolFailure):

@@ -23,7 +23,7 @@ def refused(error: openai.APIStatusError) -> ModelFailure:
     """The failure behind a status that is no success."""
     status = error.status_code
     if CONTEXT_TOO_LONG.search(said(error)):
-        return ModelFailure(TOO_LONG)
+        return ModelFailure(TOO_LONG, retry_after_seconds=0.0, too_long=True)
     if status in {401, 403}:
         return ModelFailure("the model's server refused the key", permanent=True)
     if status == 404:

@@ -48,7 +48,7 @@ class Manner:
     """How a server differs from OpenAI's own.
 
     `knows` are the fields that a strict one takes, None takes all. `window` in tokens of four
-    characters; a longer prompt is a 400 and `GET /v1/models` tells it.
+    characters; a longer prompt is a 400, and `GET /v1/models` tells it but where it is `silent`.
     """
 
     knows: frozenset[str] | None = None
@@ -57,6 +57,7 @@ class Manner:
     streams_only: bool = False
     streams: bool = True
     window: int | None = None
+    silent: bool = False
     preface: str = ""
     reasoning: str = ""
 
@@ -142,8 +143,9 @@ class ModelServer(LoopbackServer):
         return fault[0] if fault else self._refusal(request) or self._says(asked, request)
 
     def _listed(self) -> dict[str, Any]:
-        window = {"max_model_len": self.manner.window} if self.manner.window else {}
-        return {"id": "scripted", "object": "model", **window}
+        manner = self.manner
+        told = {"max_model_len": manner.window} if manner.window and not manner.silent else {}
+        return {"id": "scripted", "object": "model", **told}
 
     def _refusal(self, request: Mapping[str, Any]) -> Reply | None:
         manner = self.manner
@@ -155,7 +157,8 @@ class ModelServer(LoopbackServer):
         length = sum(len(message["content"]) for message in request["messages"]) // 4
         limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
         if manner.window and length + limit > manner.window:
-            return refuses(400, f"The maximum context length is {manner.window} tokens.")
+            size = "" if manner.silent else f" is {manner.window} tokens"
+            return refuses(400, f"This exceeds the maximum context length{size}.")
         return None
 
     def _says(self, asked: Asked, request: Mapping[str, Any]) -> Reply:

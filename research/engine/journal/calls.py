@@ -79,7 +79,11 @@ class Journal(Recording):
         if entry.status == "failed":
             spent = entry.answer.get("spent")
             self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
-            raise ModelFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
+            raise ModelFailure(
+                entry.answer["reason"],
+                permanent=entry.answer["permanent"],
+                too_long=entry.answer.get("too_long", False),
+            )
         answer = MODEL.validate_python(entry.answer)
         self.meter.paid_model(request.task, answer)
         return answer
@@ -291,7 +295,8 @@ async def _asked(model: Model, request: ModelRequest, on_text: Hear | None) -> M
 def _model_failure(failure: ModelFailure) -> dict[str, Any]:
     spent = None if failure.spent is None else MODEL.dump_python(failure.spent, mode="json")
     wait = failure.retry_after_seconds
-    return {**_failure(failure), "retry_after_seconds": wait, "spent": spent}
+    told = {"retry_after_seconds": wait, "spent": spent, "too_long": failure.too_long}
+    return _failure(failure) | told
 
 
 def _failure(failure: ModelFailure | SearchFailure | FetchFailure) -> dict[str, Any]:

@@ -76,6 +76,14 @@ class TaskFailed(Exception):
         self.cause = cause
 
 
+class TooLong(TaskFailed):
+    """The server found the prompt of this attempt too long for the model's window."""
+
+    def __init__(self, cause: str, attempt: int) -> None:
+        super().__init__(cause)
+        self.attempt = attempt
+
+
 async def ask(
     journal: Journal,
     attempts: int,
@@ -83,16 +91,18 @@ async def ask(
     task: Task[A],
     context: Mapping[str, Any],
     on_text: Hear | None = None,
+    first: int = 1,
 ) -> A:
     """The checked answer of one task; an invalid answer is shown to the model with its fault.
 
-    `on_text` hears each attempt's text grow, where the model can be followed. Raises
-    `TaskFailed` when `attempts` are used up or a budget is spent.
+    `on_text` hears each attempt's text grow, where the model can be followed; `first` is the
+    number of the first attempt. Raises `TaskFailed` when `attempts` are used up or a budget is
+    spent, `TooLong` when the same prompt is no use.
     """
     system, prompt = task.rendered(context)
     most_tokens = task.max_output_tokens + journal.meter.config.model_reasoning_tokens
     cause, repair = "no answer", ""
-    for attempt in range(1, attempts + 1):
+    for attempt in range(first, attempts + 1):
         request = ModelRequest(
             task.name, system, prompt + repair, task.schema(), most_tokens, task.role
         )
@@ -104,6 +114,8 @@ async def ask(
             raise TaskFailed(str(spent.reason)) from None
         except ModelFailure as failure:
             cause = failure.reason
+            if failure.too_long:
+                raise TooLong(cause, attempt) from None
             if failure.permanent:
                 break
             continue

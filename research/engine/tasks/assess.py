@@ -14,8 +14,8 @@ from research.engine.extractive import judging
 from research.engine.ledger import Ledger
 from research.engine.records import Dimensions, Evidence
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.tasks.small import assess as small
 from research.engine.text import normalise, term_set, words_in
 
@@ -64,8 +64,7 @@ async def assess(run: Run, place: str) -> Assessment:
         return await small.assess(run, place)
     if run.has_model:
         try:
-            task, context = await fitted(run, TASK, partial(_context, run))
-            answer = await ask(run.journal, run.config.max_model_attempts, place, task, context)
+            answer, _ = await ask_fitting(run, place, TASK, partial(_context, run))
             return _assessment(ledger, answer)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)

@@ -12,9 +12,9 @@ from research.engine.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.run import Run
 from research.engine.shaping import wanted_form, wanted_length
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.ask import Answer, Task, TaskFailed
 from research.engine.tasks.assess import disputes
-from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.tasks.growing import Growing
 from research.engine.tasks.small import draft as small
 
@@ -57,15 +57,9 @@ async def write(run: Run) -> Draft:
     if run.has_model:
         growing = Growing(run)
         try:
-            task, context = await fitted(run, DRAFT, partial(_context, run))
-            answer = await ask(
-                run.journal,
-                run.config.max_model_attempts,
-                f"{run.report_place}/draft",
-                task,
-                context,
-                growing.hear,
-            )
+            place = f"{run.report_place}/draft"
+            context = partial(_context, run)
+            answer, _ = await ask_fitting(run, place, DRAFT, context, growing.hear)
             growing.tell()
             return _draft(run.ledger, answer)
         except TaskFailed as failed:
@@ -101,14 +95,7 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
 
     run.doing("Mending sentences that say more than their evidence")
     try:
-        task, shown = await fitted(run, REPAIR, context)
-        answer = await ask(
-            run.journal,
-            run.config.max_model_attempts,
-            f"{run.report_place}/repair",
-            task,
-            shown,
-        )
+        answer, _ = await ask_fitting(run, f"{run.report_place}/repair", REPAIR, context)
     except TaskFailed as failed:
         run.fell_back(REPAIR.name, failed.cause)
         return {}

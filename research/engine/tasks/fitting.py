@@ -12,7 +12,8 @@ from typing import Any
 from research.engine.budget import CHARACTERS_PER_TOKEN
 from research.engine.records import Evidence
 from research.engine.run import Run
-from research.engine.tasks.ask import A, Task
+from research.engine.tasks.ask import A, Task, TaskFailed, TooLong, ask
+from research.engine.tools import Hear
 
 Context = Mapping[str, Any]
 MakeContext = Callable[[int], Context]
@@ -22,16 +23,42 @@ TURNS = 8
 ANSWER_SHARE = 0.3
 REPAIR_SHARE = 0.1
 FRAME_TOKENS = 64
+LEAST_TOKENS = 512
 
 
-async def fitted(run: Run, task: Task[A], make: MakeContext) -> tuple[Task[A], Context]:
-    """The task and its context, within the model's window where that is known.
+async def ask_fitting(
+    run: Run, place: str, task: Task[A], make: MakeContext, on_text: Hear | None = None
+) -> tuple[A, Context]:
+    """The answer of a task and the context that it was given, within the model's window.
 
     `make(room)` gives the context with at most so many characters of data, the most relevant
-    first. A small window gets a shorter answer too: both share it.
+    first. What the server finds too long all the same is asked again at half the length, within
+    the attempts of a task. Raises `TaskFailed`.
+    """
+    attempts, first = run.config.max_model_attempts, 1
+    window = await run.context_tokens()
+    while True:
+        fitting, context = fitted(run, task, make, window)
+        try:
+            return await ask(
+                run.journal, attempts, place, fitting, context, on_text, first
+            ), context
+        except TooLong as failed:
+            window = _tokens(fitting, context) // 2
+            if failed.attempt >= attempts or window < LEAST_TOKENS:
+                raise TaskFailed(failed.cause) from None
+            first = failed.attempt + 1
+            run.found_too_long(window)
+
+
+def fitted(
+    run: Run, task: Task[A], make: MakeContext, window: int | None
+) -> tuple[Task[A], Context]:
+    """The task and its context within so many tokens, None where the window is not known.
+
+    A small window gets a shorter answer too: both share it.
     """
     context = make(EVERYTHING)
-    window = await run.context_tokens()
     if window is None:
         return task, context
     task = within(task, window)
@@ -57,6 +84,11 @@ def within(task: Task[A], window: int) -> Task[A]:
         max_output_tokens=min(task.max_output_tokens, int(window * ANSWER_SHARE)),
         shown_answer=min(task.shown_answer, int(window * REPAIR_SHARE) * CHARACTERS_PER_TOKEN),
     )
+
+
+def _tokens(task: Task[A], context: Context) -> int:
+    """Of the prompt and the longest answer to it."""
+    return _length(task, context) // CHARACTERS_PER_TOKEN + task.max_output_tokens
 
 
 def _length(task: Task[A], context: Context) -> int:

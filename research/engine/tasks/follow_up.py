@@ -7,8 +7,8 @@ from typing import Any
 
 from research.engine.extractive.follow_up import Turn, read_turn
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting
 from research.engine.text import normalise, term_set
 
 SUMMARY_CHARACTERS = 4_000
@@ -55,8 +55,7 @@ async def follow_up(run: Run, place: str, before: Before, said: str) -> Turn:
         }
 
     try:
-        task, shown = await fitted(run, TASK, context)
-        answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+        answer, _ = await ask_fitting(run, place, TASK, context)
         return _turn(answer, before, said)
     except TaskFailed as failed:
         run.fell_back(TASK.name, failed.cause)

@@ -9,8 +9,8 @@ from typing import Any
 
 from research.engine.records import Evaluation
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting
 
 ANSWER_SHARE = 0.6
 REPORT_CHARACTERS = 16_000
@@ -50,8 +50,7 @@ async def judge(run: Run, report: str) -> None:
         }
 
     try:
-        task, shown = await fitted(run, TASK, context)
-        answer = await ask(run.journal, run.config.max_model_attempts, "judge", task, shown)
+        answer, _ = await ask_fitting(run, "judge", TASK, context)
     except TaskFailed as failed:
         run.trouble("model, judge", f"The report was not marked: {failed.cause.rstrip('.')}.")
     else:

@@ -15,8 +15,8 @@ from research.engine.ledger import Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
 from research.engine.sheets import Numbered, number_sentences
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting
 from research.engine.tasks.passages import read_extractively
 from research.engine.tasks.small import read as small
 from research.engine.tools import Page
@@ -69,8 +69,7 @@ async def _read_with_model(
             "sheets": number_sentences(pages, f"{run.question.text} {topic}", room),
         }
 
-    task, shown = await fitted(run, TASK, context)
-    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    answer, shown = await ask_fitting(run, place, TASK, context)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()

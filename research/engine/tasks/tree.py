@@ -13,7 +13,7 @@ from research.engine.run import Run
 from research.engine.sheets import number_sentences
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
 from research.engine.tasks.assess import summary
-from research.engine.tasks.fitting import fitted
+from research.engine.tasks.fitting import ask_fitting
 from research.engine.tasks.passages import read_extractively
 from research.engine.text import normalise, tokens, unique
 from research.engine.tools import Page
@@ -120,8 +120,7 @@ async def _extract_with_model(
             "sheets": number_sentences(pages, f"{run.question.text} {goal}", room),
         }
 
-    task, shown = await fitted(run, EXTRACT, context)
-    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    answer, shown = await ask_fitting(run, place, EXTRACT, context)
     reading, aspect = Reading(), replace(next(iter(run.ledger.aspects.values())), text=goal)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     for learning in answer.learnings:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from research.engine.budget import CHARACTERS_PER_TOKEN
 from research.engine.records import Problem
-from research.engine.run import CUT
+from research.engine.run import CUT, TOO_LONG
 from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
 from tests.engine.scripted import CHAIN, LIT, Oracle, Ran, Script, Web, World, harbour_pages, page
 
@@ -49,6 +51,74 @@ async def test_a_small_window_is_never_exceeded_and_what_matters_stays(window: i
     assert CUT in [problem.message for problem in ran.of(Problem)]
     assert "designed by Edda Marlow" in ran.report.markdown
     assert LIT not in ran.report.markdown
+
+
+class Silent(Windowed):
+    """One that does not tell its window, and counts what it refused."""
+
+    refused = 0
+
+    async def context_tokens(self) -> int | None:
+        return None
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        characters = len(request.system) + len(request.prompt)
+        if characters // CHARACTERS_PER_TOKEN + request.max_output_tokens > self.window:
+            self.refused += 1
+            raise ModelFailure("the prompt is longer than the model's window", too_long=True)
+        return await super().complete(request)
+
+
+def days(number: int) -> str:
+    """Much that is beside the point, in words that no other page has."""
+    return " ".join(f"On day {n} of log {number} a lighthouse was cleaned." for n in range(150))
+
+
+async def asked_in_silence(window: int, **knobs: Any) -> tuple[Silent, World, Ran]:
+    pages = [page(p.url, f"{p.text}\n\n{days(n)}") for n, p in enumerate(harbour_pages())]
+    model = Silent(CHAIN, window)
+    world = World(Web(pages), model)
+    return model, world, await world.ask(CHAIN.question, **knobs)
+
+
+async def test_a_window_that_nobody_told_is_found_by_asking_for_less() -> None:
+    model, _, ran = await asked_in_silence(4096)
+    assert ran.usage.fallbacks == {}
+    assert model.most <= 4096
+    assert "designed by Edda Marlow" in ran.report.markdown
+    assert TOO_LONG in [problem.message for problem in ran.of(Problem)]
+    assert ran.usage.prompts_cut > 0
+    assert ran.usage.retries == model.refused > 0
+
+
+async def test_later_rounds_know_what_earlier_ones_learned() -> None:
+    _, world, ran = await asked_in_silence(4096)
+    assert len(ran.rounds) > 1
+    reads = [e for e in world.store.entries.values() if e.place.endswith("/read")]
+    refused = {e.place for e in reads if e.status == "failed"}
+    assert (
+        refused
+        == {e.place for e in reads if e.place.startswith("round/1/")}
+        < {e.place for e in reads}
+    )
+
+
+async def test_what_was_learned_is_learned_again_on_a_resume() -> None:
+    model, world, ran = await asked_in_silence(4096)
+    calls = len(model.requests)
+    again = await world.ask(CHAIN.question)
+    assert len(model.requests) == calls and again.journal.divergences == []
+    assert again.report.markdown == ran.report.markdown
+
+
+async def test_a_prompt_that_cannot_be_made_short_enough_is_left_to_code() -> None:
+    model, _, ran = await asked_in_silence(300)
+    assert set(ran.usage.fallbacks) == {"intake", "read", "assess", "draft"}
+    causes = {cause for told in ran.usage.fallbacks.values() for cause in told}
+    assert causes == {"the prompt is longer than the model's window"}
+    assert ran.state.status == "completed" and ran.report.markdown
+    tasks = sum(sum(told.values()) for told in ran.usage.fallbacks.values())
+    assert model.refused <= 4 * tasks
 
 
 async def test_a_wide_window_cuts_nothing() -> None:

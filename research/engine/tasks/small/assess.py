@@ -13,8 +13,8 @@ from pydantic import Field
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.text import normalise, term_set
 
 FINDINGS_SHOWN = 8
@@ -43,8 +43,7 @@ async def assess(run: Run, place: str) -> Assessment:
         }
 
     try:
-        task, shown = await fitted(run, TASK, context)
-        answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+        answer, _ = await ask_fitting(run, place, TASK, context)
     except TaskFailed as failed:
         run.fell_back(TASK.name, failed.cause)
         return judged

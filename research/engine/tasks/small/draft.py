@@ -12,8 +12,8 @@ from research.engine.extractive import drafting
 from research.engine.ledger import ANSWERING
 from research.engine.records import Aspect
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted, most_relevant
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.tasks.growing import Growing
 from research.engine.text import normalise
 
@@ -59,10 +59,9 @@ async def _section(run: Run, aspect: Aspect, growing: Growing) -> Section:
         evidence = most_relevant(records, room, EVIDENCE_SHOWN)
         return {"sub_question": aspect.text, "evidence": evidence}
 
-    task, shown = await fitted(run, TASK, context)
     place = f"{run.report_place}/draft/{aspect.id}"
     growing.go_on(aspect.text)
-    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown, growing.hear)
+    answer, _ = await ask_fitting(run, place, TASK, context, growing.hear)
     growing.tell()
     said = [
         Statement(normalise(s.text), tuple(dict.fromkeys(i.strip("[] ") for i in s.evidence)))

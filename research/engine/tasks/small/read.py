@@ -14,8 +14,8 @@ from research.engine.records import Aspect
 from research.engine.relevance import relevance
 from research.engine.run import Run
 from research.engine.sheets import number_sentences
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
-from research.engine.tasks.fitting import fitted
+from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.fitting import ask_fitting
 from research.engine.tasks.passages import read_extractively
 from research.engine.tools import Page
 
@@ -60,8 +60,7 @@ async def _read_page(
         sheets = number_sentences([page], f"{run.question.text} {topic}", room)
         return {"question": run.question.text, "topic": topic, "sheets": sheets}
 
-    task, shown = await fitted(run, TASK, context)
-    answer = await ask(run.journal, run.config.max_model_attempts, place, task, shown)
+    answer, shown = await ask_fitting(run, place, TASK, context)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     result = Reading()
     for found in answer.findings[:MOST_FINDINGS]:
