@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 DATA = Path(__file__).with_name("prices.json")
 OPENAI = "https://api.openai.com/v1"
 MILLION = 1_000_000
-_DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
+_DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
 _USD = r"\d+(?:\.\d+)?"
 _GIVEN = re.compile(rf"(?P<model>\S+)=(?P<input>{_USD})/(?P<output>{_USD})(?:/(?P<cached>{_USD}))?")
 
@@ -26,7 +26,8 @@ class PriceError(ValueError):
 class Price:
     """US dollars per token; `cached` is that of prompt tokens which the server had in its cache.
 
-    `as_of` is the day on which the source was read, '' where the installation set the price.
+    `source` is the title and address of the page that names it and `as_of` the day on which that
+    was read; both are '' where the installation set the price.
     """
 
     input: float
@@ -43,21 +44,29 @@ class Price:
 
 
 def price(model: str, base_url: str | None, given: Mapping[str, Price]) -> Price | None:
-    """The installation's price, else the provider's own at its own address, else None."""
+    """The installation's price, else the provider's own at its own address, else None.
+
+    A dated version of a model costs what the model does.
+    """
     if model in given:
         return given[model]
     host = urlsplit(base_url or OPENAI).hostname or ""
     listed = published().get(host, {})
-    return listed.get(model) or listed.get(_DATED.sub("", model))
+    name = model.removeprefix("models/")  # as Google lists them
+    return listed.get(name) or listed.get(_DATED.sub("", name))
 
 
 @cache
 def published() -> dict[str, dict[str, Price]]:
     """Host → model → price, from `prices.json`."""
-    hosts = json.loads(DATA.read_text())["hosts"]
+    data = json.loads(DATA.read_text())
+    read = {
+        name: {"as_of": page["as_of"], "source": f"{page['title']}, {page['url']}"}
+        for name, page in data["sources"].items()
+    }
     return {
-        host: {name: _price(**entry) for name, entry in models.items()}
-        for host, models in hosts.items()
+        host: {name: _price(**{**entry, **read[entry["source"]]}) for name, entry in models.items()}
+        for host, models in data["hosts"].items()
     }
 
 

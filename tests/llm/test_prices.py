@@ -34,4 +34,16 @@ def test_every_published_price_has_its_date_and_source() -> None:
     for prices in published().values():
         for found in prices.values():
             assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.as_of)
-            assert found.source.startswith("https://")
+            title, _, address = found.source.rpartition(", ")
+            assert title and address.startswith("https://")
+
+
+def test_dated_and_listed_names_are_the_model_s() -> None:
+    claude = price("claude-sonnet-4-5", "https://api.anthropic.com/v1/", {})
+    assert (
+        claude
+        and price("claude-sonnet-4-5-20250929", "https://api.anthropic.com/v1/", {}) == claude
+    )
+    google = "https://generativelanguage.googleapis.com/v1beta/openai/"
+    assert price("models/gemini-2.5-flash", google, {}) == price("gemini-2.5-flash", google, {})
+    assert price("gemini-2.5-flash", google, {}) is not None
