@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from research.engine.config import ResearchConfig, limits
-from research.engine.evidence import Book
 from research.engine.extractive.answering import answers
-from research.engine.gates import evidence_gate
 from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
 from research.engine.quotes import plain
-from research.engine.records import Aspect, AspectState, Criterion, Evidence, Gap, Plan
+from research.engine.records import Aspect, AspectState, Evidence, Gap, Plan
 from research.engine.relevance import relevance
 from research.engine.run import Run
 from research.engine.seed import Seed
@@ -47,14 +44,6 @@ async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
     aspects = list(run.ledger.aspects.values())
     assigned = (_assigned(record, aspects) for record in seed.evidence)
     _take_evidence(run.ledger, [record for record in assigned if record is not None])
-
-
-def evidence_left(seed: Seed, config: ResearchConfig) -> tuple[Criterion, ...]:
-    """The evidence gate on what a review left, counted at once."""
-    book = Book(config.max_source_urls_per_claim)
-    ledger = Ledger(seed.question, seed.plan, lambda record: None, book)
-    _take_findings(ledger, seed)
-    return evidence_gate(ledger, limits(config, seed.plan.complexity))
 
 
 async def _take_pages(run: Run, seed: Seed) -> None:
