@@ -60,7 +60,7 @@ def test_a_rejected_record_marks_its_sentence_and_offers_a_revision(
     html = page(client, run)
     assert "Rests on rejected evidence" in html
     assert "evidence records: 0 of 5" in html
-    assert f'They are slow. <span class="rejected">{QUOTE} </span>' in html
+    assert f'They are slow. <span class="rejected">{QUOTE}</span>' in html
     reviews.review(admin, run.evidence.get(), "accept")
     assert "Rests on rejected evidence" not in page(client, run)
 
@@ -186,3 +186,10 @@ def test_the_page_takes_the_same_queries_for_many_versions_and_verdicts(
     post(client, run, "reshape", form="table")
     post(client, run, "reshape", form="shorter")
     assert taken() == first
+
+
+def test_a_citation_rejected_without_script_offers_the_revision(client: Client, run: Run) -> None:
+    answer = client.post(
+        f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"}, follow=True
+    )
+    assert "Rests on rejected evidence" in answer.content.decode()
