@@ -20,7 +20,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import Question
 from research.engine.loop import research as the_loop
-from research.models import Evidence, Run
+from research.models import Evidence, Run, Verdict
 from research.replaying import replay
 from research.resource import run_resource
 from research.services import ServiceError, reviews, runs, threads
@@ -160,6 +160,33 @@ def test_what_stands_keeps_its_ids_and_the_report_is_not_stale(ada: AbstractUser
     for row in revised.evidence.all():
         assert kept[row.label] == row.claim
         assert row.round == 0
+
+
+def test_what_a_reviewer_said_of_the_rest_still_stands(
+    ada: AbstractUser, bob: AbstractUser
+) -> None:
+    """A revision does not ask for the same review again, and is not stale for a flag it knew."""
+    world = harbour()
+    run = asked(ada, world, CHAIN.question)
+    first, second, third, *others = run.evidence.all()
+    assert others
+    reviews.review(ada, first, "flag")
+    reviews.review(ada, first, "accept", "Seen in the archive.")
+    reviews.review(ada, second, "flag")
+    reviews.review(ada, third, "reject")
+    revised = ended(threads.revise(ada, run), world)
+    said = {row.label: row.last_verdict for row in revised.evidence.with_review()}
+    assert said[first.label] == "accept" and said[second.label] == "flag"
+    assert all(said[row.label] is None for row in others if row.label in said)
+    copied = Verdict.objects.get(evidence__run=revised, evidence__label=first.label)
+    assert (copied.actor, copied.note) == (
+        ada,
+        "Said of an earlier version. Seen in the archive.",
+    )
+    assert not is_stale(revised.reports.get())
+    again = ended(threads.reshape(ada, revised, "table"), world)
+    noted = Verdict.objects.get(evidence__run=again, evidence__label=first.label)
+    assert noted.note == copied.note
 
 
 def test_a_revision_needs_something_rejected(ada: AbstractUser, bob: AbstractUser) -> None:
