@@ -127,11 +127,14 @@ def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
 
 def _said(text: str) -> list[Token]:
     """The text with its last sentence marked as resting on what was rejected."""
-    start = max((match.end() for match in SENTENCE_END.finditer(text)), default=0)
-    if not text[start:].strip():
+    lead = len(text) - len(text.lstrip())
+    start = max((match.end() for match in SENTENCE_END.finditer(text)), default=lead)
+    sentence = text[start:].rstrip()
+    if not sentence:
         return [_text(text)]
-    marked = f'<span class="rejected">{escape(text[start:])}</span>'
-    return [_text(text[:start]), Token("html_inline", "", 0, content=marked)]
+    marked = f'<span class="rejected">{escape(sentence)}</span>'
+    after = _text(text[start + len(sentence) :])
+    return [_text(text[:start]), Token("html_inline", "", 0, content=marked), after]
 
 
 def _text(content: str) -> Token:

@@ -284,7 +284,9 @@ def _control(run: Run) -> ControlPart:
         )
         for row in run.commands.all()
     ]
-    return ControlPart(possible=[kind.value for kind in possible(run.status, run.mode)], told=told)
+    return ControlPart(
+        possible=[kind.value for kind in possible(run.status, run.mode, run.asks)], told=told
+    )
 
 
 def _quality(run: Run, config: ResearchConfig, rounds: Sequence[Round]) -> QualityPart:

@@ -18,6 +18,7 @@ from django.db import models
 from django.utils import timezone
 from pydantic_core import to_jsonable_python
 
+from research.carried import carry_verdicts
 from research.engine import records
 from research.engine.records import ENDED, Record, Status
 from research.leases import Lease
@@ -140,9 +141,11 @@ class Projection:
         self._run |= changed
         if "action" in changed:
             changed["action_at"] = timezone.now()
-        if changed.get("status") in ENDED:
+        ends = changed.get("status") in ENDED
+        if ends:
             changed["finished_at"] = timezone.now()
-        self.writer.post(Work(self.lease, columns=changed))
+        carry = partial(carry_verdicts, self.lease.run_id) if ends else None
+        self.writer.post(Work(self.lease, columns=changed, then=carry))
 
     def _row(self, table: Table, record: Any) -> None:
         values = table.values(record)

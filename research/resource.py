@@ -29,7 +29,9 @@ from research.models import (
 REVIEW = {None: "unreviewed", "accept": "accepted", "reject": "rejected", "flag": "flagged"}
 HEAD = (
     "kind",
+    "reason",
     "question",
+    "understood_as",
     "language",
     "status",
     "stage",

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from research.commands import Kind
 from research.engine.records import (
     Aspect,
     AspectState,
@@ -45,13 +46,14 @@ def snapshot(run: RunRow, kind: SeedKind) -> Seed:
     """
     if run.plan is None:
         raise ValueError("a run without a plan has no ledger")
-    before = seed_of(run)
+    before = None if run.commands.filter(kind=Kind.NEW_TOPIC).exists() else seed_of(run)
     aspects = [_aspect(row) for row in run.aspects.all()]
     rows = list(run.evidence.with_review().prefetch_related("quotes"))
     gaps = [_gap(row) for row in run.gaps.all()]
     sources = [_source(row) for row in run.source_pages.all()]
     units = list(run.units.order_by("round", "number"))
-    last = run.rounds.filter(closed=True).order_by("number").last()
+    judged = run.rounds.filter(closed=True).exclude(run__analyst="extractive")
+    last = judged.order_by("number").last()
     evidence = [_evidence(row, _also(row, aspects)) for row in rows]
     seed = Seed(
         kind=kind,
@@ -66,7 +68,7 @@ def snapshot(run: RunRow, kind: SeedKind) -> Seed:
         topics=_all(before and before.topics, (unit.topic for unit in units)),
         rejected=before.rejected if before else (),
         ids_used=_ids_used(before, aspects, evidence, gaps),
-        dimensions=Dimensions(**last.dimensions) if last else Dimensions(),
+        dimensions=Dimensions(**last.dimensions) if last else None,
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
     )
     return reviewed(seed, [row.label for row in rows if row.last_verdict == "reject"])

@@ -12,11 +12,10 @@ from dashboard import queries, thread_queries, words
 from dashboard.contexts.lists import run_line
 from dashboard.markdown import MARKER
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
-from research import installation, snapshots
-from research.engine.config import ResearchConfig
+from research import installation
 from research.engine.ledger import ANSWERING
-from research.engine.taking_over import evidence_left
 from research.models import Run, Thread
+from research.progress import progress
 
 FIRST = "First report"
 
@@ -50,14 +49,12 @@ def review(run: Run) -> dict[str, Any]:
     and what the evidence gate lacks without them.
     """
     rejected = queries.rejected_labels(run)
-    if not rejected or run.plan is None:
+    if not rejected:
         return {"rejected": 0}
-    config = ResearchConfig.model_validate(run.config)
-    left = evidence_left(snapshots.snapshot(run, "revise"), config)
     return {
         "rejected": len(rejected),
         "rests_on": bool(rejected & queries.cited_labels(run)),
-        "lacking": [f"{c.value:g} of {c.minimum:g} {c.name}" for c in left if not c.met],
+        "lacking": progress(run).gate.reason,
     }
 
 

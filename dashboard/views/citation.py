@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -44,22 +46,24 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
 def shown(request: HttpRequest, run: Run, number: int) -> HttpResponse:
     rows = queries.citation_rows(run, number)
     if is_panel(request):
-        return render(request, "dashboard/_citation_panel.html", citation(rows, PANEL_BLOCKS))
-    return render(request, "dashboard/citation.html", citation(rows, PAGE_BLOCKS))
+        return render(request, "dashboard/_citation_panel.html", reviewed(rows, PANEL_BLOCKS))
+    return render(request, "dashboard/citation.html", reviewed(rows, PAGE_BLOCKS))
 
 
 def judged(request: HttpRequest, run: Run, number: int) -> HttpResponse:
-    """The panel, and with it what the verdict changes: the text that rests on it, and the offer
-    to revise the report.
+    """The panel with the offer to revise the report, and the text with what was rejected marked.
+
+    The offer above the text stays out until the page is loaded anew, so that no line moves.
     """
     rows = queries.citation_rows(run, number)
     version = run.reports.order_by("-number").first()
-    context = citation(rows, PANEL_BLOCKS) | {
-        "run_id": run.public_id,
-        "report": report(run, version, queries.rejected_labels(run)),
-        "afterwards": review(run),
-    }
+    text = report(run, version, queries.rejected_labels(run))
+    context = reviewed(rows, PANEL_BLOCKS) | {"run_id": run.public_id, "report": text}
     return render(request, "dashboard/judged.html", context)
+
+
+def reviewed(rows: queries.CitationRows, around: int) -> dict[str, Any]:
+    return {**citation(rows, around), "afterwards": review(rows.run)}
 
 
 def is_panel(request: HttpRequest) -> bool:

@@ -69,7 +69,7 @@ async def _dig_deeper(run: Run, seed: Seed) -> None:
     """The same plan and ledger; the first round looks for the chosen sub-questions alone."""
     run.change(status=Status.INTAKE)
     run.journal.emit(seed.plan)
-    await take_over(run, seed, seed.plan)
+    await take_over(run, seed)
     run.tried = set(run.ledger.pages)
     wanted = [aspect_id for aspect_id in seed.wanted if aspect_id in run.ledger.aspects]
     for aspect_id in wanted:

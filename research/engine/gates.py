@@ -41,7 +41,7 @@ def evaluate(
     rests on its own, so that further sources for the whole are not to be had.
     """
     exhausted = chained or _exhausted(ledger, limits)
-    evidence = evidence_gate(ledger, limits)
+    evidence = _evidence(ledger, limits)
     criteria: dict[GateName, tuple[tuple[Criterion, ...], float | None]] = {
         "overview": (_overview(ledger, config), config.gate_overview_pass_score),
         "deep_research": (_deep_research(ledger, limits), config.gate_deep_pass_score),
@@ -120,7 +120,7 @@ def _cross_checked(ledger: Ledger, record: Evidence, limits: Limits) -> bool:
     return len(record.keys) >= wanted or bool(record.contradicts) or tried
 
 
-def evidence_gate(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
+def _evidence(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
     """The evidence gate (D3): records, records that answer a sub-question, sources."""
     answering = [r for r in ledger.evidence if r.aspect_id and r.relevance >= SUPPORTS]
     sources = ledger.independent_sources()

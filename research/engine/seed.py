@@ -51,7 +51,7 @@ class Seed:
     `pages` come without their texts, which the store has by their hash. `rejected` are the
     passages that a reviewer refused, in this run or an earlier one: they never come in again,
     and `left_out` counts the records that went with them now. `wanted` are the ids of the
-    sub-questions to dig for. `dimensions` and `ended` are the last marks and why it ended.
+    sub-questions to dig for. `dimensions` are a model's last marks, `ended` says why it ended.
     """
 
     kind: SeedKind
@@ -67,7 +67,7 @@ class Seed:
     rejected: tuple[Quoted, ...] = ()
     left_out: int = 0
     ids_used: IdsUsed = field(default_factory=IdsUsed)
-    dimensions: Dimensions = field(default_factory=Dimensions)
+    dimensions: Dimensions | None = None
     ended: StopReason | None = None
     wanted: tuple[str, ...] = ()
     shape: Shape = field(default_factory=Shape)

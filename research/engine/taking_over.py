@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from research.engine.config import ResearchConfig, limits
-from research.engine.evidence import Book
 from research.engine.extractive.answering import answers
-from research.engine.gates import evidence_gate
 from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
 from research.engine.quotes import plain
-from research.engine.records import Aspect, AspectState, Criterion, Evidence, Gap, Plan
+from research.engine.records import Aspect, AspectState, Evidence, Gap, Plan
 from research.engine.relevance import relevance
 from research.engine.run import Run
 from research.engine.seed import Seed
@@ -23,15 +20,26 @@ EARLIER = 0
 """The round of what was there before the first round of this run."""
 
 
-async def take_over(run: Run, seed: Seed, plan: Plan) -> None:
-    """The ledger as the seed has it, for the same sub-questions."""
-    run.open_ledger(plan, seed)
+async def take_over(run: Run, seed: Seed) -> None:
+    """The ledger as the seed has it, for the same question as it was understood."""
+    if seed.question != run.question.text:
+        run.question = replace(run.question, text=seed.question)
+        run.change(understood_as=seed.question)
+    run.open_ledger(seed.plan, seed)
+    ledger = run.ledger
     await _take_pages(run, seed)
-    run.ledger.queries = dict.fromkeys(seed.queries, 0)
-    run.ledger.followed = list(seed.topics)
-    _take_findings(run.ledger, seed)
+    for source in seed.sources:
+        ledger.put_source(replace(source, round=EARLIER))
+    ledger.queries = dict.fromkeys(seed.queries, 0)
+    ledger.followed = list(seed.topics)
+    for aspect in seed.aspects:
+        ledger.enter_aspect(replace(aspect, round=EARLIER))
+    _take_evidence(ledger, seed.evidence)
+    for aspect in seed.aspects:
+        if not aspect.dropped and aspect.state not in ANSWERING:
+            ledger.set_aspect(aspect.id, state=aspect.state)
     for gap in seed.gaps:
-        run.ledger.open_gap(_as_it_stands(run, gap))
+        ledger.open_gap(_as_it_stands(ledger, gap))
 
 
 async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
@@ -41,35 +49,26 @@ async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
     being fetched. So searches may be repeated: what they name was not read for these.
     """
     run.open_ledger(plan, seed)
+    ledger = run.ledger
     await _take_pages(run, seed)
     for planned in plan.aspects:
-        run.ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
-    aspects = list(run.ledger.aspects.values())
+        ledger.raise_aspect(planned.text, planned.query, "plan", EARLIER)
+    aspects = list(ledger.aspects.values())
     assigned = (_assigned(record, aspects) for record in seed.evidence)
-    _take_evidence(run.ledger, [record for record in assigned if record is not None])
-
-
-def evidence_left(seed: Seed, config: ResearchConfig) -> tuple[Criterion, ...]:
-    """The evidence gate on what a review left, counted at once."""
-    book = Book(config.max_source_urls_per_claim)
-    ledger = Ledger(seed.question, seed.plan, lambda record: None, book)
-    _take_findings(ledger, seed)
-    return evidence_gate(ledger, limits(config, seed.plan.complexity))
+    kept = [record for record in assigned if record is not None]
+    resting_on = {source.url for record in kept for source in record.sources}
+    for source in seed.sources:
+        if source.url in resting_on:
+            page = ledger.pages[source.url]
+            worth = max(relevance(each.text, page.title, page.text) for each in aspects)
+            ledger.put_source(replace(source, round=EARLIER, relevance=worth))
+    _take_evidence(ledger, kept)
 
 
 async def _take_pages(run: Run, seed: Seed) -> None:
-    ledger = run.ledger
-    for source in seed.sources:
-        ledger.put_source(replace(source, round=EARLIER))
     for page in seed.pages:
         text = await run.journal.store.page_text(page.sha256)
-        ledger.put_page(replace(page, text=text))
-
-
-def _take_findings(ledger: Ledger, seed: Seed) -> None:
-    for aspect in seed.aspects:
-        ledger.enter_aspect(replace(aspect, round=EARLIER))
-    _take_evidence(ledger, seed.evidence)
+        run.ledger.put_page(replace(page, text=text))
 
 
 def _take_evidence(ledger: Ledger, evidence: Sequence[Evidence]) -> None:
@@ -82,13 +81,13 @@ def _take_evidence(ledger: Ledger, evidence: Sequence[Evidence]) -> None:
     ledger.emit_evidence({})
 
 
-def _as_it_stands(run: Run, gap: Gap) -> Gap:
+def _as_it_stands(ledger: Ledger, gap: Gap) -> Gap:
     """A gap whose sub-question lost its answer is open again."""
-    aspect = run.ledger.aspects.get(gap.aspect_id or "")
+    aspect = ledger.aspects.get(gap.aspect_id or "")
     lost = aspect is not None and aspect.state not in ANSWERING
     if gap.open or lost:
         return replace(gap, opened_round=EARLIER, closed_round=None, closed_by=())
-    known = tuple(i for i in gap.closed_by if not i.startswith("E") or i in run.ledger.book.records)
+    known = tuple(i for i in gap.closed_by if not i.startswith("E") or i in ledger.book.records)
     return replace(gap, opened_round=EARLIER, closed_round=EARLIER, closed_by=known)
 
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import Open, serving
 from tests.browser.serving import Server
 from tests.browser.test_live import ask, was_not_reloaded
-from tests.browser.test_looks import check
+from tests.browser.test_looks import DESK, check
 from tests.browser.test_steering import press
 from tests.support.installation import Installation
 from tests.support.world import CHAINED, TRAINED
@@ -46,13 +46,19 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     quote = page.locator("#citation-panel mark").first.inner_text()
     expect(page.locator(".report")).to_contain_text(quote)
     expect(page.locator(".review form")).to_have_count(0)
+    top = "document.querySelector('.report').offsetTop"
+    before = page.evaluate(top)
     press(page, "Doesn’t")
-    expect(page.locator(".review")).to_contain_text("Rests on rejected evidence")
+    expect(page.locator(".in-panel")).to_contain_text("Rests on rejected evidence")
     expect(page.locator(".report .rejected").first).to_be_visible()
     assert was_not_reloaded(page)
+    assert page.evaluate(top) == before
     check(page)
+    page.set_viewport_size(DESK)
     page.keyboard.press("Escape")
     expect(first).to_be_focused()
+    page.reload()
+    expect(page.locator(".review")).to_contain_text("Rests on rejected evidence")
     old = page.url
     press(page, "Revise")
     page.wait_for_url(lambda url: url != old)

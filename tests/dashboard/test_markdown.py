@@ -57,3 +57,12 @@ def test_headings_are_listed_with_their_anchors() -> None:
     rendered = render("## First\n\n### Not this\n\n## Second", link)
     assert [heading.text for heading in rendered.headings] == ["First", "Second"]
     assert 'id="section-2"' in rendered.html
+
+
+def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
+    """F4: only that one, also where it has other markers beside it."""
+    links = {1: Link("/1"), 2: Link("/2", rejected=True), 3: Link("/3")}
+    html = render("One is so. Two is <so>. [1][2] Three is so. [3]", links.get).html
+    assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span> <sup' in html
+    assert html.count('<span class="rejected">') == 1
+    assert html.count('<sup class="cite rejected">') == 1

@@ -7,10 +7,11 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from dashboard.exports import FORMATS, export
 from research.engine.config import ResearchConfig
-from research.models import Run, Verdict
+from research.models import GateResult, Run, Verdict
 from research.services import reviews
 from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
@@ -28,6 +29,9 @@ def run(admin: User) -> Run:
     """A run that has ended with a report on one claim."""
     run = make_run(admin, "completed", plan=PLAN, termination_text="Stopped.", round=1)
     add_evidence(run, 1)
+    GateResult.objects.create(
+        run=run, round=1, gate="evidence", decision="pass", criteria=[], at=timezone.now()
+    )
     add_report(run, f"# How old do oaks get?\n\nThey are slow. {QUOTE} [1]\n")
     return run
 
@@ -55,8 +59,8 @@ def test_a_rejected_record_marks_its_sentence_and_offers_a_revision(
     reject(run, admin)
     html = page(client, run)
     assert "Rests on rejected evidence" in html
-    assert "0 of 2 evidence records" in html
-    assert f'They are slow. <span class="rejected">{QUOTE} </span>' in html
+    assert "evidence records: 0 of 5" in html
+    assert f'They are slow. <span class="rejected">{QUOTE}</span>' in html
     reviews.review(admin, run.evidence.get(), "accept")
     assert "Rests on rejected evidence" not in page(client, run)
 
@@ -182,3 +186,10 @@ def test_the_page_takes_the_same_queries_for_many_versions_and_verdicts(
     post(client, run, "reshape", form="table")
     post(client, run, "reshape", form="shorter")
     assert taken() == first
+
+
+def test_a_citation_rejected_without_script_offers_the_revision(client: Client, run: Run) -> None:
+    answer = client.post(
+        f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"}, follow=True
+    )
+    assert "Rests on rejected evidence" in answer.content.decode()

@@ -13,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import connections
 
 from research import leases, notify
-from research.commands import ALLOWED, Kind
+from research.commands import ABOUT_TOPIC, ALLOWED, Kind
 from research.engine.config import ResearchConfig
 from research.engine.records import Status
 from research.models import Command, Evidence, PageText, Run, RunPage, Thread, Verdict
@@ -22,6 +22,8 @@ from research.services import ServiceError, people, reviews, runs
 TELL: dict[Kind, Callable[[Any, Run], Command]] = {
     Kind.ANSWER: lambda actor, run: runs.answer(actor, run, ["Soft", ""]),
     Kind.SKIP: runs.skip_questions,
+    Kind.SAME_TOPIC: runs.keep_topic,
+    Kind.NEW_TOPIC: runs.start_anew,
     Kind.APPROVE: runs.approve,
     Kind.REVISE: lambda actor, run: runs.send_back(actor, run, "Shorter"),
     Kind.STOP: runs.stop_and_report,
@@ -34,8 +36,10 @@ TELL: dict[Kind, Callable[[Any, Run], Command]] = {
 }
 
 
-def stand(run: Run, status: str) -> Run:
-    Run.objects.filter(pk=run.pk).update(status=status)
+def stand(run: Run, status: str, kind: Kind | None = None) -> Run:
+    """In that state, with the question to ask that a command of this kind answers."""
+    asks = "Another topic?" if kind in ABOUT_TOPIC else ""
+    Run.objects.filter(pk=run.pk).update(status=status, asks=asks)
     run.refresh_from_db()
     return run
 
@@ -123,7 +127,7 @@ def test_people_see_their_own_runs_and_staff_all(
 def test_a_command_is_taken_only_in_the_states_it_belongs_to(
     run: Run, ada: AbstractUser, kind: Kind, status: Status
 ) -> None:
-    stand(run, status.value)
+    stand(run, status.value, kind)
     if status in ALLOWED[kind]:
         assert TELL[kind](ada, run).kind == kind
         assert run.commands.count() == 1
@@ -138,7 +142,7 @@ def test_a_command_is_taken_only_in_the_states_it_belongs_to(
 def test_another_s_run_takes_no_command(
     run: Run, bob: AbstractUser, staff: AbstractUser, kind: Kind
 ) -> None:
-    stand(run, min(ALLOWED[kind]).value)
+    stand(run, min(ALLOWED[kind]).value, kind)
     with pytest.raises(PermissionDenied):
         TELL[kind](bob, run)
     assert TELL[kind](staff, run).actor == staff
@@ -296,3 +300,12 @@ def test_the_local_admin_is_made_once_and_has_no_password(db: None) -> None:
     admin = people.local_admin()
     assert people.local_admin() == admin
     assert admin.is_superuser and admin.is_staff and not admin.has_usable_password()
+
+
+@pytest.mark.parametrize("kind", [Kind.ANSWER, Kind.SKIP])
+def test_a_run_that_asks_about_its_topic_takes_no_other_answer(
+    run: Run, ada: AbstractUser, kind: Kind
+) -> None:
+    stand(run, "awaiting_clarification", Kind.NEW_TOPIC)
+    with pytest.raises(ServiceError):
+        TELL[kind](ada, run)

@@ -20,7 +20,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import Question
 from research.engine.loop import research as the_loop
-from research.models import Evidence, Run
+from research.models import Evidence, Run, Verdict
 from research.replaying import replay
 from research.resource import run_resource
 from research.services import ServiceError, reviews, runs, threads
@@ -162,6 +162,33 @@ def test_what_stands_keeps_its_ids_and_the_report_is_not_stale(ada: AbstractUser
         assert row.round == 0
 
 
+def test_what_a_reviewer_said_of_the_rest_still_stands(
+    ada: AbstractUser, bob: AbstractUser
+) -> None:
+    """A revision does not ask for the same review again, and is not stale for a flag it knew."""
+    world = harbour()
+    run = asked(ada, world, CHAIN.question)
+    first, second, third, *others = run.evidence.all()
+    assert others
+    reviews.review(ada, first, "flag")
+    reviews.review(ada, first, "accept", "Seen in the archive.")
+    reviews.review(ada, second, "flag")
+    reviews.review(ada, third, "reject")
+    revised = ended(threads.revise(ada, run), world)
+    said = {row.label: row.last_verdict for row in revised.evidence.with_review()}
+    assert said[first.label] == "accept" and said[second.label] == "flag"
+    assert all(said[row.label] is None for row in others if row.label in said)
+    copied = Verdict.objects.get(evidence__run=revised, evidence__label=first.label)
+    assert (copied.actor, copied.note) == (
+        ada,
+        "Said of an earlier version. Seen in the archive.",
+    )
+    assert not is_stale(revised.reports.get())
+    again = ended(threads.reshape(ada, revised, "table"), world)
+    noted = Verdict.objects.get(evidence__run=again, evidence__label=first.label)
+    assert noted.note == copied.note
+
+
 def test_a_revision_needs_something_rejected(ada: AbstractUser, bob: AbstractUser) -> None:
     run = asked(ada, harbour())
     with pytest.raises(ServiceError, match="No evidence of this report was rejected"):
@@ -214,6 +241,33 @@ def test_a_model_reshapes_in_one_call(ada: AbstractUser, settings: Any) -> None:
     assert made.reason == "For a manager"
     assert made.quality_score == run.quality_score
     assert made.usage["llm_calls"] == 1
+
+
+def test_a_shape_that_takes_a_model_fails_with_it(ada: AbstractUser, settings: Any) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world = harbour(SIMPLE)
+    run = asked(ada, world)
+    assert world.model is not None
+    world.model.raw["draft"] = lambda text: "no"
+    longer = ended(threads.reshape(ada, run, "longer"), world)
+    assert longer.status == "failed"
+    assert longer.verdict.startswith("Not written: the model gave no usable answer")
+    assert not longer.reports.exists()
+    shorter = ended(threads.reshape(ada, run, "shorter"), world)
+    assert shorter.status == "completed"
+
+
+def test_what_the_model_called_open_stays_open_in_another_shape(ada: AbstractUser) -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {
+        **answer,
+        "sub_questions": [{**each, "answered": False} for each in answer["sub_questions"]],
+    }
+    run = asked(ada, world, CHAIN.question, adaptive_max_depth=1)
+    table = ended(threads.reshape(ada, run, "table"), world)
+    states = list(run.aspects.values_list("label", "state"))
+    assert list(table.aspects.values_list("label", "state")) == states
 
 
 # --- deeper on open gaps --------------------------------------------------------------------
@@ -307,6 +361,17 @@ def test_a_follow_up_keeps_what_was_found(ada: AbstractUser, world: World) -> No
     assert replayed.identical and replayed.divergences == []
 
 
+def test_a_version_of_a_follow_up_keeps_what_it_was_understood_as(ada: AbstractUser) -> None:
+    world = harbour()
+    run = asked(ada, world)
+    followed = ended(threads.follow_up(ada, run, "And who designed it?"), world)
+    assert "Harrow Point" in followed.understood_as
+    table = ended(threads.reshape(ada, followed, "table"), world)
+    assert (table.question, table.origin) == (followed.question, followed)
+    assert table.understood_as == followed.understood_as
+    assert table.reports.get().markdown.startswith(f"# {followed.understood_as}")
+
+
 CHEESE = "Which county does Cheddar cheese come from?"
 
 
@@ -328,6 +393,9 @@ def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None
     assert followed.asks == ""
     assert not quotes_of(followed) & quotes_of(run)
     assert "Somerset" in resource(followed)["report_markdown"]
+    shorter = ended(threads.reshape(ada, followed, "shorter"), world)
+    urls = {page["url"] for page in shorter.snapshot.content["pages"]}
+    assert urls and all(followed.journal.filter(place=f"fetch/{url}").exists() for url in urls)
 
 
 def test_another_topic_may_belong_to_the_thread(ada: AbstractUser) -> None:
