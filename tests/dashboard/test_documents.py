@@ -89,6 +89,13 @@ def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
     assert not made.is_shared
 
 
+def test_a_large_file_comes_in_whole(client: Client, state: Path) -> None:
+    content = b"".join(b"Line %d of a long log.\n" % number for number in range(150_000))
+    client.post("/documents/", {"name": "Logs", "files": [sent("log.txt", content)]})
+    made = Collection.objects.get()
+    assert (state / "documents" / made.public_id / "log.txt").read_bytes() == content
+
+
 def test_a_missing_name_is_told_beside_its_field(client: Client) -> None:
     answer = client.post("/documents/", {"name": " ", "files": [sent("a.md")]})
     assert answer.status_code == 422 and not Collection.objects.exists()
