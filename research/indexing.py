@@ -18,7 +18,7 @@ from typing import Any
 from django.db import Error as DatabaseError
 
 from research import notify, uploads
-from research.collection_leases import claim, finish, release, renew
+from research.collection_leases import claim, finish, make_due, release, renew
 from research.leases import new_owner
 from research.models import Collection
 from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing
@@ -77,6 +77,7 @@ class Indexer:
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.writer.start()
+        await self.writer.call(make_due)
         notify.on_wake.append(self.wake)
         self._task = self._loop.create_task(self._work(), name="indexer")
 

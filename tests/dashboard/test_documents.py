@@ -96,6 +96,13 @@ def test_a_large_file_comes_in_whole(client: Client, state: Path) -> None:
     assert (state / "documents" / made.public_id / "log.txt").read_bytes() == content
 
 
+def test_too_many_files_at_once_are_told(client: Client) -> None:
+    files = [sent(f"{number}.txt", str(number)) for number in range(501)]
+    answer = client.post("/documents/", {"name": "The mill", "files": files})
+    assert answer.status_code == 400 and not Collection.objects.exists()
+    assert "Up to 500 files can be sent together" in said(answer.content)
+
+
 def test_a_missing_name_is_told_beside_its_field(client: Client) -> None:
     answer = client.post("/documents/", {"name": " ", "files": [sent("a.md")]})
     assert answer.status_code == 422 and not Collection.objects.exists()

@@ -186,6 +186,22 @@ async def test_one_that_is_stopped_gives_its_collection_back(ada: AbstractUser) 
     assert (await asyncio.to_thread(now, mill)).state == "ready"
 
 
+async def test_an_index_that_was_lost_is_made_anew_at_the_next_start(
+    ada: AbstractUser, state: Path
+) -> None:
+    mill = await asyncio.to_thread(filled, ada, "The mill", lease__md=LEASE)
+    await asyncio.to_thread(index_all)
+    await assembly.close()
+    for part in state.glob("documents.sqlite3*"):
+        part.unlink()
+    indexer = Indexer(assembly.documents)
+    await indexer.start()
+    await _until(lambda: now(mill).state == "ready")
+    await indexer.stop()
+    found = await try_search(await asyncio.to_thread(now, mill), "rent")
+    assert [passage.title for passage in found] == ["Lease of the mill"]
+
+
 def test_one_that_was_killed_is_followed_when_its_lease_has_run_out(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE)
     late = claim("dead")
