@@ -174,6 +174,21 @@ async def test_it_tells_how_far_it_is_and_takes_up_what_came_meanwhile(ada: Abst
     await indexer.stop()
 
 
+async def test_a_few_files_need_not_wait_for_a_large_collection(ada: AbstractUser) -> None:
+    large = await asyncio.to_thread(filled, ada, "Large", lease__md=LEASE, x__md=GRANARY)
+    workers = Held()
+    indexer = Indexer(lambda: (assembly.documents()[0], workers))
+    await indexer.start()
+    await workers.waits.wait()
+    indexer.parts = lambda: (assembly.documents()[0], InProcess())
+    small = await asyncio.to_thread(filled, ada, "Small", lease__md=LEASE)
+    await _until(lambda: now(small).state == "ready")
+    assert (await asyncio.to_thread(now, large)).state == "indexing"
+    workers.goes_on.set()
+    await _until(lambda: now(large).state == "ready")
+    await indexer.stop()
+
+
 async def test_one_that_is_stopped_gives_its_collection_back(ada: AbstractUser) -> None:
     mill = await asyncio.to_thread(filled, ada, "The mill", lease__md=LEASE, x__md=GRANARY)
     workers = Held()
