@@ -312,6 +312,7 @@ def test_a_question_is_asked_over_chosen_collections_and_the_choice_stays(
 ) -> None:
     other = documents.create(admin, "Other")
     assert ticked(client) == (["documents"], ["Other", "The mill"])
+    assert "Search: your documents, or the bundled sample library" in text(client, "/")
     client.post("/", {**ASKED, "sources": "documents", "collections": [mill.public_id]})
     assert Run.objects.get().sources == {
         "search": ["documents"],
