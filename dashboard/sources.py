@@ -56,6 +56,15 @@ def initial(
     }
 
 
+def at_work(now: Installation, collections: Sequence[Collection]) -> str:
+    """What is searched here, in a line."""
+    from research import assembly
+
+    if collections and assembly.chosen_sources(now)["search"] == ["samples"]:
+        return "your documents, or the bundled sample library (nothing else is configured)"
+    return assembly.search(now)
+
+
 def with_collections(chosen: Sources, collections: Sequence[Mapping[str, str]]) -> Sources:
     """Documents are searched in these collections, in the place of whole folders."""
     return {**chosen, "documents": [], "collections": list(collections)}

@@ -18,6 +18,8 @@ from dashboard.views import (
     threads,
 )
 
+handler400 = "dashboard.views.errors.bad_request"
+
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
 urlpatterns = [

@@ -22,6 +22,7 @@ from research.installation import Installation
 
 if TYPE_CHECKING:
     import httpx
+    from django.contrib.auth.models import AbstractUser
 
     from research.engine.config import ResearchConfig
     from research.llm.client import ChatModel
@@ -135,17 +136,20 @@ async def build_tools(run: Run) -> Tools:
     """The live tools of a run by the sources frozen in it.
 
     What to search is frozen in the run when it is first worked on. Documents are indexed
-    first. Raises `ToolFailure` with a sentence for people.
+    first; a run that only writes a report anew needs none, so they may be gone by then.
+    Raises `ToolFailure` with a sentence for people.
     """
     from research.engine.config import ResearchConfig
+    from research.models.runs import REWRITES
 
     now = await sync_to_async(installation.current)()
     if not run.sources:
         run.sources = await asyncio.to_thread(chosen_sources, now)
         await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
-    config = ResearchConfig.model_validate(run.config)
-    collections = await sync_to_async(_collections_of)(run)
-    search, fetch = await _sources(run.sources, _web_of(run, config), now, _parts, collections)
+    web = _web_of(run, ResearchConfig.model_validate(run.config))
+    sources = {"search": [NONE]} if run.kind in REWRITES else run.sources
+    collections = await sync_to_async(_collections_of)(run.owner, sources)
+    search, fetch = await _sources(sources, web, now, _parts, collections)
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 
 
@@ -277,12 +281,12 @@ def _network(place: str) -> NetworkProbe:
     return NetworkProbe(place)
 
 
-def _collections_of(run: Run) -> list[Collection]:
-    """Those that the run names, as its owner may see them now; one that is gone ends the run."""
+def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collection]:
+    """Those that are named, as the run's owner may see them now; one that is gone ends the run."""
     from research.services import documents
 
-    wanted = run.sources.get("collections", ())
-    seen = documents.visible_to(run.owner).in_bulk(
+    wanted = sources.get("collections", ())
+    seen = documents.visible_to(owner).in_bulk(
         [each["id"] for each in wanted], field_name="public_id"
     )
     gone = [each["name"] for each in wanted if each["id"] not in seen]

@@ -32,6 +32,11 @@ def claim(owner: str) -> Collection | None:
     return None
 
 
+def make_due() -> None:
+    """Have every collection looked at once more: the index may be another than the last time."""
+    Collection.objects.update(revision=F("revision") + 1)
+
+
 def renew(collection: Collection, counts: dict[str, int]) -> None:
     until = database_now() + timedelta(seconds=LEASE_SECONDS)
     _held(collection).update(lease_until=until, **counts)

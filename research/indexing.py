@@ -1,4 +1,4 @@
-"""Brings collections up to date in the background, one at a time.
+"""Brings collections up to date in the background, a few side by side.
 
 A collection is leased by a conditional update while it is indexed, and its row tells how far
 that is. Killed at any moment, another process goes on once the lease has run out. Folders of
@@ -18,7 +18,7 @@ from typing import Any
 from django.db import Error as DatabaseError
 
 from research import notify, uploads
-from research.collection_leases import claim, finish, release, renew
+from research.collection_leases import claim, finish, make_due, release, renew
 from research.leases import new_owner
 from research.models import Collection
 from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing
@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 
 TELL_SECONDS = 0.5
 POLL_SECONDS = 2.0
+# So that a few files need not wait for a large folder; the workers are shared.
+SLOTS = 2
 MOST_NAMED = 500
 BROKEN = "Something went wrong while this was indexed; the server's log says more."
 
@@ -72,22 +74,26 @@ class Indexer:
         self.owner = new_owner()
         self.writer = Writer()
         self._woken = asyncio.Event()
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
         self._loop = asyncio.get_running_loop()
         self.writer.start()
+        await self.writer.call(make_due)
         notify.on_wake.append(self.wake)
-        self._task = self._loop.create_task(self._work(), name="indexer")
+        self._tasks = [
+            self._loop.create_task(self._work(), name=f"indexer {slot}") for slot in range(SLOTS)
+        ]
 
     async def stop(self) -> None:
         """What was read so far is kept; the next start goes on from there."""
-        if self._task is None:
+        if not self._tasks:
             return
         notify.on_wake.remove(self.wake)
-        self._task.cancel()
-        await asyncio.wait([self._task])
-        self._task = None
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.wait(self._tasks)
+        self._tasks.clear()
         await self.writer.stop()
 
     def wake(self) -> None:

@@ -6,6 +6,7 @@ They lie under the state folder and are only ever read by the index: no page ser
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
 import unicodedata
@@ -20,6 +21,8 @@ from django.conf import settings
 
 from research.retrieval.extract import DOCX, PDF
 from research.retrieval.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
+
+log = logging.getLogger(__name__)
 
 NAME_BYTES = 200
 MEGABYTE = 1024 * 1024
@@ -99,19 +102,28 @@ def most_bytes(name: str) -> int:
 
 
 def write_draft(folder: Path, sent: SentFile) -> Draft:
-    """Copy a file chunk by chunk. The names of drafts begin with a dot: no index takes them."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path, size, digest = folder / f".draft-{uuid4().hex}", 0, hashlib.sha256()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    """Copy a file chunk by chunk. The names of drafts begin with a dot: no index takes them.
+
+    Raises `Refused` where the disk does.
+    """
+    path = folder / f".draft-{uuid4().hex}"
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            for chunk in sent.chunks():
-                file.write(chunk)
-                digest.update(chunk)
-                size += len(chunk)
-    except BaseException:
-        path.unlink()
-        raise
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _copy(sent, path)
+    except OSError:
+        log.exception("an uploaded file cannot be stored")
+        with suppress(OSError):
+            path.unlink()
+        raise Refused("the server could not store it; its log says why") from None
+
+
+def _copy(sent: SentFile, path: Path) -> Draft:
+    size, digest = 0, hashlib.sha256()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        for chunk in sent.chunks():
+            file.write(chunk)
+            digest.update(chunk)
+            size += len(chunk)
     return Draft(path, size, digest.hexdigest())
 
 

@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dashboard import queries
+from dashboard import queries, sources
 from dashboard import samples as sample_questions
 from dashboard.contexts.lists import paging, run_line
 from dashboard.forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
@@ -29,7 +29,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         if run is not None:
             return redirect("run", run.public_id)
     status = 422 if form.is_bound else 200
-    context = {**ask_context(request), "form": form, "more": more}
+    context = {**ask_context(request, form), "form": form, "more": more}
     return render(request, "dashboard/ask.html", context, status=status)
 
 
@@ -73,13 +73,16 @@ def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | 
         return None
 
 
-def ask_context(request: HttpRequest) -> dict[str, object]:
+def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     from research import assembly, installation  # heavy: only pages that tell of it wait for it
 
     now = installation.current()
     return {
         "page": "ask",
-        "at_work": [f"Analyst: {assembly.analyst(now)}", f"Search: {assembly.search(now)}"],
+        "at_work": [
+            f"Analyst: {assembly.analyst(now)}",
+            f"Search: {sources.at_work(now, form.collections)}",
+        ],
         "samples": [
             {"slug": sample.slug, "question": sample.question, "key": new_key()}
             for sample in sample_questions.samples()

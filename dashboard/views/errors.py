@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
+from django.core.exceptions import TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views import defaults
 
 
 @login_not_required
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """The form was too old, or came from another site."""
     return render(request, "dashboard/csrf_failure.html", status=403)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Too many files at once is what a person can do something about."""
+    if isinstance(exception, TooManyFilesSent):
+        most = {"most": settings.DATA_UPLOAD_MAX_NUMBER_FILES}
+        return render(request, "dashboard/too_many_files.html", most, status=400)
+    return defaults.bad_request(request, exception)

@@ -58,6 +58,10 @@ class Kind(models.TextChoices):
     RESHAPE = "reshape", "reshape"
 
 
+# They write a report anew from the ledger: nothing is searched or fetched.
+REWRITES = frozenset({Kind.REVISE, Kind.RESHAPE})
+
+
 class Mode(models.TextChoices):
     ADAPTIVE = "adaptive", "adaptive"
     FIXED = "fixed", "fixed"

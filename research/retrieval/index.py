@@ -8,6 +8,7 @@ immutable: (hash of the file's bytes, content type, extractor's version).
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -76,7 +77,7 @@ class DocumentIndex:
         self._weights = weights or Weights()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="document-writer")
         self._readers = ThreadPoolExecutor(_QUERY_THREADS, thread_name_prefix="document-reader")
-        self._refreshing = asyncio.Lock()
+        self._refreshing: dict[Path, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def refresh(
         self,
@@ -88,12 +89,14 @@ class DocumentIndex:
     ) -> IndexReport:
         """Brings the folder's collection up to date; `progress` hears files done and in all.
 
+        Two refreshes of one folder take turns; those of different folders share the workers.
         Raises `DocumentError` for a folder that is missing, unreadable or without documents.
         """
-        async with self._refreshing:
+        path = Path(folder)
+        async with self._refreshing[path.expanduser().resolve()]:
             try:
                 return await self._refresh(
-                    Path(folder), workers, progress or _silent, addressing or FileAddressing()
+                    path, workers, progress or _silent, addressing or FileAddressing()
                 )
             except self._store.errors:
                 raise DocumentError("The index of the documents cannot be written.") from None

@@ -89,6 +89,20 @@ def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
     assert not made.is_shared
 
 
+def test_a_large_file_comes_in_whole(client: Client, state: Path) -> None:
+    content = b"".join(b"Line %d of a long log.\n" % number for number in range(150_000))
+    client.post("/documents/", {"name": "Logs", "files": [sent("log.txt", content)]})
+    made = Collection.objects.get()
+    assert (state / "documents" / made.public_id / "log.txt").read_bytes() == content
+
+
+def test_too_many_files_at_once_are_told(client: Client) -> None:
+    files = [sent(f"{number}.txt", str(number)) for number in range(501)]
+    answer = client.post("/documents/", {"name": "The mill", "files": files})
+    assert answer.status_code == 400 and not Collection.objects.exists()
+    assert "Up to 500 files can be sent together" in said(answer.content)
+
+
 def test_a_missing_name_is_told_beside_its_field(client: Client) -> None:
     answer = client.post("/documents/", {"name": " ", "files": [sent("a.md")]})
     assert answer.status_code == 422 and not Collection.objects.exists()
@@ -298,6 +312,7 @@ def test_a_question_is_asked_over_chosen_collections_and_the_choice_stays(
 ) -> None:
     other = documents.create(admin, "Other")
     assert ticked(client) == (["documents"], ["Other", "The mill"])
+    assert "Search: your documents, or the bundled sample library" in text(client, "/")
     client.post("/", {**ASKED, "sources": "documents", "collections": [mill.public_id]})
     assert Run.objects.get().sources == {
         "search": ["documents"],

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import AbstractUser
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connections
 
 from research import assembly
 from research.indexing import Indexer
 from research.models import Collection
 from research.services import documents
 
+T = TypeVar("T")
 LEASE = (
     "# Lease of the mill\n\n## Rent\n\nThe rent of the mill is 1,200 crowns a year, payable on the"
     " first of March. A tenant who pays late owes a fee of two percent for each month."
@@ -50,6 +53,18 @@ def index_all(workers: Any = None) -> int:
         return steps
 
     return asyncio.run(work())
+
+
+async def apart(function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+    """A call in a thread that leaves no connection to the database behind."""
+
+    def call() -> T:
+        try:
+            return function(*arguments, **named)
+        finally:
+            connections.close_all()
+
+    return await asyncio.to_thread(call)
 
 
 def kept(state: Path, collection: Collection) -> list[str]:

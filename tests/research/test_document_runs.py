@@ -15,7 +15,7 @@ from pytest_django import Settings
 from research import assembly
 from research.engine.tools import FetchFailure, SearchRequest
 from research.models import Collection, EvidenceSource, PageText, Run
-from research.services import documents, runs
+from research.services import documents, runs, threads
 from research.worker import advance
 from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
 from tests.retrieval.papers import pdf
@@ -147,6 +147,17 @@ def test_a_run_over_collections_without_files_says_so(ada: AbstractUser) -> None
     run = researched(asked(ada, documents.create(ada, "Empty")))
     assert run.status == "failed"
     assert run.problems.filter(message__contains="no files in the chosen documents").exists()
+
+
+def test_a_report_is_reshaped_after_its_documents_are_gone(ada: AbstractUser) -> None:
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    run = researched(asked(ada, mill))
+    documents.delete(ada, mill)
+    index_all()
+    short = researched(threads.reshape(ada, run, "shorter"))
+    assert short.status == "completed" and "1,200 crowns" in short.reports.get().markdown
+    again = researched(threads.follow_up(ada, run, "And when is the rent of the mill due?"))
+    assert again.status == "failed"
 
 
 def test_what_was_cited_stays_readable_after_the_collection_is_deleted(ada: AbstractUser) -> None:

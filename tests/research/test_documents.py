@@ -135,6 +135,15 @@ def test_the_files_of_a_collection_are_bounded(ada: AbstractUser, mill: Collecti
     assert done.replaced == ("7.md",)
 
 
+def test_a_disk_that_takes_nothing_is_told(
+    ada: AbstractUser, mill: Collection, state: Path
+) -> None:
+    (state / "documents").write_text("no folder")
+    told = reasons(documents.add_files(ada, mill, [sent("a.md", LEASE)]))
+    assert told == {"a.md": "the server could not store it; its log says why"}
+    assert not mill.files.exists()
+
+
 def test_a_removed_file_is_gone_from_the_disk(
     ada: AbstractUser, mill: Collection, state: Path
 ) -> None:

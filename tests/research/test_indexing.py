@@ -20,7 +20,7 @@ from research.indexing import Indexer
 from research.models import Collection
 from research.services import documents
 from research.trying import Passage, section_of, try_search
-from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
+from tests.research.collections import GRANARY, LEASE, apart, filled, index_all, sent
 from tests.retrieval.folders import InProcess, write
 from tests.retrieval.papers import pdf
 
@@ -152,38 +152,67 @@ def test_a_deleted_collection_leaves_the_index_and_the_database(ada: AbstractUse
 
 async def _until(condition: Any) -> None:
     async with asyncio.timeout(10):
-        while not await asyncio.to_thread(condition):
+        while not await apart(condition):
             await asyncio.sleep(0.02)
 
 
 async def test_it_tells_how_far_it_is_and_takes_up_what_came_meanwhile(ada: AbstractUser) -> None:
-    mill = await asyncio.to_thread(
-        filled, ada, "The mill", broken__pdf=b"no", lease__md=LEASE, x__md=GRANARY
-    )
+    mill = await apart(filled, ada, "The mill", broken__pdf=b"no", lease__md=LEASE, x__md=GRANARY)
     workers = Held()
     indexer = Indexer(lambda: (assembly.documents()[0], workers), poll_seconds=60)
     await indexer.start()
     await workers.waits.wait()
     await _until(lambda: now(mill).total)
-    seen = await asyncio.to_thread(now, mill)
+    seen = await apart(now, mill)
     assert (seen.state, seen.done, seen.total, seen.failed) == ("indexing", 1, 3, 1)
     workers.goes_on.set()
     await _until(lambda: now(mill).state == "ready")
-    await asyncio.to_thread(documents.add_files, ada, mill, [sent("new.md", "New words.")])
+    await apart(documents.add_files, ada, mill, [sent("new.md", "New words.")])
     await _until(lambda: now(mill).documents == 3)
     await indexer.stop()
 
 
+async def test_a_few_files_need_not_wait_for_a_large_collection(ada: AbstractUser) -> None:
+    large = await apart(filled, ada, "Large", lease__md=LEASE, x__md=GRANARY)
+    workers = Held()
+    indexer = Indexer(lambda: (assembly.documents()[0], workers))
+    await indexer.start()
+    await workers.waits.wait()
+    indexer.parts = lambda: (assembly.documents()[0], InProcess())
+    small = await apart(filled, ada, "Small", lease__md=LEASE)
+    await _until(lambda: now(small).state == "ready")
+    assert (await apart(now, large)).state == "indexing"
+    workers.goes_on.set()
+    await _until(lambda: now(large).state == "ready")
+    await indexer.stop()
+
+
 async def test_one_that_is_stopped_gives_its_collection_back(ada: AbstractUser) -> None:
-    mill = await asyncio.to_thread(filled, ada, "The mill", lease__md=LEASE, x__md=GRANARY)
+    mill = await apart(filled, ada, "The mill", lease__md=LEASE, x__md=GRANARY)
     workers = Held()
     indexer = Indexer(lambda: (assembly.documents()[0], workers))
     await indexer.start()
     await workers.waits.wait()
     await indexer.stop()
-    assert (await asyncio.to_thread(now, mill)).state == "waiting"
-    assert await asyncio.to_thread(index_all) == 1
-    assert (await asyncio.to_thread(now, mill)).state == "ready"
+    assert (await apart(now, mill)).state == "waiting"
+    assert await apart(index_all) == 1
+    assert (await apart(now, mill)).state == "ready"
+
+
+async def test_an_index_that_was_lost_is_made_anew_at_the_next_start(
+    ada: AbstractUser, state: Path
+) -> None:
+    mill = await apart(filled, ada, "The mill", lease__md=LEASE)
+    await apart(index_all)
+    await assembly.close()
+    for part in state.glob("documents.sqlite3*"):
+        part.unlink()
+    indexer = Indexer(assembly.documents)
+    await indexer.start()
+    await _until(lambda: now(mill).state == "ready")
+    await indexer.stop()
+    found = await try_search(await apart(now, mill), "rent")
+    assert [passage.title for passage in found] == ["Lease of the mill"]
 
 
 def test_one_that_was_killed_is_followed_when_its_lease_has_run_out(ada: AbstractUser) -> None:
