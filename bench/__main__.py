@@ -24,7 +24,6 @@ from bench.suites import (
     documentation,
     engine,
     engine_section,
-    live,
     retrieval,
     speed,
 )
@@ -44,7 +43,7 @@ SUITES: dict[str, Suite] = {
     "data": data.section,
     "documentation": documentation.section,
     "retrieval": retrieval.section,
-    "live": live.section,
+    "dashboard": dashboard.section,
 }
 """In the order of the page; each gives its section as Markdown."""
 
