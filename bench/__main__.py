@@ -20,6 +20,7 @@ from bench import page
 from bench.bars import QUICK, bars_table
 from bench.suites import (
     ablation,
+    dashboard,
     data,
     documentation,
     engine,
