@@ -99,7 +99,7 @@ def reject_in_the_admin(page: Page) -> None:
         row.get_by_role("checkbox").check()
     page.get_by_label("Action:").select_option("reject")
     page.get_by_label("Note:").fill("Read by nobody else.")
-    press(page, "Run")
+    page.get_by_role("button", name="Go", exact=True).click()
     expect(page.locator(".messagelist")).to_contain_text(f"{left} rejected.")
     expect(page.locator(".messagelist")).to_contain_text("asks for more now")
     page.goto("/admin/research/evidence/?review=reject")
