@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from playwright.sync_api import Browser
+
 from bench import page
 from bench.bars import DASHBOARD, Values, bars_table
 from bench.dashboard.access import violations
@@ -23,8 +25,9 @@ def section(files: Sequence[Path]) -> str:
     machine = page.machine()
     one, many = watch(0, browser=True), watch(MANY - 1, browser=True)
     most = watch(MOST - DEAF, deaf=DEAF)
-    looked = look()
-    first, faults = opened()
+    with chromium() as browser:
+        looked = look(browser)
+        first, faults = opened(browser)
     filled = measure_pages(RUNS)
     measured = values(one, many, most, looked, first, faults, filled)
     return page.rendered(
@@ -53,8 +56,8 @@ def section(files: Sequence[Path]) -> str:
     )  # fmt: skip
 
 
-def opened() -> tuple[FirstPage, list[str]]:
-    with served(2) as server, chromium() as browser:
+def opened(browser: Browser) -> tuple[FirstPage, list[str]]:
+    with served(2) as server:
         server.steps(STEPS)
         return (
             first_page(server, browser, server.sessions[0]),
