@@ -12,7 +12,7 @@ help:
 	@echo "make test     run the whole test suite (ARGS=… for pytest)"
 	@echo "make check    lint, formatting, types, templates, migrations"
 	@echo "make bench    measure and write docs/benchmarks.md"
-	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, live)"
+	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, dashboard)"
 	@echo "make bench-quick  a short measurement that asserts ratios and counts"
 	@echo "make format   put code and templates into the house format"
 	@echo "make lock     write the lock files from pyproject.toml (LOCK_FLAGS=--upgrade for newer versions)"

@@ -20,11 +20,11 @@ from bench import page
 from bench.bars import QUICK, bars_table
 from bench.suites import (
     ablation,
+    dashboard,
     data,
     documentation,
     engine,
     engine_section,
-    live,
     retrieval,
     speed,
 )
@@ -44,7 +44,7 @@ SUITES: dict[str, Suite] = {
     "data": data.section,
     "documentation": documentation.section,
     "retrieval": retrieval.section,
-    "live": live.section,
+    "dashboard": dashboard.section,
 }
 """In the order of the page; each gives its section as Markdown."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Page
+from playwright.sync_api import Browser, Page
 
-from bench.dashboard.processes import DESK, PHONE, chromium, served
+from bench.dashboard.processes import DESK, PHONE, served
 
 UPDATES = 200
 FIRST_STEPS = 25
@@ -90,8 +90,8 @@ class Looked:
     moved: list[Any]
 
 
-def look() -> Looked:
-    with served(3) as server, chromium() as browser:
+def look(browser: Browser) -> Looked:
+    with served(3) as server:
         server.steps(FIRST_STEPS)
         below = {}
         for session, size in zip(server.sessions, (DESK, PHONE), strict=False):

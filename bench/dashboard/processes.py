@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"]
@@ -54,13 +54,19 @@ class Served:
 
     def page(self, browser: Browser, session: str, size: dict[str, int] = DESK) -> Page:
         """The run's page, as somebody with this session has it."""
-        url = f"http://127.0.0.1:{self.port}"
-        phone = size == PHONE
-        context = browser.new_context(base_url=url, viewport=size, is_mobile=phone, has_touch=phone)  # type: ignore[arg-type]
-        context.add_cookies([{"name": "plumbline_session", "value": session, "url": url}])
-        page = context.new_page()
+        page = self.context(browser, session, size).new_page()
         page.goto(f"/runs/{self.run}/")
         return page
+
+    def context(
+        self, browser: Browser, session: str, size: dict[str, int] = DESK, **options: Any
+    ) -> BrowserContext:
+        url, phone = f"http://127.0.0.1:{self.port}", size == PHONE
+        context = browser.new_context(
+            base_url=url, viewport=size, is_mobile=phone, has_touch=phone, **options
+        )  # type: ignore[arg-type]
+        context.add_cookies([{"name": "plumbline_session", "value": session, "url": url}])
+        return context
 
 
 @dataclass

@@ -97,7 +97,10 @@ class RunRecordAdmin(ReadOnlyAdmin):
         return queryset.filter(run__in=runs), False
 
 
-class ReadOnlyInline(ReadOnly, admin.TabularInline):
+class ReadOnlyInline(ReadOnly):
+    """With `TabularInline` or `StackedInline`."""
+
+    fields: Any
     extra = 0
     can_delete = False
     show_change_link = True

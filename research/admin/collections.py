@@ -11,7 +11,7 @@ from research.admin.base import ReadOnlyAdmin, ReadOnlyInline, readable
 from research.models import Collection, Document
 
 
-class DocumentInline(ReadOnlyInline):
+class DocumentInline(ReadOnlyInline, admin.TabularInline):
     model = Document
     fields = ("name", "size", "added_at")
     show_change_link = False

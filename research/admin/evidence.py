@@ -7,7 +7,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.contrib.admin.utils import flatten_fieldsets
+from django.db.models import Model, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Greatest, Substr
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
@@ -25,10 +26,13 @@ CONTEXT = 400
 """Characters of the stored page that are shown on each side of a quote."""
 
 
-class QuoteInline(ReadOnlyInline):
+class QuoteInline(ReadOnlyInline, admin.StackedInline):
     model = EvidenceSource
-    fields = ("in_context", "title", "domain", "url", "section", "published", "fetched_at")
+    fields = ("in_context", "title", ("domain", "published", "fetched_at"), "url", "section")
     show_change_link = False
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Any:
+        return flatten_fieldsets([(None, {"fields": self.fields})])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvidenceSource]:
         stored = PageText.objects.filter(
@@ -51,7 +55,7 @@ class QuoteInline(ReadOnlyInline):
         )
 
 
-class VerdictInline(ReadOnlyInline):
+class VerdictInline(ReadOnlyInline, admin.TabularInline):
     model = Verdict
     fields = ("verdict", "note", "actor", "created_at")
     show_change_link = False
@@ -78,8 +82,9 @@ class EvidenceAdmin(ReadOnlyAdmin):
     list_select_related = ("run",)
     search_fields = ("claim",)
     search_help_text = "Words of the claim, a run’s id, or a site such as example.org."
-    fields = ("claim", "run", "aspect_label", "round", "key", "confidence", "relevance")
-    fields += ("uncertainty", "contradicts", "fields")
+    fields = ("claim", "run", "answers", ("round", "confidence", "relevance"))
+    fields += ("caveats", "disputed", "review")
+    readonly_fields = ("answers", "caveats", "disputed", "review")
     inlines = (QuoteInline, VerdictInline)
     actions = ("accept", "reject", "flag")
     action_form = JudgingForm
@@ -103,6 +108,15 @@ class EvidenceAdmin(ReadOnlyAdmin):
             queryset = queryset.filter(claim__has_word=word)
         return queryset, False
 
+    @admin.display(description="sub-question", empty_value="none")
+    def answers(self, evidence: Evidence) -> str | None:
+        asked = evidence.run.aspects.filter(label=evidence.aspect_label).first()
+        return asked and f"{asked.label}: {asked.text}"
+
+    @admin.display(description="caveats", empty_value="none")
+    def caveats(self, evidence: Evidence) -> str | None:
+        return ", ".join(flag.replace("_", " ") for flag in evidence.uncertainty) or None
+
     @admin.display(description="site")
     def site(self, evidence: Evidence) -> str:
         return ", ".join(dict.fromkeys(quote.domain for quote in evidence.quotes.all()))
@@ -111,7 +125,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def sources(self, evidence: Evidence) -> int:
         return len({quote.independence_key for quote in evidence.quotes.all()})
 
-    @admin.display(description="disagrees with", empty_value="")
+    @admin.display(description="disagrees with", empty_value="none")
     def disputed(self, evidence: Evidence) -> str | None:
         return ", ".join(evidence.contradicts) or None
 

@@ -25,22 +25,22 @@ RECORDS = {
 }
 
 
-class AspectInline(ReadOnlyInline):
+class AspectInline(ReadOnlyInline, admin.TabularInline):
     model = Aspect
     fields = ("label", "text", "state", "raised_by", "evidence_labels")
 
 
-class RoundInline(ReadOnlyInline):
+class RoundInline(ReadOnlyInline, admin.TabularInline):
     model = Round
     fields = ("number", "stage", "score", "novelty", "topics", "decision")
 
 
-class GapInline(ReadOnlyInline):
+class GapInline(ReadOnlyInline, admin.TabularInline):
     model = Gap
     fields = ("label", "text", "critical", "opened_round", "closed_round", "closed_by")
 
 
-class ProblemInline(ReadOnlyInline):
+class ProblemInline(ReadOnlyInline, admin.TabularInline):
     model = Problem
     fields = ("where", "message", "created_at")
 

@@ -1,6 +1,6 @@
 """`claim__has_word="ledger"`: a search that stays quick over millions of rows.
 
-On PostgreSQL it is answered by an index of the words (migration 0007); the text
+On PostgreSQL it is answered by an index of the words (migration `evidence_at_scale`); the text
 search is told of no language, for claims have many. Elsewhere every row is compared.
 """
 

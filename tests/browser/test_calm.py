@@ -1,0 +1,20 @@
+"""What the dashboard's suite measures of a reader, held to its bars."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Browser
+
+from bench.dashboard.looking import UPDATES, look
+
+LARGEST_SHIFT = 0.02
+
+
+def test_the_first_view_holds_all_and_two_hundred_updates_take_nothing_from_a_reader(
+    browser: Browser,
+) -> None:
+    """Six sub-questions with long words, at 1280 × 720 and 390 × 844."""
+    looked = look(browser)
+    assert set().union(*looked.below.values()) == set()
+    assert looked.updates >= UPDATES
+    assert looked.lost == []
+    assert looked.shift <= LARGEST_SHIFT
