@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 MAX_TERMS = 24
 
@@ -61,15 +61,16 @@ def query_terms(query: str) -> QueryTerms:
 
 
 def extra_terms(text: str) -> str:
-    """What the index's own tokens miss: parts of CamelCase words, bigrams of CJK runs.
+    """What the index's own tokens miss: parts of CamelCase words, bigrams of CJK runs, and
+    words that stand between such runs without a space.
 
-    FTS5's `unicode61` takes a run of Chinese or Japanese as one word, so that nothing but the
+    Both databases take a run of Chinese or Japanese as one word, so that nothing but the
     whole sentence would find it.
     """
     words = dict.fromkeys(_PART.findall(text))
     camel = (" ".join(_CAMEL.findall(word)) for word in words if _HUMP.search(word))
-    bigrams = (term for run in _CJK_RUN.findall(text) for term in _bigrams(run))
-    return " ".join((*camel, *bigrams))
+    runs = (_parts(word) for word in _PART.findall(text) if _CJK_RUN.search(word))
+    return " ".join((*camel, *chain.from_iterable(runs)))
 
 
 def _parts(joined: str) -> Iterator[str]:
