@@ -109,8 +109,7 @@ async def ask_plainly(index: DocumentIndex, names: Sequence[str]) -> list[Asked]
                 connection.execute("INSERT INTO plain VALUES (?, ?)", values)
     asked = []
     for each in questions():
-        asked_for = query_terms(each["question"])
-        terms = match_expression((*asked_for.words, *asked_for.identifiers))
+        terms = match_expression(query_terms(each["question"]).phrases)
         rows = connection.execute(
             "SELECT url FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (terms, LIMIT)
         )

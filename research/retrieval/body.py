@@ -22,7 +22,7 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
     """
     body = await read_start(response, max_bytes + 1)
     if len(body) > max_bytes:
-        raise _too_large(max_bytes)
+        raise too_large(max_bytes)
     return body
 
 
@@ -71,7 +71,7 @@ class _Inflate:
             yield zlib.decompressobj(_RAW_DEFLATE)
 
 
-def _too_large(max_bytes: int) -> FetchFailure:
+def too_large(max_bytes: int) -> FetchFailure:
     size = f"{max_bytes / 1_000_000:g} MB"
     return FetchFailure(f"refused: the page is larger than {size}", status="refused")
 

@@ -6,16 +6,15 @@ first page, trafilatura and BeautifulSoup only for the pages that need them.
 
 from __future__ import annotations
 
-import re
+from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlsplit
 
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.junk import is_junk
+from research.retrieval.sniffing import DOCX, PDF, looks_like_html, packed_type
 
 Form = Literal["html", "markdown", "plain", "pdf", "docx"]
-PDF = "application/pdf"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 _FORM_OF_TYPE: dict[str, Form] = {
     "text/html": "html",
@@ -33,22 +32,23 @@ _FORM_OF_SUFFIX: dict[str, Form] = {
     "markdown": "markdown",
     "docx": "docx",
 }
-_PDF_BEGINS = b"%PDF-"
-_LOOKS_LIKE_HTML = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
 
 
 def extract(body: bytes, content_type: str | None, url: str) -> Extracted:
     """The readable text of a page; raises `EmptyPage`.
 
-    `content_type` is the header as it came; without one, or with one that says no more
-    than "text", the address and the first bytes decide.
+    `content_type` is the header as it came; without one, or with one that says little,
+    the address and the bytes decide.
     """
     extracted = _extract(body, content_type, url)
     if is_junk(extracted.text):
         raise EmptyPage("the page holds encoded data and no readable text")
-    return extracted
+    return replace(
+        extracted,
+        title=_storable(extracted.title),
+        text=_storable(extracted.text),
+        site=_storable(extracted.site),
+    )
 
 
 def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
@@ -59,6 +59,11 @@ def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
 def type_name(content_type: str | None) -> str:
     """The bare name of a content type's header, in lower case; "" for none."""
     return (content_type or "").partition(";")[0].strip().lower()
+
+
+def _storable(text: str) -> str:
+    """Without what no database keeps: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
 def _extract(body: bytes, content_type: str | None, url: str) -> Extracted:
@@ -91,12 +96,11 @@ def _extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:
 
 
 def _packed_form(body: bytes, content_type: str | None, url: str) -> Form | None:
-    """The form of what is no text in itself; a PDF is told by its first bytes whatever its type."""
+    """The form of what is no text in itself; its first bytes tell it whatever its type."""
     name = type_name(content_type)
-    if name == PDF or body.startswith(_PDF_BEGINS):
-        return "pdf"
-    form = _FORM_OF_TYPE.get(name) or (None if name else _by_suffix(url))
-    return form if form == "docx" else None
+    by_bytes = packed_type(body)
+    form = _FORM_OF_TYPE.get(by_bytes or name) or (_by_suffix(url) if not name else None)
+    return form if form in ("pdf", "docx") else None
 
 
 def _form(content: str, content_type: str | None, url: str) -> Form:
@@ -106,9 +110,9 @@ def _form(content: str, content_type: str | None, url: str) -> Form:
     by_suffix = _by_suffix(url)
     if name == "text/plain":
         return "markdown" if by_suffix == "markdown" else "plain"
-    if by_suffix:
+    if by_suffix in ("html", "markdown"):
         return by_suffix
-    return "html" if _LOOKS_LIKE_HTML.match(content[:4_096]) else "plain"
+    return "html" if looks_like_html(content) else "plain"
 
 
 def _by_suffix(url: str) -> Form | None:

@@ -20,8 +20,8 @@ import httpx
 
 from research.engine.tools import FetchFailure, Page
 from research.retrieval.addresses import DEFAULT_PORTS, AddressRules, Target, check_url
-from research.retrieval.body import read_body
-from research.retrieval.extract import DOCX, PDF, type_name
+from research.retrieval.body import read_body, too_large
+from research.retrieval.extract import type_name
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.network import (
     USER_AGENT,
@@ -34,6 +34,7 @@ from research.retrieval.pacing import Pace, Paces, retry_after_seconds
 from research.retrieval.pool import PoolFailure, TextPool
 from research.retrieval.robots import Robots
 from research.retrieval.sites import domain_of, independence_key
+from research.retrieval.sniffing import DOCX, PDF, UNTOLD_TYPES, is_binary, packed_type
 
 READABLE_TYPES = (
     *("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"),
@@ -202,10 +203,15 @@ class SafeFetch:
     async def _accept(self, target: Target, response: httpx.Response) -> Download:
         """The body of an answer that is worth reading."""
         _check_status(response)
-        content_type = _check_type(response.headers.get("content-type", ""))
+        header = _check_type(response.headers.get("content-type", ""))
         limits = self._settings
-        most = limits.max_packed_bytes if _is_packed(content_type) else limits.max_bytes
-        body = await read_body(response, most)
+        may_be_packed = type_name(header) in (*UNTOLD_TYPES, PDF, DOCX)
+        body = await read_body(
+            response, limits.max_packed_bytes if may_be_packed else limits.max_bytes
+        )
+        content_type = _settled_type(header, body)
+        if not _is_packed(content_type) and len(body) > limits.max_bytes:
+            raise too_large(limits.max_bytes)
         return Download(target.url, content_type, body, self._now())
 
     async def _extract(self, download: Download) -> Extracted:
@@ -270,12 +276,28 @@ def _check_status(response: httpx.Response) -> None:
 
 
 def _check_type(header: str) -> str:
-    """The header as it came, if it names something readable or nothing at all."""
+    """The header as it came, if it names something readable or says too little to know."""
     name = type_name(header)
-    if name and name not in READABLE_TYPES:
-        shown = name if len(name) <= 60 and name.isprintable() else "unknown"
-        raise FetchFailure(f"refused: pages of type {shown} are not read", status="refused")
+    if name not in READABLE_TYPES and name not in UNTOLD_TYPES:
+        raise _not_read(name)
     return header
+
+
+def _settled_type(header: str, body: bytes) -> str:
+    """The header, or what the bytes show where it says too little; "" for some kind of text."""
+    name = type_name(header)
+    if packed := packed_type(body):
+        return header if name == packed else packed
+    if name not in UNTOLD_TYPES:
+        return header
+    if is_binary(body):
+        raise _not_read(name or "unknown")
+    return ""
+
+
+def _not_read(name: str) -> FetchFailure:
+    shown = name if len(name) <= 60 and name.isprintable() else "unknown"
+    return FetchFailure(f"refused: pages of type {shown} are not read", status="refused")
 
 
 def _is_packed(content_type: str) -> bool:

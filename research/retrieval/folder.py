@@ -13,7 +13,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 from research.engine.tools import SourceKind, ToolFailure
-from research.retrieval.extract import DOCX, PDF
+from research.retrieval.sniffing import DOCX, PDF
 
 # One line adds a kind of document, once `extract` can read its content type.
 CONTENT_TYPES = {

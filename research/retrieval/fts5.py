@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
+from functools import partial
 
-from research.retrieval.ranking import Match, Matches, Weights, telling
+from research.retrieval.ranking import Match, Matches, Weights, asked, telling
 from research.retrieval.reading import ReadDocument, name_words, passage_heading
 from research.retrieval.terms import QueryTerms
 
@@ -117,11 +118,14 @@ class Fts5:
     ) -> Matches:
         w = weights
         marks = ",".join("?" * len(collections))
-        in_pages, in_passages = _asked(connection, terms, (w.matches, w.passage_matches))
+        counts = asked(terms, partial(_pages_with, connection))
+        in_pages, in_passages = (
+            match_expression(telling(counts, limit)) for limit in (w.matches, w.passage_matches)
+        )
 
-        def found(query: str, asked: str, *fields: float, most: int) -> list[Match]:
+        def found(query: str, expression: str, *fields: float, most: int) -> list[Match]:
             rows = connection.execute(
-                query.format(marks=marks), (*fields, asked, *collections, most)
+                query.format(marks=marks), (*fields, expression, *collections, most)
             )
             return [Match(row["id"], row["score"], row["passage"]) for row in rows]
 
@@ -139,19 +143,6 @@ class Fts5:
 def match_expression(phrases: Iterable[str]) -> str:
     """The FTS5 query: every phrase a quoted string, any of them enough."""
     return " OR ".join(map(_quoted, phrases))
-
-
-def _asked(connection: sqlite3.Connection, terms: QueryTerms, limits: Sequence[int]) -> list[str]:
-    """For each limit the FTS5 query of the phrases whose matches keep within it.
-
-    An index of few pages never comes near a limit, and is asked for all.
-    """
-    phrases = [*terms.words, *terms.identifiers]
-    (pages,) = connection.execute("SELECT coalesce(max(id), 0) FROM documents").fetchone()
-    if pages * len(phrases) <= min(limits):
-        return [match_expression(phrases)] * len(limits)
-    counts = {phrase: _pages_with(connection, phrase) for phrase in phrases}
-    return [match_expression(telling(counts, limit)) for limit in limits]
 
 
 def _pages_with(connection: sqlite3.Connection, phrase: str) -> int:

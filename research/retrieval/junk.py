@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 
 _SAMPLE = 50_000
 # A longer run without a space or full stop is no word; a SHA-256 in hex has 64 characters.
@@ -18,10 +19,13 @@ def is_junk(text: str) -> bool:
     shown = "".join(text[:_SAMPLE].split())
     if not shown:
         return False
-    odd = sum(character == "\ufffd" or unicodedata.category(character) in _ODD
-              for character in shown if not character.isascii() or character < " ")  # fmt: skip
+    odd = sum(count for character, count in Counter(shown).items() if _is_odd(character))
     encoded = sum(len(run) for run in _ENCODED.findall(text[:_SAMPLE]) if _is_encoded(run))
     return odd > _MOST_ODD * len(shown) or encoded > _MOST_ENCODED * len(shown)
+
+
+def _is_odd(character: str) -> bool:
+    return character == "\ufffd" or unicodedata.category(character) in _ODD
 
 
 def _is_encoded(run: str) -> bool:

@@ -86,15 +86,18 @@ def _lines(text: str) -> list[str]:
 
 
 def _page_texts(pages: Sequence[list[str]]) -> list[tuple[int, str]]:
-    """Number and text of every page that has one, from 1."""
+    """Number and text of every page that has one, from 1.
+
+    Where nothing but heads and feet would be found, they are the text.
+    """
     running = _running_lines(pages)
+    kept = [_without(page, number, running) for number, page in enumerate(pages, start=1)]
     words = Counter(word for page in pages for line in page for word in _FIRST_WORD.findall(line))
-    texts = []
-    for number, page in enumerate(pages, start=1):
-        kept = _without(page, number, running)
-        if any(kept):
-            texts.append((number, "\n\n".join(_paragraphs(kept, words))))
-    return texts
+    return [
+        (number, "\n\n".join(_paragraphs(lines, words)))
+        for number, lines in enumerate(kept if any(map(any, kept)) else pages, start=1)
+        if any(lines)
+    ]
 
 
 def _running_lines(pages: Sequence[list[str]]) -> set[tuple[str, int]]:

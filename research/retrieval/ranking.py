@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
+
+from research.retrieval.terms import QueryTerms
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,18 @@ class Ranked:
 
 
 Scores = dict[int, float]
+
+
+def asked(terms: QueryTerms, pages_with: Callable[[str], int]) -> dict[str, int]:
+    """The phrases to ask for, each with the number of pages that hold it.
+
+    Where some page holds each of a query's names whole, their parts are not asked for:
+    whatever shares a part would count a name several times.
+    """
+    counts = {phrase: pages_with(phrase) for phrase in terms.phrases}
+    if all(counts[name] for name in terms.identifiers):
+        counts = {phrase: count for phrase, count in counts.items() if phrase not in terms.parts}
+    return counts
 
 
 def telling(counts: Mapping[str, int], limit: int) -> list[str]:

@@ -6,16 +6,17 @@ import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from research.retrieval.extract import DOCX, PDF, extract
+from research.retrieval.extract import extract
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.retrieval.lexemes import Vector, vector
 from research.retrieval.passages import Passage, outline
+from research.retrieval.sniffing import DOCX, PDF
 from research.retrieval.terms import extra_terms
 
 # Raised whenever `extract` or the fields below come out differently for the same bytes:
 # stored texts never change, so documents are then read anew.
-EXTRACTOR_VERSION = 2
+EXTRACTOR_VERSION = 3
 
 
 @dataclass(frozen=True)

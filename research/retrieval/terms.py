@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 
 MAX_TERMS = 24
 
@@ -31,6 +31,8 @@ _CJK_RUN = re.compile(f"[{_CJK}]+")
 _WORD = r"[^\W_]+"
 _JOINED = re.compile(rf"{_WORD}(?:[_.:/\-]+{_WORD})*")
 _PART = re.compile(_WORD)
+# What joins the parts of a name; a hyphen joins everyday words, too.
+_NAMING = re.compile("[_.:/]")
 _CONTRACTION = re.compile(r"n?['\u2019](?:s|t|re|ve|ll|d|m)\b", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z0-9]+|[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
@@ -38,10 +40,18 @@ _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 @dataclass(frozen=True)
 class QueryTerms:
-    """Single words, and identifiers as phrases of their parts."""
+    """Single words, and identifiers as phrases of their parts.
+
+    `parts` are the words that stand in a name such as `os.path.join` and nowhere else.
+    """
 
     words: tuple[str, ...]
     identifiers: tuple[str, ...] = ()
+    parts: frozenset[str] = frozenset()
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        return (*self.words, *self.identifiers)
 
     def __bool__(self) -> bool:
         return bool(self.words or self.identifiers)
@@ -53,23 +63,30 @@ def query_terms(query: str) -> QueryTerms:
     When a query has nothing but stop words, they are its terms.
     """
     plain = _CONTRACTION.sub(" ", query)
-    units = [list(_parts(match)) for match in _JOINED.findall(plain)]
+    joined = _JOINED.findall(plain)
+    units = [list(_parts(match)) for match in joined]
     meant = [unit for unit in units if len(unit) > 1 or not _is_stop_word(unit[0])] or units
     identifiers = _unique(" ".join(unit) for unit in meant if len(unit) > 1)[: MAX_TERMS // 3]
     words = _unique(word for unit in meant for word in unit if len(unit) == 1 or _tells(word))
-    return QueryTerms(tuple(words[: MAX_TERMS - len(identifiers)]), tuple(identifiers))
+    alone = _unique(part for match in joined if not _NAMING.search(match) for part in _parts(match))
+    return QueryTerms(
+        tuple(words[: MAX_TERMS - len(identifiers)]),
+        tuple(identifiers),
+        frozenset(words).difference(alone),
+    )
 
 
 def extra_terms(text: str) -> str:
-    """What the index's own tokens miss: parts of CamelCase words, bigrams of CJK runs.
+    """What the index's own tokens miss: parts of CamelCase words, bigrams of CJK runs, and
+    words that stand between such runs without a space.
 
-    FTS5's `unicode61` takes a run of Chinese or Japanese as one word, so that nothing but the
+    Both databases take a run of Chinese or Japanese as one word, so that nothing but the
     whole sentence would find it.
     """
     words = dict.fromkeys(_PART.findall(text))
     camel = (" ".join(_CAMEL.findall(word)) for word in words if _HUMP.search(word))
-    bigrams = (term for run in _CJK_RUN.findall(text) for term in _bigrams(run))
-    return " ".join((*camel, *bigrams))
+    runs = (_parts(word) for word in _PART.findall(text) if _CJK_RUN.search(word))
+    return " ".join((*camel, *chain.from_iterable(runs)))
 
 
 def _parts(joined: str) -> Iterator[str]:

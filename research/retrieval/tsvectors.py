@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from research.retrieval.lexemes import lexemes, phrase_query
-from research.retrieval.ranking import Match, Matches, Weights, telling
+from research.retrieval.ranking import Match, Matches, Weights, asked, telling
 from research.retrieval.reading import ReadDocument, lexed
 from research.retrieval.terms import QueryTerms
 
@@ -126,7 +126,7 @@ class TsVectors:
         asked_for = "SELECT id FROM collections WHERE name = ANY(?)"
         ids = [row["id"] for row in connection.execute(asked_for, (list(collections),))]
         titles, pages, passages = _tables(connection, ids, w)
-        counts = _counts(connection, pages, ids, [*terms.words, *terms.identifiers])
+        counts = asked(terms, _counts(connection, pages, ids, terms.phrases).__getitem__)
         in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
         return Matches(
             titles=_best(connection, titles, ids, in_pages, w.candidates),

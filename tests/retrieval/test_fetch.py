@@ -1,6 +1,8 @@
 import asyncio
 import gzip
 import hashlib
+import io
+import zipfile
 import zlib
 from datetime import UTC, datetime
 
@@ -9,7 +11,7 @@ import pytest
 from research.engine.tools import FetchFailure
 from research.retrieval.fetch import USER_AGENT, FetchSettings, SafeFetch
 from research.retrieval.pool import TextPool
-from tests.retrieval.papers import pdf, scan
+from tests.retrieval.papers import pdf, scan, word
 from tests.retrieval.web import endless, open_site, raw, redirect, reply
 
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
@@ -312,7 +314,7 @@ async def test_refuses_what_cannot_be_unpacked(site, fetching, name, content, st
     ["image/png", "application/json", "text/css", "application/octet-stream"],
 )
 async def test_refuses_other_types(site, fetching, content_type):
-    site.answers["/"] = reply(b"x", content_type=content_type)
+    site.answers["/"] = reply(b"\x7fELF\x01\x02", content_type=content_type)
     failed = await failure(fetching(), site.url())
     assert failed.status == "refused"
     assert failed.reason == f"refused: pages of type {content_type} are not read"
@@ -330,6 +332,60 @@ async def test_reads_plain_text(site, fetching, content_type):
     site.answers["/"] = reply("Plain words.", content_type=content_type)
     async with fetching() as fetch:
         assert (await fetch.fetch(site.url())).text == "Plain words."
+
+
+UNTOLD = ["application/octet-stream", "binary/octet-stream", "application/zip", None]
+
+
+@pytest.mark.parametrize("content_type", [*UNTOLD, "text/html", "text/plain; charset=utf-8"])
+async def test_a_pdf_is_known_by_its_bytes(site, fetching, content_type):
+    site.answers["/report"] = reply(pdf("The tide is high."), content_type=content_type)
+    async with fetching() as fetch:
+        page = await fetch.fetch(site.url("/report"))
+    assert page.text == "## Page 1\n\nThe tide is high."
+    assert page.content_type == "application/pdf"
+
+
+@pytest.mark.parametrize("content_type", [*UNTOLD, "application/msword"])
+async def test_a_word_document_is_known_by_what_it_holds(site, fetching, content_type):
+    document = word(("Heading 1", "Winds"), ("Normal", "A gale blew."))
+    site.answers["/report"] = reply(document, content_type=content_type)
+    async with fetching() as fetch:
+        page = await fetch.fetch(site.url("/report"))
+    assert "A gale blew." in page.text
+    assert page.content_type.endswith("wordprocessingml.document")
+
+
+@pytest.mark.parametrize("content_type", UNTOLD)
+async def test_another_zip_file_is_refused(site, fetching, content_type):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", "words")
+    site.answers["/"] = reply(packed.getvalue(), content_type=content_type)
+    assert (await failure(fetching(), site.url())).status == "refused"
+
+
+@pytest.mark.parametrize("content_type", UNTOLD)
+async def test_a_page_without_a_telling_type_is_told_by_its_beginning(site, fetching, content_type):
+    site.answers["/page"] = reply(PAGE, content_type=content_type)
+    site.answers["/bare"] = reply("<!-- x --><div><p>Words.</p></div>", content_type=content_type)
+    site.answers["/words"] = reply("a < b, said <the> page.", content_type=content_type)
+    site.answers["/notes.md"] = reply("# Winds\n\nA gale.", content_type=content_type)
+    async with fetching() as fetch:
+        assert (await fetch.fetch(site.url("/page"))).title == "A page"
+        assert (await fetch.fetch(site.url("/bare"))).text == "Words."
+        assert (await fetch.fetch(site.url("/words"))).text == "a < b, said <the> page."
+        assert (await fetch.fetch(site.url("/notes.md"))).title == "Winds"
+
+
+async def test_a_document_may_be_larger_than_a_page_whatever_its_type(site, fetching):
+    long = pdf(*(f"Page {number} tells of the tide." for number in range(30)))
+    site.answers["/pdf"] = reply(long, content_type="application/octet-stream")
+    site.answers["/text"] = reply(b"word " * 1_000, content_type="application/octet-stream")
+    async with fetching(max_bytes=2_000) as fetch:
+        assert "Page 29" in (await fetch.fetch(site.url("/pdf"))).text
+        with pytest.raises(FetchFailure, match="larger than"):
+            await fetch.fetch(site.url("/text"))
 
 
 async def test_reads_pdf_page_by_page(site, fetching):

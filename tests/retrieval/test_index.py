@@ -285,11 +285,23 @@ async def test_identifiers_are_found_whole_before_their_parts(index: DocumentInd
 async def test_chinese_and_japanese_are_findable(index: DocumentIndex, tmp_path: Path):
     folder = write(
         tmp_path / "notes",
-        {"zh.txt": "这本书讨论数据库的索引。", "ja.txt": "猫は一日の大半を眠って過ごします。"},
+        {
+            "zh.txt": "这本书讨论数据库的索引。",
+            "ja.txt": "猫は一日の大半を眠って過ごします。",
+            "mixed.txt": "使用Python编程很容易。",
+        },
     )
     await index.refresh(folder, InProcess())
     assert await urls(index, "数据库") == ["file:///notes/zh.txt"]
     assert await urls(index, "眠って") == ["file:///notes/ja.txt"]
+    for query in ("python", "编程", "Python编程"):
+        assert await urls(index, query) == ["file:///notes/mixed.txt"]
+
+
+async def test_characters_that_no_database_keeps_are_replaced(index: DocumentIndex, tmp_path: Path):
+    folder = write(tmp_path / "notes", {"a.txt": "Buoys. " * 900 + "The \0 quay is granite."})
+    assert (await index.refresh(folder, InProcess())).documents == 1
+    assert await urls(index, "granite") == ["file:///notes/a.txt"]
 
 
 async def test_a_long_query_is_asked_by_its_rarest_terms(place: Place, tmp_path: Path):

@@ -7,11 +7,12 @@ from pypdf import PdfWriter
 
 from research.engine.text import sentences
 from research.retrieval import pdftext
-from research.retrieval.extract import DOCX, PDF, extract
+from research.retrieval.extract import extract
 from research.retrieval.extracted import EmptyPage
 from research.retrieval.index import DocumentIndex
 from research.retrieval.passages import outline
 from research.retrieval.pool import TextPool
+from research.retrieval.sniffing import DOCX, PDF
 from tests.retrieval.folders import write
 from tests.retrieval.papers import pdf, rewritten, scan, word, written
 
@@ -125,6 +126,11 @@ def test_a_word_document_without_text_says_why():
     assert reason(word(), DOCX) == "the document holds no readable text"
     assert reason(b"PK\x03\x04 junk", DOCX) == "the document is damaged and cannot be read"
     assert "protected by a password" in reason(b"\xd0\xcf\x11\xe0" + b"\0" * 600, DOCX)
+
+
+def test_a_pdf_of_one_like_line_a_page_keeps_its_lines():
+    text = extract(pdf(*(f"Buoy {at} lies at the mole." for at in range(6))), PDF, URL).text
+    assert "## Page 6\n\nBuoy 5 lies at the mole." in text
 
 
 async def test_both_are_found_in_a_folder_and_broken_ones_are_listed(tmp_path):

@@ -22,6 +22,13 @@ def test_finds_identifiers_whole_and_by_their_parts():
     assert {"autovacuum", "threshold", "join", "read"} <= set(terms.words)
 
 
+def test_parts_are_words_that_stand_in_names_only():
+    terms = query_terms("Does autovacuum_vacuum_threshold matter to a vacuum in read-only mode?")
+    assert terms.identifiers == ("autovacuum vacuum threshold", "read only")
+    assert terms.parts == {"autovacuum", "threshold"}
+    assert query_terms("数据库").parts == frozenset()
+
+
 def test_splits_chinese_into_bigrams():
     assert query_terms("数据库").words == ("数据", "据库")
     assert extra_terms("关于数据库的书") == "关于 于数 数据 据库 库的 的书"
