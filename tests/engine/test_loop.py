@@ -464,12 +464,12 @@ def many_gaps(answer: Any) -> Any:
 
 def flattering(answer: Any) -> Any:
     return {**answer, "dimensions": GOOD, "overall": 10, "ready": True, "has_gaps": False,
-            "gaps": [], "sub_questions": []}  # fmt: skip
+            "gaps": [], "unanswered": []}  # fmt: skip
 
 
 def never_ready(answer: Any) -> Any:
     return {**answer, "dimensions": dict.fromkeys(GOOD, -99), "ready": False, "has_gaps": True,
-            "sub_questions": [{"id": "A1", "answered": False}, {"id": "Z9", "answered": False}],
+            "unanswered": ["A1", "Z9"],
             "gaps": [{"text": "More", "sub_question": "A1", "query": "more", "critical": True}],
             "directions": ["more"] * 500}  # fmt: skip
 
@@ -501,17 +501,12 @@ HOSTILE: dict[str, dict[str, Any]] = {
     },
     "false sentences on true evidence": {
         "draft": lambda _: {
-            "short_answer": [{"text": "It was lit in 1666.", "evidence": ["E1"]}],
-            "sections": [
-                {
-                    "sub_question": "A1",
-                    "statements": [
-                        {"text": "Pirates never lit it in 1666.", "evidence": ["E1", "E2"]},
-                        {"text": "It cost 99 crowns in 1666.", "evidence": []},
-                        {"text": "In 1666 it burned down.", "evidence": ["E4711"]},
-                    ],
-                }
+            "statements": [
+                "Pirates never lit it in 1666. [E1, E2]",
+                "It cost 99 crowns in 1666.",
+                "In 1666 it burned down. [E4711]",
             ],
+            "short_answer": ["It was lit in 1666. [E1]", "2", "4711"],
         },
         "repair": lambda _: {
             "statements": [

@@ -159,9 +159,8 @@ def test_every_stage_but_the_report_is_left_by_its_gate_or_an_early_end() -> Non
 
 def liar(answer: Any) -> Any:
     """Most statements say what no quote says."""
-    false = [{"text": f"It fell in {1800 + n}.", "evidence": ["E1"]} for n in range(20)]
-    [first, *rest] = answer["sections"]
-    return {**answer, "sections": [{**first, "statements": first["statements"] + false}, *rest]}
+    false = [f"It fell in {1800 + n}. [E1]" for n in range(20)]
+    return {**answer, "statements": answer["statements"] + false}
 
 
 def lying_once(world: World) -> None:
