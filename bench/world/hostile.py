@@ -54,7 +54,7 @@ def _always_stop(task: str, answer: Answer, prompt: str, false: list[str]) -> No
     """All is answered, all is excellent, nothing more is needed."""
     if task == "assess":
         _set_marks(answer, 10.0)
-        answer.update(unanswered=[], has_gaps=False, gaps=[], directions=[], ready=True)
+        answer.update(unanswered=[], gaps=[], directions=[], ready=True)
     if task == "bare_read":
         answer["queries"] = []
 
@@ -66,7 +66,7 @@ def _always_continue(task: str, answer: Answer, prompt: str, false: list[str]) -
     if task == "assess":
         _set_marks(answer, 2.0)
         unanswered = [line.id for line in envelope.lines("SUB-QUESTIONS")]
-        answer.update(unanswered=unanswered, has_gaps=True, ready=False)
+        answer.update(unanswered=unanswered, ready=False)
         answer["gaps"] = [_endless_gap(made + at) for at in range(3)]
     if task == "bare_read":
         answer["queries"] = [_endless_gap(made)["query"]]

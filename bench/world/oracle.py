@@ -137,21 +137,20 @@ def assess(envelope: Envelope, schema: Schema) -> Answer:
         "dimensions": {
             "completeness": whole,
             "depth": whole,
-            "reliability": max(1.0, reliability),
+            "reliability": max(1, reliability),
             "actionability": whole,
         },
         "overall": whole,
         "reasoning": f"{found.met} of {found.met + len(found.wants)} things asked for are found.",
         "unanswered": [sub.id for sub in subs if not _answered(sub, known)],
-        "has_gaps": bool(found.wants),
         "gaps": [_gap(want, subs, searched) for want in found.wants],
         "directions": [],
         "ready": found.met > 0 and not found.wants,
     }
 
 
-def _mark(share: float) -> float:
-    return round(1 + 9 * share, 1)
+def _mark(share: float) -> int:
+    return round(1 + 9 * share)
 
 
 def _answered(sub: Line, known: Sequence[Statement]) -> bool:

@@ -288,7 +288,6 @@ class Oracle:
             "overall": 9 if not gaps else 4,
             "reasoning": f"{len(gaps)} parts are missing.",
             "unanswered": [i for i, _ in missing],
-            "has_gaps": bool(gaps),
             "gaps": gaps,
             "directions": [],
             "ready": not gaps,

@@ -51,7 +51,7 @@ def unsure(model: Oracle) -> None:
     def twist(answer: Answer) -> Answer:
         if not next(rounds, False):
             return answer
-        return {**answer, "ready": False, "has_gaps": True, "gaps": [GAP],
+        return {**answer, "ready": False, "gaps": [GAP],
                 "dimensions": dict.fromkeys(answer["dimensions"], 3)}  # fmt: skip
 
     model.twists["assess"] = twist

@@ -130,7 +130,7 @@ def stuck() -> World:
     world = World(Web([page("https://coast.example/", LIT, "Harrow Point lighthouse")]))
     world.model = Oracle(SIMPLE)
     world.model.twists["assess"] = lambda answer: {
-        **answer, "ready": False, "has_gaps": False, "gaps": []
+        **answer, "ready": False, "gaps": []
     }  # fmt: skip
     return world
 
@@ -158,7 +158,6 @@ def slow() -> World:
 ONGOING: dict[str, Any] = {
     "dimensions": {"completeness": 3, "depth": 3, "reliability": 3, "actionability": 3},
     "ready": False,
-    "has_gaps": True,
     "gaps": [
         {"text": "Height", "sub_question": "A1", "query": "harbour tower height", "critical": True}
     ],
@@ -459,16 +458,16 @@ def many_gaps(answer: Any) -> Any:
          "critical": True}
         for n in range(10_000)
     ]  # fmt: skip
-    return {**answer, "has_gaps": True, "gaps": gaps, "ready": False}
+    return {**answer, "gaps": gaps, "ready": False}
 
 
 def flattering(answer: Any) -> Any:
-    return {**answer, "dimensions": GOOD, "overall": 10, "ready": True, "has_gaps": False,
-            "gaps": [], "unanswered": []}  # fmt: skip
+    return {**answer, "dimensions": GOOD, "overall": 10, "ready": True, "gaps": [],
+            "unanswered": []}  # fmt: skip
 
 
 def never_ready(answer: Any) -> Any:
-    return {**answer, "dimensions": dict.fromkeys(GOOD, -99), "ready": False, "has_gaps": True,
+    return {**answer, "dimensions": dict.fromkeys(GOOD, -99), "ready": False,
             "unanswered": ["A1", "Z9"],
             "gaps": [{"text": "More", "sub_question": "A1", "query": "more", "critical": True}],
             "directions": ["more"] * 500}  # fmt: skip
@@ -521,7 +520,6 @@ HOSTILE: dict[str, dict[str, Any]] = {
         "assess": lambda a: {
             **a,
             "ready": False,
-            "has_gaps": True,
             "gaps": [{"text": "\ud800\x00 tide", "sub_question": "", "query": "\udfff tide\x00",
                       "critical": True}],
         }

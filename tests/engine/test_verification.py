@@ -132,7 +132,7 @@ async def test_an_early_end_goes_to_the_report_without_verification() -> None:
     assert world.model is not None
     world.model.twists["assess"] = lambda answer: {
         **answer, "dimensions": dict.fromkeys(answer["dimensions"], 3), "ready": False,
-        "has_gaps": True, "gaps": [{"text": "Sails", "sub_question": "A1", "query": "Orrin sails",
+        "gaps": [{"text": "Sails", "sub_question": "A1", "query": "Orrin sails",
                                     "critical": True}],
     }  # fmt: skip
     ran = await asked(world)

@@ -321,7 +321,6 @@ def _assess(sections: Mapping[str, str], script: Script) -> Answer:
         "overall": 9,
         "reasoning": f"{len(asked) - len(gaps)} of {len(asked)} sub-questions have a finding.",
         "unanswered": [i for i, _ in asked if i not in found],
-        "has_gaps": bool(gaps),
         "gaps": gaps,
         "directions": [],
         "ready": not gaps,

@@ -43,7 +43,6 @@ class AssessAnswer(Answer):
     overall: float
     reasoning: str
     unanswered: list[str]
-    has_gaps: bool
     gaps: list[AssessedGap]
     directions: list[str]
     ready: bool
@@ -110,7 +109,7 @@ def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
         _mark(answer.overall),
         normalise(answer.reasoning),
         frozenset(answer.unanswered),
-        tuple(gaps) if answer.has_gaps else (),
+        tuple(gaps),
         tuple(d for d in answer.directions if d.strip())[:5],
         answer.ready,
         by_model=True,
