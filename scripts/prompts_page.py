@@ -38,10 +38,8 @@ async def requests() -> list[ModelRequest]:
 
 
 def _overstated(draft: dict[str, Any]) -> dict[str, Any]:
-    [first, *_] = draft["sections"]
-    statement = first["statements"][0]
-    statement["text"] = statement["text"].rstrip(".") + " in 1803."
-    return draft
+    first, *others = draft["statements"]
+    return {**draft, "statements": [first.replace(". [", " in 1803. ["), *others]}
 
 
 def _shown(asked: Iterable[ModelRequest]) -> Iterable[str]:

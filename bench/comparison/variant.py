@@ -68,7 +68,7 @@ def _forced(rule: object, topics: object) -> Iterator[None]:
     """Rounds by the rule and topics given, and none after them: no verification, no reopening."""
     with (
         without_verification(),
-        patch.multiple(verdict, decide=rule, next_topics=topics),
+        patch.multiple(verdict, decide=rule, next_topics=topics, begin_draft=_nothing),
         patch.object(loop, "reopens", _never),
     ):
         yield
@@ -82,6 +82,10 @@ def without_verification() -> Iterator[None]:
 
 def _none(*_: object) -> list[Evidence]:
     return []
+
+
+async def _nothing(*_: object) -> None:
+    """No draft is begun before the depth is reached."""
 
 
 def _never(*_: object) -> bool:

@@ -54,9 +54,7 @@ def _always_stop(task: str, answer: Answer, prompt: str, false: list[str]) -> No
     """All is answered, all is excellent, nothing more is needed."""
     if task == "assess":
         _set_marks(answer, 10.0)
-        answer.update(has_gaps=False, gaps=[], directions=[], ready=True)
-        for sub in answer["sub_questions"]:
-            sub["answered"] = True
+        answer.update(unanswered=[], gaps=[], directions=[], ready=True)
     if task == "bare_read":
         answer["queries"] = []
 
@@ -67,9 +65,8 @@ def _always_continue(task: str, answer: Answer, prompt: str, false: list[str]) -
     made = len(envelope.items("ALREADY SEARCHED"))
     if task == "assess":
         _set_marks(answer, 2.0)
-        answer.update(has_gaps=True, ready=False)
-        for sub in answer["sub_questions"]:
-            sub["answered"] = False
+        unanswered = [line.id for line in envelope.lines("SUB-QUESTIONS")]
+        answer.update(unanswered=unanswered, ready=False)
         answer["gaps"] = [_endless_gap(made + at) for at in range(3)]
     if task == "bare_read":
         answer["queries"] = [_endless_gap(made)["query"]]
@@ -97,7 +94,7 @@ def _inventing(task: str, answer: Answer, prompt: str, false: list[str]) -> None
             false.append(claim)
     if task == "draft":
         claim = "The Unheard Lyceum decided it in the year 1644."
-        answer["short_answer"].append({"text": claim, "evidence": ["E9999"]})
+        answer["short_answer"].append(f"{claim} [E9999]")
         false.append(claim)
     if task in {"tree_extract", "bare_read"}:
         _add_text(answer, "The Unheard Lyceum keeps 9900000 crates of it.", false)
@@ -122,13 +119,24 @@ def _false_claims(task: str, answer: Answer, prompt: str, false: list[str]) -> N
     if task == "read":
         parts = answer["findings"]
     if task == "draft":
-        parts = [s for section in answer["sections"] for s in section["statements"]][::2]
+        claims = {line.id: line.text for line in Envelope.of(prompt).lines("EVIDENCE")}
+        answer["statements"][::2] = [
+            _restated(f"{claims[said]} [{said}]" if said in claims else said, at, false)
+            for at, said in enumerate(answer["statements"][::2])
+        ]
     if task == "tree_extract":
         parts = answer["learnings"]
     for at, part in enumerate(parts):
         key = "claim" if "claim" in part else "text"
         part[key] = altered(part[key], at)
         false.append(part[key])
+
+
+def _restated(said: str, turn: int, false: list[str]) -> str:
+    """A statement altered, with the ids that it cited."""
+    text, bracket, ids = said.rpartition(" [")
+    false.append(altered(text, turn))
+    return f"{false[-1]}{bracket}{ids}"
 
 
 def altered(claim: str, turn: int) -> str:

@@ -42,18 +42,21 @@ def guessed(envelope: Envelope) -> str:
 def intake(envelope: Envelope, schema: Schema) -> Answer:
     wants = needs([envelope.question], ()).wants
     line = any(want.call.line for want in wants)
-    parts = [{"question": want.text, "query": want.query()} for want in wants]
-    whole = {"question": envelope.question, "query": envelope.question}
-    return {
-        "clarifying_questions": [],
-        "brief": f"What is asked: {envelope.question}",
+    planned = {
         "complexity": "complex" if line else "ordinary" if len(wants) > 1 else "simple",
         "language": "en",
-        "sub_questions": parts or [whole],
+        "brief": "",
+        "sub_questions": [want.text for want in wants] or [envelope.question],
+        "queries": [want.query() for want in wants] or [envelope.question],
+    }
+    asked = {
+        "clarifying_questions": [],
         "scope": "What the question names, and what its answers name in turn.",
         "evidence_strategy": "Sentences that state the fact, from more than one site.",
         "output_format": "A sentence for each fact.",
     }
+    named = schema.get("properties", asked)
+    return planned | {key: value for key, value in asked.items() if key in named}
 
 
 def follow_up(envelope: Envelope, schema: Schema) -> Answer:
@@ -134,21 +137,20 @@ def assess(envelope: Envelope, schema: Schema) -> Answer:
         "dimensions": {
             "completeness": whole,
             "depth": whole,
-            "reliability": max(1.0, reliability),
+            "reliability": max(1, reliability),
             "actionability": whole,
         },
         "overall": whole,
         "reasoning": f"{found.met} of {found.met + len(found.wants)} things asked for are found.",
-        "sub_questions": [{"id": sub.id, "answered": _answered(sub, known)} for sub in subs],
-        "has_gaps": bool(found.wants),
+        "unanswered": [sub.id for sub in subs if not _answered(sub, known)],
         "gaps": [_gap(want, subs, searched) for want in found.wants],
         "directions": [],
         "ready": found.met > 0 and not found.wants,
     }
 
 
-def _mark(share: float) -> float:
-    return round(1 + 9 * share, 1)
+def _mark(share: float) -> int:
+    return round(1 + 9 * share)
 
 
 def _answered(sub: Line, known: Sequence[Statement]) -> bool:
@@ -172,6 +174,7 @@ def _gap(want: Want, subs: Sequence[Line], searched: Sequence[str]) -> Answer:
 
 def draft(envelope: Envelope, schema: Schema) -> Answer:
     evidence = envelope.lines("EVIDENCE")
+    claims = {line.id: line.text for line in evidence}
     quotes = _quotes(envelope)
     sections: dict[str, dict[str, list[str]]] = {
         sub.id: {} for sub in envelope.lines("SUB-QUESTIONS")
@@ -179,14 +182,13 @@ def draft(envelope: Envelope, schema: Schema) -> Answer:
     for line in evidence:
         text = _sentence(line, quotes.get(line.id, []))
         sections.setdefault(line.note.strip(), {}).setdefault(text, []).append(line.id)
-    written = {
-        sub: [{"text": text, "evidence": ids} for text, ids in statements.items()]
-        for sub, statements in sections.items()
-        if statements
-    }
+    stated = [each for statements in sections.values() for each in statements.items()]
     return {
-        "short_answer": _short([s for statements in written.values() for s in statements]),
-        "sections": [{"sub_question": sub, "statements": s} for sub, s in written.items()],
+        "statements": [
+            ids[0] if [claims[i] for i in ids] == [text] else f"{text} [{', '.join(ids)}]"
+            for text, ids in stated
+        ],
+        "short_answer": _short([text for text, _ in stated]),
     }
 
 
@@ -208,14 +210,15 @@ def _quotes(envelope: Envelope) -> dict[str, list[str]]:
     return found
 
 
-def _short(statements: Sequence[Answer]) -> list[Answer]:
-    kept: list[Answer] = []
+def _short(statements: Sequence[str]) -> list[str]:
+    """The numbers of the first statements that fit into the short answer."""
+    kept: list[str] = []
     room = SHORT_ANSWER_WORDS
-    for statement in statements:
-        room -= len(statement["text"].split())
+    for number, text in enumerate(statements, 1):
+        room -= len(text.split())
         if room < 0 and kept:
             break
-        kept.append(statement)
+        kept.append(str(number))
     return kept
 
 

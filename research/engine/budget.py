@@ -185,6 +185,12 @@ class Meter:
         else:
             self.paid_model(task, spent)
 
+    def prompt_only(self, request: ModelRequest, model: str) -> ModelAnswer:
+        """What a call took that was given up before its answer: its prompt, by estimate."""
+        tokens = estimate_tokens(request)
+        dollars = self._dollars(request.role, tokens, 0) if self.rates else None
+        return ModelAnswer("", model, tokens, 0, tokens_estimated=True, cost_usd=dollars)
+
     def answered(self, task: str) -> None:
         """The model gave a usable answer to a task."""
         self.usage.answers[task] = self.usage.answers.get(task, 0) + 1
@@ -235,6 +241,12 @@ class Meter:
             if counts and limit is not None and (taken + wanted > limit or taken >= limit):
                 return reason
         return None
+
+    def holds_two_reports(self, seconds: float) -> bool:
+        """Whether the budget is wide enough for a report that may be written in vain."""
+        kept = self._report_share()
+        two = Spent(0, 2 * kept.calls, 2 * kept.tokens, 2 * kept.dollars)
+        return self.short_of(two, seconds, has_model=True) is None
 
     def snapshot(self) -> Usage:
         usage = self.usage

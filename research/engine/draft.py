@@ -13,6 +13,7 @@ from research.engine.text import normalise
 
 CONNECTIONS = 10
 _IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
+_ID = re.compile(r"E\d+")
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,26 @@ class Fault:
     number: int
     statement: Statement
     reason: str
+
+
+def cited(text: str, ledger: Ledger) -> Statement:
+    """A sentence and the ids in brackets in it, or the claim that an id alone stands for."""
+    alone = text.strip(" []")
+    if _ID.fullmatch(alone):
+        record = ledger.book.records.get(alone)
+        return statement_of(record.claim if record else "", [alone])
+    return statement_of(text, [i for group in _IDS.findall(text) for i in _ID.findall(group)])
+
+
+def statement_of(text: str, evidence: Iterable[str]) -> Statement:
+    """The sentence without ids that the model wrote into it, and the ids that it cites."""
+    return Statement(without_ids(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))
+
+
+def aspect_of(statement: Statement, ledger: Ledger) -> str | None:
+    """The sub-question of the first evidence that a statement cites."""
+    records = (ledger.book.records.get(i) for i in statement.evidence)
+    return next((r.aspect_id for r in records if r and r.aspect_id in ledger.aspects), None)
 
 
 def without_ids(text: str) -> str:

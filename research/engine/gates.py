@@ -21,6 +21,9 @@ from research.engine.records import (
 )
 from research.engine.relevance import relevance
 
+ASKED: tuple[GateName, ...] = ("overview", "deep_research", "evidence")
+"""The gates that the rules of quality wait for."""
+
 TRIED = 2
 CORROBORATED = 2
 VERIFIED_AT_ONCE = 3
@@ -52,6 +55,12 @@ def evaluate(
         gate: _result(gate, round_number, looked_at, threshold, exhausted, at)
         for gate, (looked_at, threshold) in criteria.items()
     }
+
+
+def ask_for_more(ledger: Ledger, limits: Limits, config: ResearchConfig) -> bool:
+    """Whether the evidence gate or Gates 1 and 2 are not passed as the ledger stands."""
+    standing = evaluate(ledger, limits, config, ledger.round.number, True, datetime.min)
+    return any(standing[gate].decision != "pass" for gate in ASKED)
 
 
 def _result(

@@ -140,7 +140,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     searches = max((len(item.searched) for item in work), default=1)
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
-    most = min(run.limits.pages_per_round - here, _fetches_left(run))
+    most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
     chosen = choose_pages(wanted, most, room, run.tried)
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
@@ -149,6 +149,15 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     spares = choose_pages(wanted, min(taken, _fetches_left(run) - taken), room, run.tried)
     for item, urls in zip(work, spares, strict=True):
         item.spares = urls
+
+
+def _pages_of_a_round(run: Run, topics: int) -> int:
+    """By complexity, or where many topics share a round, for each as many pages as its
+    sub-question needs sources and one to spare, unless a knob says how many.
+    """
+    least = topics * (run.limits.sources_per_aspect + 1)
+    most = run.limits.pages_per_round
+    return most if run.config.max_pages_per_round else max(most, least)
 
 
 def choose_best(run: Run, work: Sequence[Work], most: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from research.engine.assessment import Assessment
 from research.engine.budget import Spent
@@ -15,6 +16,9 @@ from research.engine.records import Action, Complexity, Plan, Problem, RunState,
 from research.engine.seed import IdsUsed, Seed, Shape
 from research.engine.tools import SearchHit
 from research.engine.topics import Topic, first_topics
+
+if TYPE_CHECKING:
+    from research.engine.tasks.draft import Begun
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +61,7 @@ class Run:
     those whose pages did not come in time, with their sub-question. `marks` are what was spent
     at each boundary. `wished` is the round that a person wants to see, `last` the budget that
     ends the run after the present round. `earned` are the rounds' scores, and `assessment` is
-    the last one that was made.
+    the last one that was made. `begun` is a draft that nobody knows yet to be needed.
     """
 
     question: Question
@@ -73,6 +77,7 @@ class Run:
     last: StopReason | None = None
     earned: list[float] = field(default_factory=list)
     assessment: Assessment | None = None
+    begun: Begun | None = None
     is_verified: bool = False
     is_reopened: bool = False
     _ledger: Ledger | None = None

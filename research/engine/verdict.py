@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
+from research.engine.ahead import begin_draft, settle_draft
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge
@@ -46,8 +47,11 @@ SAME_GAP = 0.6
 async def close_round(run: Run) -> Decision:
     """Judge the round and decide; the next round's topics are ready when it goes on."""
     run.doing("Judging what was found")
+    await begin_draft(run)
     assessment = await assess(run, f"round/{run.ledger.round.number}/assess")
-    return await settle(run, assessment)
+    decision = await settle(run, assessment)
+    await settle_draft(run, decision)
+    return decision
 
 
 async def settle(run: Run, assessment: Assessment) -> Decision:
@@ -241,7 +245,6 @@ async def _situation(
     fresh = choose(
         run.candidates, ledger, len(run.candidates), run.config.duplicate_topic_similarity_threshold
     )
-    asked: tuple[GateName, ...] = ("overview", "deep_research", "evidence")
     return Situation(
         rounds=number,
         soft_end=run.limits.rounds,
@@ -250,7 +253,7 @@ async def _situation(
         supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
         open_gaps=len(ledger.open_gaps()),
         critical_gaps=sum(gap.critical for gap in ledger.open_gaps()),
-        gates_open=any(results[gate].decision == "retry" for gate in asked),
+        gates_open=any(results[gate].decision == "retry" for gate in gates.ASKED),
         had_news=news,
         topics_left=len(fresh.topics),
         units=len(ledger.topics),

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 from bench.comparison.running import Bench
 from bench.world import oracle
-from bench.world.facts import Question
+from bench.world.facts import Fact, Question
 from bench.world.generate import build_world
+from bench.world.grammar import FORMS
 from bench.world.running import running_world
 from research.engine.tasks.ask import Answer, parse
 from research.engine.tasks.assess import AssessAnswer
 from research.engine.tasks.draft import DraftAnswer, RepairAnswer
-from research.engine.tasks.intake import IntakeAnswer
+from research.engine.tasks.intake import PlanAnswer
 from research.engine.tasks.read import ReadAnswer
 from tests.bench import prompts
 from tests.bench.honesty import leaks
@@ -77,8 +78,8 @@ def prompted(draw: st.DrawFn, tasks: tuple[str, ...] = TASKS) -> tuple[int, str,
     found = [
         (f"A{1 + at % 2}", world.facts[fact].statement.claim()) for at, fact in enumerate(facts)
     ]
-    subs = [want["question"] for want in _plan(question)]
-    searched = draw(st.lists(st.sampled_from([want["query"] for want in _plan(question)])))
+    subs = _plan(question)["sub_questions"]
+    searched = draw(st.lists(st.sampled_from(_plan(question)["queries"])))
     task = draw(st.sampled_from(tasks))
     return seed, task, PROMPTS[task](Told(asked, subs, told, found, searched))
 
@@ -87,11 +88,8 @@ def _one_line(text: str) -> bool:
     return "\n" not in text and text.isprintable()
 
 
-def _plan(question: Question) -> list[dict[str, str]]:
-    planned: list[dict[str, str]] = oracle.answer("intake", prompts.intake(question.text))[
-        "sub_questions"
-    ]
-    return planned
+def _plan(question: Question) -> dict[str, list[str]]:
+    return oracle.answer("intake", prompts.intake(question.text))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -140,16 +138,23 @@ def test_facts_put_together_anew_are_found_out() -> None:
 
 
 def _told(question: Question) -> Told:
-    """All that a question needs, but for the facts of its last hop; so something is open."""
+    """All that a question needs, but for the facts of its last hop; so something is open.
+
+    Findings are in the words of a page, so that an id alone does not stand for what to write.
+    """
     world = build_world(6, PER_KIND)
     pages = [p for p in world.pages if set(p.facts) & set(question.needed)]
     return Told(
         question.text,
-        [want["question"] for want in _plan(question)],
+        _plan(question)["sub_questions"],
         [prompts.sentences_of(page) for page in pages],
-        [("A1", world.facts[fact].statement.claim()) for hop in question.hops[:-1] for fact in hop],
+        [("A1", _as_a_page_says(world.facts[f])) for hop in question.hops[:-1] for f in hop],
         ["something else"],
     )
+
+
+def _as_a_page_says(fact: Fact) -> str:
+    return fact.statement.worded(FORMS[fact.statement.kind][0])
 
 
 @given(prompted())
@@ -186,10 +191,10 @@ def test_it_is_ready_only_when_every_needed_fact_is_in_the_prompt(
         for fact in question.needed
         if fact not in lacking
     ]
-    subs = [part["question"] for part in _plan(question)]
+    subs = _plan(question)["sub_questions"]
     answer = oracle.answer("assess", prompts.assess(question.text, subs, found))
     assert answer["ready"] == (not lacking)
-    assert bool(answer["gaps"]) == bool(lacking) == answer["has_gaps"]
+    assert bool(answer["gaps"]) == bool(lacking)
 
 
 def test_it_is_never_ready_on_a_question_that_nothing_answers() -> None:
@@ -201,7 +206,7 @@ def test_it_is_never_ready_on_a_question_that_nothing_answers() -> None:
 def test_it_asks_for_a_next_name_only_once_a_finding_gave_it() -> None:
     world = build_world(6, 2)
     question = world.of_kind("complex")[0]
-    subs = [part["question"] for part in _plan(question)]
+    subs = _plan(question)["sub_questions"]
     found: list[prompts.Finding] = []
     for name, hop in zip([*question.chain, None], question.hops, strict=True):
         before = oracle.answer("assess", prompts.assess(question.text, subs, found))
@@ -220,7 +225,7 @@ def test_a_page_that_names_the_next_thing_gives_a_lead() -> None:
     question = world.of_kind("complex")[0]
     link = next(f for f in question.hops[0] if world.facts[f].statement.kind == "link")
     page = world.stating(link)[0]
-    subs = [part["question"] for part in _plan(question)]
+    subs = _plan(question)["sub_questions"]
     answer = oracle.answer("read", prompts.read(question.text, subs, [prompts.sentences_of(page)]))
     assert [lead["topic"] for lead in answer["leads"]] == [question.chain[0]]
 
@@ -246,7 +251,7 @@ def test_a_tree_gets_as_many_queries_as_it_asks_for() -> None:
 
 
 SCHEMAS: dict[str, type[Answer]] = {
-    "intake": IntakeAnswer,
+    "intake": PlanAnswer,
     "read": ReadAnswer,
     "assess": AssessAnswer,
     "draft": DraftAnswer,

@@ -237,9 +237,8 @@ class Oracle:
             "brief": f"What is asked: {sections['QUESTION']}",
             "complexity": self.script.complexity,
             "language": "en",
-            "sub_questions": [
-                {"question": part.question, "query": part.query} for part in self.script.parts
-            ],
+            "sub_questions": [part.question for part in self.script.parts],
+            "queries": [part.query for part in self.script.parts],
             "scope": "This question only.",
             "evidence_strategy": "Pages that say it.",
             "output_format": "A few sentences.",
@@ -288,8 +287,7 @@ class Oracle:
             "dimensions": MARKS if not gaps else {**MARKS, "completeness": 4, "depth": 4},
             "overall": 9 if not gaps else 4,
             "reasoning": f"{len(gaps)} parts are missing.",
-            "sub_questions": [{"id": i, "answered": i in found} for i, _ in aspects],
-            "has_gaps": bool(gaps),
+            "unanswered": [i for i, _ in missing],
             "gaps": gaps,
             "directions": [],
             "ready": not gaps,
@@ -297,19 +295,8 @@ class Oracle:
 
     def _draft(self, sections: Mapping[str, str]) -> Answer:
         evidence = [(i, a, words) for i, a, words in lines_of(sections["EVIDENCE"]) if a]
-        aspects = dict.fromkeys(aspect for _, aspect, _ in evidence)
-        return {
-            "short_answer": [{"text": words, "evidence": [i]} for i, _, words in evidence[:1]],
-            "sections": [
-                {
-                    "sub_question": aspect,
-                    "statements": [
-                        {"text": words, "evidence": [i]} for i, a, words in evidence if a == aspect
-                    ],
-                }
-                for aspect in aspects
-            ],
-        }
+        statements = [f"{words} [{i}]" for i, _, words in evidence]
+        return {"statements": statements, "short_answer": statements[:1]}
 
     def _repair(self, sections: Mapping[str, str]) -> Answer:
         words = {i: text for i, _, text in lines_of(sections["EVIDENCE"])}

@@ -407,7 +407,7 @@ def sea(rounds: int) -> World:
 
     def more(answer: Any) -> Any:
         named = [f"ship{next(turn)} {words[n]}" for n in (1, 2)]
-        return {**answer, **ONGOING, "sub_questions": [], "directions": named}
+        return {**answer, **ONGOING, "unanswered": [], "directions": named}
 
     world.model.twists["assess"] = more
     return world

@@ -130,7 +130,7 @@ def stuck() -> World:
     world = World(Web([page("https://coast.example/", LIT, "Harrow Point lighthouse")]))
     world.model = Oracle(SIMPLE)
     world.model.twists["assess"] = lambda answer: {
-        **answer, "ready": False, "has_gaps": False, "gaps": []
+        **answer, "ready": False, "gaps": []
     }  # fmt: skip
     return world
 
@@ -158,7 +158,6 @@ def slow() -> World:
 ONGOING: dict[str, Any] = {
     "dimensions": {"completeness": 3, "depth": 3, "reliability": 3, "actionability": 3},
     "ready": False,
-    "has_gaps": True,
     "gaps": [
         {"text": "Height", "sub_question": "A1", "query": "harbour tower height", "critical": True}
     ],
@@ -459,17 +458,17 @@ def many_gaps(answer: Any) -> Any:
          "critical": True}
         for n in range(10_000)
     ]  # fmt: skip
-    return {**answer, "has_gaps": True, "gaps": gaps, "ready": False}
+    return {**answer, "gaps": gaps, "ready": False}
 
 
 def flattering(answer: Any) -> Any:
-    return {**answer, "dimensions": GOOD, "overall": 10, "ready": True, "has_gaps": False,
-            "gaps": [], "sub_questions": []}  # fmt: skip
+    return {**answer, "dimensions": GOOD, "overall": 10, "ready": True, "gaps": [],
+            "unanswered": []}  # fmt: skip
 
 
 def never_ready(answer: Any) -> Any:
-    return {**answer, "dimensions": dict.fromkeys(GOOD, -99), "ready": False, "has_gaps": True,
-            "sub_questions": [{"id": "A1", "answered": False}, {"id": "Z9", "answered": False}],
+    return {**answer, "dimensions": dict.fromkeys(GOOD, -99), "ready": False,
+            "unanswered": ["A1", "Z9"],
             "gaps": [{"text": "More", "sub_question": "A1", "query": "more", "critical": True}],
             "directions": ["more"] * 500}  # fmt: skip
 
@@ -501,17 +500,12 @@ HOSTILE: dict[str, dict[str, Any]] = {
     },
     "false sentences on true evidence": {
         "draft": lambda _: {
-            "short_answer": [{"text": "It was lit in 1666.", "evidence": ["E1"]}],
-            "sections": [
-                {
-                    "sub_question": "A1",
-                    "statements": [
-                        {"text": "Pirates never lit it in 1666.", "evidence": ["E1", "E2"]},
-                        {"text": "It cost 99 crowns in 1666.", "evidence": []},
-                        {"text": "In 1666 it burned down.", "evidence": ["E4711"]},
-                    ],
-                }
+            "statements": [
+                "Pirates never lit it in 1666. [E1, E2]",
+                "It cost 99 crowns in 1666.",
+                "In 1666 it burned down. [E4711]",
             ],
+            "short_answer": ["It was lit in 1666. [E1]", "2", "4711"],
         },
         "repair": lambda _: {
             "statements": [
@@ -526,7 +520,6 @@ HOSTILE: dict[str, dict[str, Any]] = {
         "assess": lambda a: {
             **a,
             "ready": False,
-            "has_gaps": True,
             "gaps": [{"text": "\ud800\x00 tide", "sub_question": "", "query": "\udfff tide\x00",
                       "critical": True}],
         }

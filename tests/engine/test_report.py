@@ -9,7 +9,9 @@ from tests.engine.scripted import (
     DESIGNED,
     LIT,
     LIT_TOO,
+    OWNED,
     SIMPLE,
+    TRAINED,
     Answer,
     Oracle,
     Part,
@@ -29,11 +31,6 @@ async def drafted(draft: Answer | None = None, **twists: object) -> tuple[Oracle
         world.model.twists["draft"] = lambda _: draft
     world.model.twists |= twists  # type: ignore[arg-type]
     return world.model, await world.ask(SIMPLE.question)
-
-
-def section(*statements: tuple[str, list[str]], aspect: str = "A1") -> Answer:
-    said = [{"text": text, "evidence": ids} for text, ids in statements]
-    return {"sub_question": aspect, "statements": said}
 
 
 def check_markers(ran: Ran) -> None:
@@ -67,7 +64,7 @@ async def test_a_report_answers_first_and_names_its_sources() -> None:
 
 async def test_a_faulty_statement_is_repaired_once() -> None:
     wrong = LIT.replace("1887", "1889")
-    model, ran = await drafted({"short_answer": [], "sections": [section((wrong, ["E1"]))]})
+    model, ran = await drafted({"statements": [f"{wrong} [E1]"], "short_answer": []})
     assert model.tasks[-2:] == ["draft", "repair"]
     assert f"[1] {wrong} (cites E1): number differs" in model.requests[-1].prompt
     assert "1889" not in ran.report.markdown
@@ -77,7 +74,7 @@ async def test_a_faulty_statement_is_repaired_once() -> None:
 
 async def test_what_the_repair_does_not_mend_is_cut_and_the_share_shown() -> None:
     wrong = LIT.replace("1887", "1889")
-    draft = {"short_answer": [], "sections": [section((wrong, ["E1"]), (LIT_TOO, ["E2"]))]}
+    draft = {"statements": [f"{wrong} [E1]", f"{LIT_TOO} [E2]"], "short_answer": []}
     model, ran = await drafted(
         draft,
         repair=lambda _: {"statements": [{"number": 1, "text": wrong, "evidence": ["E1"]}]},
@@ -90,7 +87,7 @@ async def test_what_the_repair_does_not_mend_is_cut_and_the_share_shown() -> Non
 
 async def test_a_repair_touches_only_what_was_faulty() -> None:
     wrong = LIT.replace("1887", "1889")
-    draft = {"short_answer": [], "sections": [section((wrong, ["E1"]), (LIT_TOO, ["E2"]))]}
+    draft = {"statements": [f"{wrong} [E1]", f"{LIT_TOO} [E2]"], "short_answer": []}
     other = {"number": 2, "text": "It is still in use.", "evidence": ["E2"]}
     _, ran = await drafted(draft, repair=lambda _: {"statements": [other]})
     assert LIT_TOO in ran.report.markdown
@@ -98,7 +95,7 @@ async def test_a_repair_touches_only_what_was_faulty() -> None:
 
 
 async def test_a_key_claim_that_was_left_out_comes_back_as_a_quotation() -> None:
-    _, ran = await drafted({"short_answer": [], "sections": []})
+    _, ran = await drafted({"statements": [], "short_answer": []})
     [key] = [record for record in ran.evidence if record.key]
     assert f"“{key.sources[0].quote}” [1]" in ran.report.markdown
     assert ran.report.short_answer
@@ -109,8 +106,8 @@ async def test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words()
     long = LIT.replace(
         "was first", "was, " + "as the old keepers of Harrow Point said, " * 4 + "first"
     )
-    short = [{"text": LIT, "evidence": ["E1"]}] + [{"text": long, "evidence": ["E1"]}] * 3
-    _, ran = await drafted({"short_answer": short, "sections": [section((LIT, ["E1"]))]})
+    short = ["1", *[f"{long} [E1]"] * 3]
+    _, ran = await drafted({"statements": [f"{LIT} [E1]"], "short_answer": short})
     assert words_in(re.sub(r"\[\d+\]", "", ran.report.short_answer)) <= 80
     assert ran.report.short_answer.startswith(f"{LIT} [1] {long} [1]")
     assert ran.report.short_answer.endswith("]")
@@ -121,8 +118,8 @@ async def test_d14_a_short_answer_of_one_endless_sentence_gives_way_to_a_short_o
     long = LIT.replace(
         "was first", "was, " + "as the keepers of Harrow Point said, " * 14 + "first"
     )
-    short = [{"text": long, "evidence": ["E1"]}]
-    _, ran = await drafted({"short_answer": short, "sections": [section((LIT, ["E1"]))]})
+    draft = {"statements": [f"{LIT} [E1]"], "short_answer": [f"{long} [E1]"]}
+    _, ran = await drafted(draft)
     assert ran.report.short_answer == f"{LIT} [1]"
 
 
@@ -132,7 +129,7 @@ async def test_d14_a_sub_question_stands_in_one_place_only() -> None:
     assert world.model is not None
     world.model.twists["assess"] = lambda answer: {
         **answer,
-        "sub_questions": [{**each, "answered": False} for each in answer["sub_questions"]],
+        "unanswered": ["A1", "A2", "A3"],
         "ready": False,
     }
     ran = await world.ask(CHAIN.question)
@@ -149,10 +146,7 @@ async def test_d14_every_answered_sub_question_has_a_section() -> None:
     script = Script(SIMPLE.question, parts, "ordinary")
     world = harbour(script)
     assert world.model is not None
-    world.model.twists["draft"] = lambda _: {
-        "short_answer": [],
-        "sections": [section((LIT, ["E1"]))],
-    }
+    world.model.twists["draft"] = lambda _: {"statements": [f"{LIT} [E1]"], "short_answer": []}
     ran = await world.ask(SIMPLE.question)
     assert ran.evidence[0].answers == ("A1", "A2")
     for aspect in ran.of(Aspect):
@@ -180,20 +174,47 @@ async def test_d14_only_searches_that_were_sent_count_as_tried() -> None:
     assert len(world.web.searched) == 2
 
 
-async def test_two_sections_on_one_sub_question_are_one() -> None:
-    parts = [
-        section((LIT, ["E1"])),
-        section((LIT_TOO, ["E2"])),
-        section(("x", ["E1"]), aspect="A9"),
-    ]
-    _, ran = await drafted({"short_answer": [], "sections": parts})
-    assert ran.report.markdown.count(f"## {SIMPLE.question}") == 1
-    assert LIT in ran.report.markdown and LIT_TOO in ran.report.markdown
+async def test_a_statement_stands_under_the_sub_question_of_its_evidence() -> None:
+    """One that cites nothing stays with the statement before it, wherever the model wrote it."""
+    world = harbour(CHAIN)
+    assert world.model is not None
+    connection = "So much for the light itself."
+
+    def mixed(draft: Answer) -> Answer:
+        first, *others = draft["statements"]
+        return {**draft, "statements": [*others, *[first] * 8, connection]}
+
+    world.model.twists["draft"] = mixed
+    ran = await world.ask(CHAIN.question)
+    parts = re.split(r"^## ", ran.report.markdown, flags=re.MULTILINE)
+    told = {part.partition("\n")[0]: part for part in parts}
+    for part, sentence in zip(CHAIN.parts, (DESIGNED, TRAINED, OWNED), strict=True):
+        assert sentence in told[part.question]
+    assert connection in told[CHAIN.parts[0].question]
+    check_markers(ran)
+
+
+async def test_a_number_in_the_short_answer_stands_for_a_statement() -> None:
+    """What is no statement's number is left out."""
+    short = ["2", "0", "3", "99", " "]
+    draft = {"statements": [f"{LIT} [E1]", f"{LIT_TOO} [E2]"], "short_answer": short}
+    _, ran = await drafted(draft)
+    assert re.sub(r" \[\d\]", "", ran.report.short_answer) == LIT_TOO
+
+
+async def test_an_id_alone_stands_for_the_claim_of_its_record() -> None:
+    """One of no record is left out."""
+    _, ran = await drafted({"statements": ["E2", "[E1]", "E99"], "short_answer": ["1", "3"]})
+    claims = {record.id: record.claim for record in ran.evidence}
+    assert re.sub(r" \[\d\]", "", ran.report.short_answer) == claims["E2"]
+    assert claims["E1"] in ran.report.markdown
+    assert ran.report.checks == Checks(statements=3, cited=3)
+    check_markers(ran)
 
 
 async def test_ids_within_a_model_s_sentence_are_no_words_of_the_report() -> None:
     text = LIT.replace(".", " [E1] (E1, E2).")
-    _, ran = await drafted({"short_answer": [], "sections": [section((text, ["[E1]"]))]})
+    _, ran = await drafted({"statements": [text], "short_answer": []})
     assert LIT in ran.report.markdown
     assert not re.search(r"\bE\d", ran.report.markdown)
     check_markers(ran)

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from research.engine import (
+    ahead,
     claims,
     copies,
     directives,
@@ -28,7 +29,9 @@ from research.engine import (
     stopping,
 )
 from research.engine.extractive import answering
+from research.engine.tasks import draft as drafting
 from tests.engine import (
+    test_ahead,
     test_claims,
     test_copies,
     test_directives,
@@ -178,6 +181,23 @@ TABLE = (
              (test_evidence.test_d5_a_record_answers_every_sub_question_that_it_was_found_for,)),
     Mutation("D5", ledger, "self.book.copies.add(page.sha256, page.text, page.independence_key)",
              "pass", (test_evidence.test_d5_a_near_copy_on_another_site_does_not_corroborate,)),
+    # the report that is begun ahead
+    Mutation("A1", ahead, "ledger.round.number >= wished", "True",
+             (test_ahead.test_a_round_before_the_least_depth_is_not_the_last,)),
+    Mutation("A1", ahead, "all(len(ledger.keys_of(aspect)) >= needed for aspect in ledger.aspects)",
+             "True", (test_ahead.test_a_sub_question_with_too_few_sources_is_waited_for,)),
+    Mutation("A1", ahead, "not gates.ask_for_more(ledger, run.limits, run.config)", "True",
+             (test_ahead.test_a_gate_that_asks_for_more_is_waited_for,)),
+    Mutation("A1", ahead, "not unsearched_leads(ledger)", "True",
+             (test_ahead.test_a_lead_that_nobody_looked_up_is_waited_for,)),
+    Mutation("C12", ahead, "nothing_is_missing(run) and _is_affordable(run)",
+             "nothing_is_missing(run)",
+             (test_ahead.test_no_draft_is_begun_on_a_budget_that_holds_only_one,)),
+    Mutation("A1", ahead, "not isinstance(decision, Stop) or", "",
+             (test_ahead.test_a_draft_that_was_begun_is_given_up_where_research_goes_on,)),
+    Mutation("F2", drafting, "begun is None or begun.shown != _context(run, EVERYTHING)",
+             "begun is None",
+             (test_ahead.test_a_draft_that_rests_on_something_else_is_written_anew,)),
     # report
     Mutation("D14", report, "room < 0", "room < -99",
              (test_report.test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),

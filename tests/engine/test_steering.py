@@ -165,7 +165,7 @@ async def test_a_model_that_names_a_dropped_topic_again_does_not_bring_it_back()
     world, dropped = harbour(CHAIN), CHAIN.parts[2].question
     assert world.model is not None
     world.model.twists["assess"] = lambda answer: {
-        **answer, "has_gaps": True, "ready": False,
+        **answer, "ready": False,
         "gaps": [*answer["gaps"], {"text": dropped, "sub_question": "A3", "query": "owner",
                                    "critical": True}],
     }  # fmt: skip

@@ -283,7 +283,8 @@ def _intake(sections: Mapping[str, str], script: Script) -> Answer:
         "brief": f"What is asked: {sections['QUESTION']}",
         "complexity": script.complexity,
         "language": "en",
-        "sub_questions": [{"question": p.question, "query": p.query} for p in script.parts],
+        "sub_questions": [part.question for part in script.parts],
+        "queries": [part.query for part in script.parts],
         "scope": "This question only.",
         "evidence_strategy": "Pages that say it.",
         "output_format": "A few sentences.",
@@ -322,8 +323,7 @@ def _assess(sections: Mapping[str, str], script: Script) -> Answer:
         "dimensions": MARKS,
         "overall": 9,
         "reasoning": f"{len(asked) - len(gaps)} of {len(asked)} sub-questions have a finding.",
-        "sub_questions": [{"id": i, "answered": i in found} for i, _ in asked],
-        "has_gaps": bool(gaps),
+        "unanswered": [i for i, _ in asked if i not in found],
         "gaps": gaps,
         "directions": [],
         "ready": not gaps,
@@ -331,16 +331,8 @@ def _assess(sections: Mapping[str, str], script: Script) -> Answer:
 
 
 def _draft(sections: Mapping[str, str], script: Script) -> Answer:
-    evidence = lines_of(sections["EVIDENCE"])
-    statements = [(aspect, {"text": claim, "evidence": [i]}) for i, aspect, claim in evidence]
-    aspects = [i for i, _, _ in lines_of(sections.get("SUB-QUESTIONS", "[] "))] or [""]
-    return {
-        "short_answer": [statement for _, statement in statements[:1]],
-        "sections": [
-            {"sub_question": each, "statements": [s for aspect, s in statements if aspect == each]}
-            for each in aspects
-        ],
-    }
+    statements = [f"{claim} [{i}]" for i, _, claim in lines_of(sections["EVIDENCE"])]
+    return {"statements": statements, "short_answer": ["1"] if statements else []}
 
 
 def _repair(sections: Mapping[str, str], script: Script) -> Answer:
@@ -376,7 +368,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
 
 # The short answers of the small profile, whose prompts name no day.
 SMALL: dict[str, Callable[[Answer], Answer]] = {
-    "intake": lambda full: {"query": full["sub_questions"][0]["query"], "parts": []},
+    "intake": lambda full: {"query": full["queries"][0], "parts": []},
     "read": lambda full: {
         "findings": [
             {"sentence": found["sentences"][0], "claim": found["claim"]}
@@ -385,6 +377,9 @@ SMALL: dict[str, Callable[[Answer], Answer]] = {
     },
     "assess": lambda full: {"enough": full["ready"], "missing": "", "query": ""},
     "draft": lambda full: {
-        "statements": [s for section in full["sections"] for s in section["statements"]]
+        "statements": [
+            {"text": text, "evidence": [cited.rstrip("]")]}
+            for text, _, cited in (said.rpartition(" [") for said in full["statements"])
+        ]
     },
 }

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
 from pydantic import TypeAdapter
 
-from research.engine.budget import REPORT_TASKS, BudgetSpent, Meter
-from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
+from research.engine.budget import REPORT_TASKS, BudgetSpent, Hold, Meter
+from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Parked, Store, digest
 from research.engine.journal.recording import Recording
 from research.engine.records import Record
 from research.engine.tools import (
@@ -64,17 +65,68 @@ class Journal(Recording):
         self.backoff_seconds = backoff_seconds
         self._fetching: dict[str, asyncio.Future[Page]] = {}
         self._counted: set[str] = set()
+        self._begun: dict[str, asyncio.Task[Entry]] = {}
+        self._held_for_begun: dict[str, Hold] = {}
 
     async def model(
         self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None = None
     ) -> ModelAnswer:
         """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`.
 
-        `on_text` hears the answer grow where it is given live, and nothing where it is recorded.
+        `on_text` hears the answer grow where it is given live, and nothing where it is recorded
+        or was begun before.
         """
-        entry = self._recorded(place, attempt, asdict(request))
-        if entry is None:
-            entry = await self._live_model(place, attempt, request, on_text)
+        begun = self._begun.pop(place, None)
+        entry = await (begun or self._model_entry(place, attempt, request, on_text))
+        self._release_begun(place)
+        return self._answered(request, entry)
+
+    def begin_model(self, place: str, request: ModelRequest, on_text: Hear | None = None) -> None:
+        """Make the first attempt of a call before it is certain that its answer is needed.
+
+        `model` takes it up, `drop_model` gives it up; either counts it, at its own place in the
+        run. Until then its worst case stays reserved.
+        """
+        self._begun[place] = asyncio.create_task(
+            self._model_entry(place, 1, request, on_text), name=f"begun {place}"
+        )
+
+    async def drop_model(self, place: str, request: ModelRequest) -> None:
+        """Give up a call that was begun; what it took is counted all the same."""
+        begun = self._begun.pop(place)
+        begun.cancel()
+        await asyncio.wait([begun])
+        self._release_begun(place)
+        entry = self._entries.get((place, 1))
+        if entry is None or entry.status == "refused":
+            return
+        if entry.status == "pending":
+            spent = self.meter.prompt_only(request, self.analyst)
+            unused = ModelFailure("the answer was not needed", permanent=True, spent=spent)
+            entry = await self._put(replace(entry, status="failed", answer=_model_failure(unused)))
+        with suppress(ModelFailure):
+            self._answered(request, entry)
+
+    async def person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
+        """As `Recording`; a run that waits for somebody has no call under way."""
+        try:
+            return await super().person(place, kinds)
+        except Parked:
+            await asyncio.gather(*self._begun.values(), return_exceptions=True)
+            raise
+
+    def _release_begun(self, place: str) -> None:
+        if hold := self._held_for_begun.pop(place, None):
+            self.meter.release(hold)
+
+    async def _model_entry(
+        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
+    ) -> Entry:
+        recorded = self._recorded(place, attempt, asdict(request))
+        return recorded or await self._live_model(place, attempt, request, on_text)
+
+    def _answered(self, request: ModelRequest, entry: Entry) -> ModelAnswer:
+        """Count a settled call, and give its answer or raise its failure."""
         self._check_budget(entry)
         if entry.status == "failed":
             spent = entry.answer.get("spent")
@@ -118,7 +170,10 @@ class Journal(Recording):
             seconds = self._live(place).clock.monotonic() - started
             return await self._put(replace(settled, seconds=round(seconds, 3)))
         finally:
-            self.meter.release(hold)
+            if place in self._begun:
+                self._held_for_begun[place] = hold
+            else:
+                self.meter.release(hold)
 
     async def context_tokens(self) -> int | None:
         """The model's window, prompt and answer together, as it was when the run first asked."""
@@ -278,9 +333,10 @@ class Journal(Recording):
         return bool(calls) and all(e.status != "done" for e in calls)
 
     async def close(self) -> None:
-        """Hand on what is held back; cancel and await fetches that nobody waits for."""
+        """Hand on what is held back; cancel and await calls that nobody waits for."""
         self._go_live()
         tasks = [task for task in self._fetching.values() if isinstance(task, asyncio.Task)]
+        tasks += self._begun.values()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -99,13 +99,10 @@ async def ask(
     number of the first attempt. Raises `TaskFailed` when `attempts` are used up or a budget is
     spent, `TooLong` when the same prompt is no use.
     """
-    system, prompt = task.rendered(context)
-    most_tokens = task.max_output_tokens + journal.meter.config.model_reasoning_tokens
+    asked = request_for(journal, task, context)
     cause, repair = "no answer", ""
     for attempt in range(first, attempts + 1):
-        request = ModelRequest(
-            task.name, system, prompt + repair, task.schema(), most_tokens, task.role
-        )
+        request = replace(asked, prompt=asked.prompt + repair)
         if attempt > 1:
             journal.meter.usage.retries += 1
         try:
@@ -130,6 +127,13 @@ async def ask(
             journal.meter.answered(task.name)
             return usable
     raise TaskFailed(cause)
+
+
+def request_for(journal: Journal, task: Task[A], context: Mapping[str, Any]) -> ModelRequest:
+    """The first attempt's request."""
+    system, prompt = task.rendered(context)
+    most_tokens = task.max_output_tokens + journal.meter.config.model_reasoning_tokens
+    return ModelRequest(task.name, system, prompt, task.schema(), most_tokens, task.role)
 
 
 class InvalidAnswer(ValueError):

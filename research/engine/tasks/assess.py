@@ -31,11 +31,6 @@ class DimensionMarks(Answer):
     actionability: float
 
 
-class AssessedSubQuestion(Answer):
-    id: str
-    answered: bool
-
-
 class AssessedGap(Answer):
     text: str
     sub_question: str
@@ -47,8 +42,7 @@ class AssessAnswer(Answer):
     dimensions: DimensionMarks
     overall: float
     reasoning: str
-    sub_questions: list[AssessedSubQuestion]
-    has_gaps: bool
+    unanswered: list[str]
     gaps: list[AssessedGap]
     directions: list[str]
     ready: bool
@@ -77,17 +71,17 @@ def _context(run: Run, room: int) -> dict[str, Any]:
     return {
         "question": run.question.text,
         "today": run.question.today,
-        "brief": ledger.plan.brief,
+        "brief": ledger.plan.brief if ledger.plan.brief != run.question.text else "",
         "aspects": list(ledger.aspects.values()),
         "findings": findings,
         "left_out": len(ledger.evidence) - len(findings),
         "disputes": disputes(ledger),
-        "leads": _leads(ledger),
+        "leads": unsearched_leads(ledger),
         "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
     }
 
 
-def _leads(ledger: Ledger) -> list[str]:
+def unsearched_leads(ledger: Ledger) -> list[str]:
     """The newest things that pages named and no query holds."""
     searched = [term_set(query) for query in ledger.queries]
     named = [lead.text for lead in ledger.leads.values()]
@@ -113,8 +107,8 @@ def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
         ))),
         _mark(answer.overall),
         normalise(answer.reasoning),
-        frozenset(s.id for s in answer.sub_questions if not s.answered),
-        tuple(gaps) if answer.has_gaps else (),
+        frozenset(answer.unanswered),
+        tuple(gaps),
         tuple(d for d in answer.directions if d.strip())[:5],
         answer.ready,
         by_model=True,

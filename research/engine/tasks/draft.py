@@ -3,35 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from research.engine.draft import Draft, Fault, Section, Statement, without_ids
+from research.engine.draft import Draft, Fault, Section, Statement, aspect_of, cited, statement_of
 from research.engine.extractive import drafting
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.run import Run
 from research.engine.shaping import wanted_form, wanted_length
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.ask import Answer, Task, TaskFailed, request_for
 from research.engine.tasks.assess import disputes
-from research.engine.tasks.fitting import ask_fitting, most_relevant
+from research.engine.tasks.fitting import EVERYTHING, Context, ask_fitting, most_relevant, uncut
 from research.engine.tasks.growing import Growing
 from research.engine.tasks.small import draft as small
-
-
-class DraftStatement(Answer):
-    text: str
-    evidence: list[str]
-
-
-class DraftSection(Answer):
-    sub_question: str
-    statements: list[DraftStatement]
+from research.engine.tools import ModelRequest
 
 
 class DraftAnswer(Answer):
-    short_answer: list[DraftStatement]
-    sections: list[DraftSection]
+    """Sentences with the ids that carry them in brackets. An id alone stands for the claim of
+    its record, a number in the short answer for the statement at that place, counted from 1.
+    """
+
+    statements: list[str]
+    short_answer: list[str]
 
 
 class RepairedStatement(Answer):
@@ -55,9 +51,10 @@ async def write(run: Run) -> Draft:
     if run.is_small:
         return await small.write(run)
     if run.has_model:
-        growing = Growing(run)
         try:
-            place = f"{run.report_place}/draft"
+            begun = await _taken_up(run)
+            place = begun.place if begun else f"{run.report_place}/draft"
+            growing = begun.growing if begun else Growing(run)
             context = partial(_context, run)
             answer, _ = await ask_fitting(run, place, DRAFT, context, growing.hear)
             growing.tell()
@@ -65,6 +62,49 @@ async def write(run: Run) -> Draft:
         except TaskFailed as failed:
             run.fell_back(DRAFT.name, failed.cause)
     return drafting.draft(run.ledger)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A draft that is asked for ahead: where, by which request, on what, and who hears it."""
+
+    place: str
+    request: ModelRequest
+    shown: Context
+    growing: Growing
+
+
+async def begin(run: Run, place: str) -> None:
+    """Ask for the draft before it is certain that nothing is missing; see `ahead.py`.
+
+    Not where its prompt had to be cut: what is shown of the evidence may still change.
+    """
+    shown = _context(run, EVERYTHING)
+    task = uncut(DRAFT, shown, await run.context_tokens())
+    if task is None:
+        return
+    request, growing = request_for(run.journal, task, shown), Growing(run, is_told=False)
+    run.begun = Begun(place, request, shown, growing)
+    run.journal.begin_model(place, request, growing.hear)
+
+
+async def drop(run: Run) -> None:
+    """Give up the draft that was begun, if one was."""
+    if (begun := run.begun) is not None:
+        run.begun = None
+        await run.journal.drop_model(begun.place, begun.request)
+        run.tell_usage()
+
+
+async def _taken_up(run: Run) -> Begun | None:
+    """The draft that was begun, if it is the one that would be asked for now."""
+    begun = run.begun
+    if begun is None or begun.shown != _context(run, EVERYTHING):
+        await drop(run)
+        return None
+    run.begun = None
+    begun.growing.be_told()
+    return begun
 
 
 def _context(run: Run, room: int) -> dict[str, Any]:
@@ -101,7 +141,7 @@ async def repair(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, St
         return {}
     faulty = {fault.number for fault in found}
     return {
-        s.number: _statement(s.text, s.evidence)
+        s.number: statement_of(s.text, s.evidence)
         for s in answer.statements
         if s.number in faulty and s.text.strip()
     }
@@ -128,15 +168,29 @@ def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> li
 
 
 def _draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
+    """Each statement stands under the sub-question of the first evidence that it cites, one
+    without under that of the statement before it.
+    """
+    said = [cited(text, ledger) for text in answer.statements]
     sections: dict[str, list[Statement]] = {}
-    for part in answer.sections:
-        if part.sub_question in ledger.aspects and part.statements:
-            said = sections.setdefault(part.sub_question, [])
-            said += [_statement(s.text, s.evidence) for s in part.statements]
-    short = tuple(_statement(s.text, s.evidence) for s in answer.short_answer)
-    return Draft(short, tuple(Section(i, tuple(said)) for i, said in sections.items()))
+    aspect_id = next(iter(ledger.aspects))
+    for statement in filter(_says, said):
+        aspect_id = aspect_of(statement, ledger) or aspect_id
+        sections.setdefault(aspect_id, []).append(statement)
+    short = [_short(ledger, text, said) for text in answer.short_answer]
+    return Draft(
+        tuple(filter(_says, filter(None, short))),
+        tuple(Section(i, tuple(part)) for i, part in sections.items()),
+    )
 
 
-def _statement(text: str, evidence: Sequence[str]) -> Statement:
-    """The sentence without ids that the model wrote into it, and the ids that it cites."""
-    return Statement(without_ids(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))
+def _short(ledger: Ledger, text: str, said: Sequence[Statement]) -> Statement | None:
+    """A statement by its number, or a sentence of its own; None for a number without one."""
+    number = text.strip(" []")
+    if not number.isdecimal():
+        return cited(text, ledger)
+    return said[int(number) - 1] if 0 < int(number) <= len(said) else None
+
+
+def _says(statement: Statement) -> bool:
+    return bool(statement.text)

@@ -59,13 +59,10 @@ def fitted(
     A small window gets a shorter answer too: both share it.
     """
     context = make(EVERYTHING)
-    if window is None:
-        return task, context
+    if (roomy := uncut(task, context, window)) is not None or window is None:
+        return roomy or task, context
     task = within(task, window)
-    most = (window - task.max_output_tokens - FRAME_TOKENS) * CHARACTERS_PER_TOKEN
-    most -= task.shown_answer
-    if _length(task, context) <= most:
-        return task, context
+    most = _most(task, window)
     run.cut_prompt()
     room = max(0, most - _length(task, make(0)))
     for _ in range(TURNS):
@@ -77,6 +74,14 @@ def fitted(
     return task, context
 
 
+def uncut(task: Task[A], context: Context, window: int | None) -> Task[A] | None:
+    """The task as the window has room for it beside all of the context; None where it has none."""
+    if window is None:
+        return task
+    task = within(task, window)
+    return task if _length(task, context) <= _most(task, window) else None
+
+
 def within(task: Task[A], window: int) -> Task[A]:
     """The task with an answer, and room to show a faulty one again, in keeping with the window."""
     return replace(
@@ -84,6 +89,12 @@ def within(task: Task[A], window: int) -> Task[A]:
         max_output_tokens=min(task.max_output_tokens, int(window * ANSWER_SHARE)),
         shown_answer=min(task.shown_answer, int(window * REPAIR_SHARE) * CHARACTERS_PER_TOKEN),
     )
+
+
+def _most(task: Task[A], window: int) -> int:
+    """Characters of the longest prompt that leaves room for the answer and for its repair."""
+    tokens = window - task.max_output_tokens - FRAME_TOKENS
+    return tokens * CHARACTERS_PER_TOKEN - task.shown_answer
 
 
 def _tokens(task: Task[A], context: Context) -> int:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from contextlib import suppress
 
-from research.engine.draft import without_ids
+from research.engine.draft import aspect_of, cited
+from research.engine.ledger import Ledger
 from research.engine.records import Action, Drafted, DraftedSentence
 from research.engine.run import Run
 from research.engine.tasks.ask import storable, without_thoughts
@@ -18,21 +20,30 @@ from research.engine.text import words_in
 
 EVERY_SECONDS = 1.0
 WORDS_STEP = 25
-_PIECE = re.compile(r'"(?P<key>sub_question|text)"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*")')
+_PIECE = re.compile(r'"(?P<key>\w+)"\s*:|(?P<value>"(?:[^"\\]|\\.)*")(?=\s*[,\]}])')
+_SENTENCES = frozenset({"statements", "text"})
 
 
 class Growing:
-    """Hears an answer of task `draft` grow and emits `Drafted`, at most once a second."""
+    """Hears an answer of task `draft` grow and emits `Drafted`, at most once a second.
 
-    def __init__(self, run: Run) -> None:
+    Of a draft that may be given up nothing is told before `be_told`.
+    """
+
+    def __init__(self, run: Run, is_told: bool = True) -> None:
         self._run = run
-        self._topics = {aspect.id: aspect.text for aspect in run.ledger.aspects.values()}
+        self._is_told = is_told
         self._about = ""
         self._before: tuple[DraftedSentence, ...] = ()
         self._text = ""
         self._told: tuple[DraftedSentence, ...] = ()
         self._words = 0
         self._next_at = 0.0
+
+    def be_told(self) -> None:
+        """The draft will be the report's: tell what was heard."""
+        self._is_told = True
+        self.tell()
 
     def go_on(self, about: str) -> None:
         """What is heard next is a further answer, on this sub-question."""
@@ -50,7 +61,7 @@ class Growing:
     def tell(self) -> None:
         """Emit the sentences that are whole, where there are others than before."""
         sentences = self._sentences()
-        if sentences == self._told:
+        if sentences == self._told or not self._is_told:
             return
         self._told = sentences
         self._run.journal.emit(Drafted(sentences))
@@ -61,21 +72,27 @@ class Growing:
             self._run.journal.emit(Action(said))
 
     def _sentences(self) -> tuple[DraftedSentence, ...]:
-        return (*self._before, *sentences_in(self._text, self._topics, self._about))
+        return (*self._before, *sentences_in(self._text, self._run.ledger, self._about))
 
 
-def sentences_in(
-    text: str, topics: Mapping[str, str], about: str = ""
-) -> Iterator[DraftedSentence]:
-    """The whole sentences of an answer that may be cut off anywhere; `topics`: id → sub-question,
-    `about` the one that the answer begins with.
+def sentences_in(text: str, ledger: Ledger, about: str = "") -> Iterator[DraftedSentence]:
+    """The whole statements of an answer that may be cut off anywhere, each on the sub-question of
+    its evidence; `about` is the one that the answer begins with.
     """
+    for written in _strings_of(text):
+        statement = cited(written, ledger)
+        if aspect_id := aspect_of(statement, ledger):
+            about = ledger.aspects[aspect_id].text
+        if statement.text:
+            yield DraftedSentence(statement.text, about)
+
+
+def _strings_of(text: str) -> Iterator[str]:
+    """The strings under the keys that hold sentences, as far as they are whole."""
+    key = ""
     for piece in _PIECE.finditer(without_thoughts(text)):
-        try:
-            value = json.loads(piece["value"], strict=False)
-        except ValueError:
-            continue
-        if piece["key"] == "sub_question":
-            about = topics.get(value, "")
-        elif said := without_ids(storable(value)):
-            yield DraftedSentence(said, about)
+        if piece["key"]:
+            key = piece["key"]
+        elif key in _SENTENCES:
+            with suppress(ValueError):
+                yield storable(json.loads(piece["value"], strict=False))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
@@ -13,23 +17,27 @@ MOST_ASPECTS = 6
 MOST_QUESTIONS = 3
 
 
-class SubQuestion(Answer):
-    question: str
-    query: str
-
-
 class IntakeAnswer(Answer):
-    clarifying_questions: list[str]
-    brief: str
+    """What research needs; `queries` belong to `sub_questions`, place by place."""
+
     complexity: Complexity
     language: str
-    sub_questions: list[SubQuestion]
+    brief: str
+    sub_questions: list[str]
+    queries: list[str]
+
+
+class PlanAnswer(IntakeAnswer):
+    """And what a person is asked, or reads before they approve the plan."""
+
+    clarifying_questions: list[str]
     scope: str
     evidence_strategy: str
     output_format: str
 
 
-TASK = Task("intake", IntakeAnswer, 1500)
+AGREED = Task("intake", IntakeAnswer, 1500)
+ASKING = Task("intake", PlanAnswer, 1500)
 
 
 async def understand(
@@ -48,26 +56,34 @@ async def understand(
             "clarifications": clarifications,
             "comment": comment,
             "most": MOST_ASPECTS,
+            "agreed": run.question.agreed,
         }
+        task: Task[Any] = AGREED if run.question.agreed else ASKING
         try:
-            answer = await ask(run.journal, run.config.max_model_attempts, place, TASK, context)
+            answer = await ask(run.journal, run.config.max_model_attempts, place, task, context)
             return _understood(run.question.text, answer)
         except TaskFailed as failed:
-            run.fell_back(TASK.name, failed.cause)
+            run.fell_back(task.name, failed.cause)
     return from_wording(run.question.text, clarifications, comment)
 
 
 def _understood(question: str, answer: IntakeAnswer) -> Understood:
+    parts = zip_longest(answer.sub_questions[:MOST_ASPECTS], answer.queries, fillvalue="")
     planned = [
-        PlannedAspect(normalise(part.question), normalise(part.query) or normalise(part.question))
-        for part in answer.sub_questions[:MOST_ASPECTS]
-        if part.question.strip()
+        PlannedAspect(normalise(part), normalise(query) or normalise(part))
+        for part, query in parts
+        if part.strip()
     ]
-    return Understood(
+    understood = Understood(
         brief=normalise(answer.brief) or question,
         complexity=answer.complexity,
         language=answer.language.strip() or "en",
         aspects=tuple(planned) or (PlannedAspect(question, question),),
+    )
+    if not isinstance(answer, PlanAnswer):
+        return understood
+    return replace(
+        understood,
         questions=tuple(q for q in answer.clarifying_questions if q.strip())[:MOST_QUESTIONS],
         scope=answer.scope,
         evidence_strategy=answer.evidence_strategy,

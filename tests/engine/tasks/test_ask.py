@@ -24,7 +24,7 @@ from tests.engine.scripted import Clock, Web
 
 GOOD = '{"statements": [{"number": 1, "text": "It is old.", "evidence": ["E1"]}]}'
 CONTEXT = {"question": "How old?", "language": "en", "faults": [], "evidence": []}
-TASKS = [intake.TASK, read.TASK, assess.TASK, draft.DRAFT, draft.REPAIR]
+TASKS = [intake.AGREED, intake.ASKING, read.TASK, assess.TASK, draft.DRAFT, draft.REPAIR]
 
 
 class Parrot:
@@ -178,7 +178,9 @@ def test_characters_that_no_store_can_keep_are_dropped() -> None:
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.name)
 def test_a_task_s_example_answer_fits_its_schema(task: Task[Any]) -> None:
-    system = (PROMPTS / f"{task.name}.md").read_text().partition("\n=====\n")[0]
+    """Also where only a person who approves the plan reads a part of it."""
+    text = (PROMPTS / f"{task.name}.md").read_text().partition("\n=====\n")[0]
+    system = jinja2.Template(text).render(agreed=task is intake.AGREED)
     example = system.splitlines()[-1]
     assert isinstance(parse(example, task.answer), BaseModel)
     assert set(json.loads(example)) == set(task.schema()["properties"])

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import pytest
 
+from research.engine.evidence import Finding
+from research.engine.ledger import Ledger
 from research.engine.records import (
     Complexity,
     Drafted,
@@ -30,38 +32,49 @@ from tests.engine.scripted import (
     Web,
     World,
     harbour_pages,
+    ledger,
+    page,
+    quoted,
 )
 from tests.engine.tasks.test_ask import Parrot, journal_of
 
-TOPICS = {"A1": "When was it lit?", "A2": "Who built it?"}
+LIGHT = page("https://coast.example/", "It was lit in 1887. Edda Marlow built it.")
 WRITTEN = {
-    "short_answer": [{"text": "It was lit in 1887 [E1].", "evidence": ["E1"]}],
-    "sections": [
-        {
-            "sub_question": "A1",
-            "statements": [
-                {"text": 'The "old" light\u00a0burned\ncoal.', "evidence": ["E1", "E2"]},
-                {"text": "It is still in use (E2, E3).", "evidence": ["E2"]},
-            ],
-        },
-        {"sub_question": "A2", "statements": [{"text": "Edda Marlow did.", "evidence": []}]},
-        {"sub_question": "A9", "statements": [{"text": "Nobody asked.", "evidence": []}]},
+    "statements": [
+        'The "old" light\u00a0burned\ncoal. [E1, E2]',
+        "It is still in use (E1, E9).",
+        "So much for the light.",
+        "E2",
+        "Nobody knows it [E9].",
     ],
+    "short_answer": ["1", "It was lit in 1887 [E1]."],
 }
 SENTENCES = [
-    DraftedSentence("It was lit in 1887."),
     DraftedSentence('The "old" light burned coal.', "When was it lit?"),
     DraftedSentence("It is still in use.", "When was it lit?"),
-    DraftedSentence("Edda Marlow did.", "Who built it?"),
-    DraftedSentence("Nobody asked."),
+    DraftedSentence("So much for the light.", "When was it lit?"),
+    DraftedSentence("Edda Marlow built it.", "Who built it?"),
+    DraftedSentence("Nobody knows it.", "Who built it?"),
 ]
 
 
+@pytest.fixture
+def known() -> Ledger:
+    """One record on each of two sub-questions."""
+    made, _ = ledger("When was it lit?", "Who built it?")
+    for aspect, claim in (("A1", "It was lit in 1887."), ("A2", "Edda Marlow built it.")):
+        made.book.add(Finding(claim, aspect, quoted(LIGHT, claim), 1.0), 1)
+    return made
+
+
 @pytest.mark.parametrize("text", [json.dumps(WRITTEN), json.dumps(WRITTEN, indent=2)])
-def test_wherever_an_answer_is_cut_off_its_whole_sentences_are_read(text: str) -> None:
+def test_wherever_an_answer_is_cut_off_its_whole_sentences_are_read(
+    text: str, known: Ledger
+) -> None:
+    """The short answer is not shown: it comes last, and the checked report takes its place."""
     counts = []
     for end in range(len(text) + 1):
-        found = list(sentences_in(text[:end], TOPICS))
+        found = list(sentences_in(text[:end], known))
         assert found == SENTENCES[: len(found)]
         counts.append(len(found))
     assert counts == sorted(counts) and counts[-1] == len(SENTENCES)
@@ -73,18 +86,19 @@ def test_wherever_an_answer_is_cut_off_its_whole_sentences_are_read(text: str) -
         "",
         "I will now write the report.",
         '<think>{"text": "Perhaps this?"}',
-        '{"short_answer": [{"text": "  "}]}',
-        r'{"short_answer": [{"text": "bad \escape"}]}',
+        '{"statements": ["  ", "E9"]}',
+        r'{"statements": [{"text": "bad \escape"}]}',
+        r'{"statements": [{"text"',
         r'{"text \"text\": \"within',
     ],
 )
-def test_what_is_no_sentence_is_not_shown(text: str) -> None:
-    assert list(sentences_in(text, TOPICS)) == []
+def test_what_is_no_sentence_is_not_shown(text: str, known: Ledger) -> None:
+    assert list(sentences_in(text, known)) == []
 
 
-def test_characters_that_no_store_can_keep_are_dropped() -> None:
+def test_characters_that_no_store_can_keep_are_dropped(known: Ledger) -> None:
     text = r'{"text": "o\u0000ld \ud800"}'
-    assert list(sentences_in(text, {})) == [DraftedSentence("old ?")]
+    assert list(sentences_in(text, known)) == [DraftedSentence("old ?")]
 
 
 class Writer(Oracle):
@@ -128,7 +142,7 @@ async def test_the_draft_is_told_while_it_grows_and_whole_at_its_end() -> None:
 
 async def test_it_is_told_at_most_once_a_second_and_once_at_the_end() -> None:
     world, ran = await followed(CHAIN, pace=0.001)
-    [entry] = [e for e in world.store.entries.values() if e.place == "report/draft"]
+    [entry] = [e for e in world.store.entries.values() if e.place.endswith("/draft")]
     seconds = len(entry.answer["text"]) * 0.001
     assert len(drafts(ran)) <= seconds / EVERY_SECONDS + 1
 

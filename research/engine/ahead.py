@@ -1,0 +1,46 @@
+"""Ahead of the verdict: the report is begun while the last assessment is still being made.
+
+Assessing and drafting are the two longest calls of a round, and where a run ends they follow each
+other. Where the ledger alone would end it, the draft is asked for beside the assessment. What
+the assessment says still holds: if the run goes on, or the report would rest on anything else,
+the draft is given up, and what it took is counted.
+"""
+
+from __future__ import annotations
+
+from research.engine import gates
+from research.engine.records import StopReason
+from research.engine.run import Run
+from research.engine.stopping import Decision, Stop
+from research.engine.tasks.assess import unsearched_leads
+from research.engine.tasks.draft import begin, drop
+
+
+async def begin_draft(run: Run) -> None:
+    """Ask for the draft now where only the assessment could still find something missing."""
+    if run.has_model and not run.is_small and nothing_is_missing(run) and _is_affordable(run):
+        await begin(run, f"round/{run.ledger.round.number}/draft")
+
+
+def nothing_is_missing(run: Run) -> bool:
+    """Every sub-question rests on as many independent sources as it needs, the gates ask for
+    nothing, no page named what nobody looked up, and nobody asked for more rounds.
+    """
+    ledger, needed = run.ledger, run.limits.sources_per_aspect
+    wished = max(run.config.adaptive_min_depth, run.wished)
+    return (
+        ledger.round.number >= wished
+        and all(len(ledger.keys_of(aspect)) >= needed for aspect in ledger.aspects)
+        and not gates.ask_for_more(ledger, run.limits, run.config)
+        and not unsearched_leads(ledger)
+    )
+
+
+def _is_affordable(run: Run) -> bool:
+    return run.journal.meter.holds_two_reports(run.marks[-1].seconds)
+
+
+async def settle_draft(run: Run, decision: Decision) -> None:
+    """Keep what was begun where the run ends with a report, else drop it."""
+    if not isinstance(decision, Stop) or decision.reason is StopReason.CANCELLED:
+        await drop(run)

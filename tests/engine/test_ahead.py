@@ -1,0 +1,206 @@
+"""The report is begun beside the last assessment, and given up where something else is needed."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+from research.engine.budget import estimate_tokens
+from research.engine.records import Action, StopReason
+from research.engine.tools import ModelAnswer, ModelRequest
+from tests.engine.scripted import (
+    CHAIN,
+    SIMPLE,
+    Answer,
+    Commands,
+    Oracle,
+    Ran,
+    Web,
+    World,
+    harbour,
+    harbour_pages,
+)
+from tests.engine.test_verification import KNOBS, QUESTION, tower
+
+GAP = {"text": "Who paid for it", "sub_question": "A1", "query": "who paid for Harrow Point",
+       "critical": True}  # fmt: skip
+
+
+class Waiting(Oracle):
+    """Answers `first` only once `second` was asked; never answers `silent`."""
+
+    def __init__(self, first: str = "", second: str = "", silent: str = "") -> None:
+        super().__init__(SIMPLE)
+        self.first, self.second, self.silent = first, second, silent
+        self.asked = asyncio.Event()
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        if request.task == self.second:
+            self.asked.set()
+        if request.task == self.silent and self.tasks.count(self.silent) == 0:
+            self.requests.append(request)
+            await asyncio.Event().wait()
+        if request.task == self.first:
+            await asyncio.wait_for(self.asked.wait(), 5)
+        return await super().complete(request)
+
+
+def unsure(model: Oracle) -> None:
+    """The first assessment names a gap, the later ones none."""
+    rounds = iter([True])
+
+    def twist(answer: Answer) -> Answer:
+        if not next(rounds, False):
+            return answer
+        return {**answer, "ready": False, "gaps": [GAP],
+                "dimensions": dict.fromkeys(answer["dimensions"], 3)}  # fmt: skip
+
+    model.twists["assess"] = twist
+
+
+async def asked(world: World, question: str = SIMPLE.question, **more: Any) -> Ran:
+    """A run whose replay asks for nothing and says the same."""
+    ran = await world.ask(question, **more)
+    knobs = {name: value for name, value in more.items() if name != "inbox"}
+    replayed = await world.replay(question, **knobs)
+    assert replayed.final() == ran.final()
+    assert (replayed.ended, replayed.journal.divergences) == (None, [])
+    assert (replayed.journal.live, replayed.usage) == (0, ran.usage)
+    return ran
+
+
+def drafts(world: World) -> list[str]:
+    """Where drafts are journaled, in order."""
+    return [place for place, _ in world.store.entries if place.endswith("/draft")]
+
+
+async def test_the_report_is_asked_for_while_the_last_assessment_is_made() -> None:
+    model = Waiting(first="assess", second="draft")
+    world = World(Web(harbour_pages()), model)
+    ran = await asked(world)
+    assert model.tasks.count("draft") == 1 and drafts(world) == ["round/1/draft"]
+    assert "1 of 1 answered" in ran.report.markdown
+    assert ran.usage.llm_calls == len(model.requests) == 4
+
+
+async def test_a_draft_that_was_begun_is_given_up_where_research_goes_on() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    unsure(world.model)
+    ran = await asked(world)
+    assert len(ran.rounds) > 1
+    assert drafts(world)[0] == "round/1/draft" and len(drafts(world)) == 2
+    assert ran.usage.llm_calls_by_task["draft"] == world.model.tasks.count("draft") == 2
+    assert ran.usage.llm_calls == len(world.model.requests)
+
+
+async def test_one_still_under_way_is_broken_off_and_its_prompt_counted() -> None:
+    model = Waiting(silent="draft")
+    unsure(model)
+    world = World(Web(harbour_pages()), model)
+    ran = await asyncio.wait_for(asked(world), 10)
+    entry = world.store.entries["round/1/draft", 1]
+    assert (entry.status, entry.answer["reason"]) == ("failed", "the answer was not needed")
+    [given_up, _] = [r for r in model.requests if r.task == "draft"]
+    answered = len(model.requests) - 1
+    assert ran.usage.prompt_tokens == answered * model.tokens[0] + estimate_tokens(given_up)
+    assert ran.usage.tokens_estimated
+    assert ran.usage.llm_calls == len(model.requests)
+
+
+async def test_a_draft_that_rests_on_something_else_is_written_anew() -> None:
+    """Here the last assessment calls unanswered what the ledger calls answered."""
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {**answer, "unanswered": ["A1"], "ready": False}
+    ran = await asked(world, adaptive_max_depth=1)
+    assert drafts(world) == ["round/1/draft", "report/draft"]
+    assert "(not found)" in world.model.requests[-1].prompt
+    assert ran.usage.llm_calls_by_task["draft"] == 2
+
+
+async def test_a_cancelled_run_counts_the_draft_that_was_begun() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    ran = await asked(world, inbox=Commands({"kind": "cancel"}))
+    assert ran.state.termination_reason is StopReason.CANCELLED
+    assert "draft" in world.model.tasks
+    assert ran.usage.llm_calls == len(world.model.requests)
+
+
+async def test_a_run_that_waits_for_a_person_has_no_call_under_way() -> None:
+    world = harbour(SIMPLE)
+    await world.ask(SIMPLE.question, inbox=Commands({"kind": "pause"}))
+    assert world.store.entries["round/1/draft", 1].status == "done"
+    await world.ask(SIMPLE.question, inbox=Commands({"kind": "resume"}))
+    assert drafts(world) == ["round/1/draft"]
+
+
+async def test_a_broken_draft_is_asked_for_again_at_its_place() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    first = iter(["{"])
+    world.model.raw["draft"] = lambda text: next(first, text)
+    ran = await asked(world)
+    assert [key for key in world.store.entries if key[0].endswith("/draft")] == [
+        ("round/1/draft", 1), ("round/1/draft", 2)
+    ]  # fmt: skip
+    assert ran.usage.retries == 1 and not ran.usage.fallbacks
+
+
+async def test_a_lead_that_nobody_looked_up_is_waited_for() -> None:
+    script = replace(SIMPLE, leads={"first lit": "Edda Marlow"})
+    world = harbour(script)
+    await asked(world)
+    assert drafts(world) == ["report/draft"]
+
+
+async def test_a_sub_question_with_too_few_sources_is_waited_for() -> None:
+    """So that the round of verification comes first."""
+    world = tower()
+    ran = await asked(world, QUESTION.question, **KNOBS)
+    assert len(ran.rounds) == 2 and ran.state.termination_reason is StopReason.QUALITY_MET
+    assert drafts(world) == ["report/draft"]
+
+
+async def test_a_gate_that_asks_for_more_is_waited_for() -> None:
+    world = harbour(SIMPLE)
+    await asked(world, min_evidence_records=4)
+    assert "round/1/draft" not in drafts(world)
+
+
+async def test_a_round_before_the_least_depth_is_not_the_last() -> None:
+    world = harbour(SIMPLE)
+    await asked(world, adaptive_min_depth=2)
+    assert "round/1/draft" not in drafts(world)
+
+
+async def test_no_draft_is_begun_on_a_budget_that_holds_only_one() -> None:
+    for knobs in ({"max_llm_calls": 5}, {"max_tokens": 45_000}):
+        world = harbour(SIMPLE)
+        ran = await asked(world, **knobs)
+        assert drafts(world) == ["report/draft"]
+        assert "1 of 1 answered" in ran.report.markdown
+
+
+async def test_the_worst_case_of_a_begun_draft_stays_reserved_until_it_is_used() -> None:
+    """So that nothing else spends what it took, although it is not counted yet."""
+    world = harbour(CHAIN)
+    ran = await world.ask(SIMPLE.question)
+    journal = ran.journal
+    assert world.model is not None
+    request = ModelRequest("draft", "", "# QUESTION\nx\n\n# EVIDENCE\n", {}, 4000)
+    journal.tools = world.tools()
+    before = journal.meter.tokens
+    journal.begin_model("somewhere/draft", request)
+    await asyncio.sleep(0.01)
+    assert journal.meter.tokens == before and journal.meter._sum("tokens") > 4000
+    await journal.model("somewhere/draft", 1, request)
+    assert journal.meter._sum("tokens") == 0 and journal.meter.tokens > before
+
+
+async def test_nothing_is_said_of_a_draft_that_may_be_given_up() -> None:
+    """The page says that the report is being written only once it is."""
+    world = harbour(SIMPLE)
+    ran = await world.ask(SIMPLE.question)
+    said = [record.text for record in ran.records if isinstance(record, Action)]
+    assert said.index("Judging what was found") < said.index("Writing the report")
