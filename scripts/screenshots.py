@@ -1,5 +1,7 @@
 """Make docs/screenshots anew from the pages as they are: `python -m scripts.screenshots`.
 
+Each page is taken four times: on a desk and on a phone, light and dark.
+
 Needs the test environment and a Chromium, which writes the files itself: as WebP, of the best
 quality that keeps one below `MOST_BYTES`.
 """
@@ -24,9 +26,14 @@ FOLDER = ROOT / "docs" / "screenshots"
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"]
 DESK = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
-MOST_BYTES = 60_000
-QUALITIES = (80, 65, 50, 40, 30)
+MOST_BYTES = 40_000
+QUALITIES = (75, 60, 50, 40, 30)
 QUANTUM = "Impact of quantum computing"
+DOCUMENTS = {
+    "lease.md": "# The mill\n\n## Rent\n\nThe rent of the mill is 1,200 crowns a year. "
+    "Paying the rent falls due on the first day of May.\n",
+    "granary.md": "# The granary\n\nThe granary holds 900 sacks of barley and 300 of oats.\n",
+}
 
 
 def main() -> None:
@@ -57,46 +64,104 @@ def serving(settings: dict[str, str]) -> Iterator[Server]:
 
 
 def take_samples(page: Page, server: Server) -> None:
+    """Pages that need no model: a sample's run and what is made of it, documents, settings."""
+    page.goto(server.url)
+    take(page, "ask")
     page.get_by_role("button", name=QUANTUM).click()
     page.locator(".report").wait_for()
+    page.locator(".ask-on").wait_for()
     run = page.url
-    take(page, "report-phone-dark", PHONE, "dark")
+    take(page, "report")
     page.set_viewport_size(DESK)
     page.locator(".cite a").first.click()
     page.locator("#citation-panel mark").first.wait_for()
-    take(page, "report", DESK, "light")
-    page.goto(f"{run}citations/1/")
-    take(page, "citation-dark", DESK, "dark")
+    take(page, "citation-panel")
     page.goto(run)
-    page.locator(".columns").scroll_into_view_if_needed()
     page.evaluate("document.querySelector('.columns').scrollIntoView()")
-    take(page, "evidence-phone", PHONE, "light")
-    page.goto(server.url)
-    take(page, "ask", DESK, "light")
-    take(page, "ask-phone", PHONE, "light")
-    page.goto(f"{server.url}/admin/research/evidence/")
-    take(page, "admin-evidence", DESK, "light")
+    take(page, "evidence")
+    for name, address in (
+        ("citation", f"{run}citations/1/"),
+        ("activity", f"{run}activity/"),
+        ("sources", f"{run}sources/"),
+        ("settings", f"{server.url}/settings/"),
+        ("installation", f"{server.url}/installation/"),
+        ("sites", f"{server.url}/sites/"),
+        ("documents-empty", f"{server.url}/documents/"),
+        ("not-found", f"{server.url}/runs/nothing/"),
+        ("admin-evidence", f"{server.url}/admin/research/evidence/"),
+    ):
+        page.goto(address)
+        take(page, name)
+    page.locator("#result_list th a").first.click()
+    take(page, "admin-record")
+    take_thread(page, run)
+    take_documents(page, server)
+
+
+def take_thread(page: Page, run: str) -> None:
+    """A citation is rejected, the report revised, and its thread shown."""
+    page.goto(run)
+    page.set_viewport_size(DESK)
+    page.locator(".cite a").first.click()
+    page.locator("#citation-panel mark").first.wait_for()
+    page.get_by_role("button", name="Doesn’t").first.click()
+    page.locator(".in-panel").wait_for()
+    take(page, "rejected")
+    page.goto(run)
+    page.get_by_role("button", name="Revise").first.click()
+    page.locator(".report").wait_for()
+    page.locator(".ask-on").wait_for()
+    page.locator(".ask-on").scroll_into_view_if_needed()
+    take(page, "after-the-report")
+    page.get_by_label("Ask on").fill("And how large do the signatures become?")
+    before = page.url
+    page.get_by_role("button", name="Ask", exact=True).click()
+    page.wait_for_url(lambda url: url != before)
+    page.locator(".in-thread a").first.click()
+    page.locator(".thread li").nth(1).wait_for()
+    take(page, "thread")
+
+
+def take_documents(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/documents/")
+    page.get_by_role("textbox", name="Name").first.fill("Leases")
+    files = [
+        {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
+        for name, text in DOCUMENTS.items()
+    ]
+    page.locator("input[type=file]").set_input_files(files)
+    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_text(f"{len(files)} documents").first.wait_for()
+    page.get_by_placeholder("Words to look for").fill("paying the rent")
+    page.get_by_role("button", name="Search").click()
+    page.locator(".passages mark").first.wait_for()
+    take(page, "collection")
+    page.goto(f"{server.url}/documents/")
+    take(page, "documents")
 
 
 def take_live(page: Page, server: Server, world: World) -> None:
+    """A run while a model is at work, and what it asks before."""
     world.model.hold("draft")
     ask(page, server, CHAINED)
     world.model.held.wait(20)
     page.locator(".evidence-item").nth(1).wait_for()
     page.wait_for_timeout(500)
-    take(page, "live", DESK, "light")
-    take(page, "live-phone-dark", PHONE, "dark")
+    take(page, "live")
     world.model.let_go()
     ask(page, server, SIMPLE, see_plan=True)
     page.locator("#plan-title").wait_for()
-    take(page, "plan", DESK, "light")
+    take(page, "plan")
     questions = ("Which lighthouse do you mean?", "First lit, or rebuilt?")
     world.model.scripts = {SIMPLE: replace(SCRIPTS[SIMPLE], clarifying=questions)}
     ask(page, server, SIMPLE, see_plan=True)
     page.locator("#clarify-title").wait_for()
-    take(page, "question-phone", PHONE, "light")
+    take(page, "question")
     page.goto(f"{server.url}/runs/")
-    take(page, "runs-dark", DESK, "dark")
+    take(page, "runs")
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{server.url}/sign-in/")
+    take(page, "sign-in")
 
 
 def ask(page: Page, server: Server, question: str, *, see_plan: bool = False) -> None:
@@ -107,12 +172,16 @@ def ask(page: Page, server: Server, question: str, *, see_plan: bool = False) ->
     page.wait_for_url("**/runs/*/")
 
 
-def take(page: Page, name: str, size: dict[str, int], scheme: str) -> None:
-    page.set_viewport_size(size)
-    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-    page.wait_for_timeout(150)
-    (FOLDER / f"{name}.webp").write_bytes(picture(page))
-    page.emulate_media(reduced_motion="no-preference")
+def take(page: Page, name: str) -> None:
+    """One picture a form: `name`, `name-dark`, `name-phone`, `name-phone-dark`."""
+    for size, form in ((DESK, ""), (PHONE, "-phone")):
+        for scheme in ("light", "dark"):
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            page.wait_for_timeout(150)
+            ending = "-dark" if scheme == "dark" else ""
+            (FOLDER / f"{name}{form}{ending}.webp").write_bytes(picture(page))
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.set_viewport_size(DESK)
 
 
