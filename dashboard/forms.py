@@ -208,37 +208,6 @@ class ClarificationForm(forms.Form):
         return [self.cleaned_data[f"answer-{number}"] for number in range(len(self.questions))]
 
 
-class PlanForm(forms.Form):
-    """The sub-questions as lines, and a spare one."""
-
-    def __init__(self, aspects: Sequence[str], data: Any = None) -> None:
-        super().__init__(data)
-        for number, text in enumerate([*aspects, ""], start=1):
-            self.fields[f"line-{number}"] = forms.CharField(
-                label=f"Sub-question {number}",
-                initial=text,
-                required=False,
-                max_length=TEXT_LENGTH,
-                widget=forms.Textarea(
-                    attrs={"rows": 1} | ({} if text else {"placeholder": "Add one more"})
-                ),
-            )
-
-    @property
-    def lines(self) -> list[forms.BoundField]:
-        return list(self)
-
-    def clean(self) -> dict[str, Any]:
-        cleaned = super().clean() or {}
-        if not any(cleaned.values()):
-            raise forms.ValidationError("Keep at least one sub-question.")
-        return cleaned
-
-    def aspects(self) -> list[str]:
-        """As edited, each on one line."""
-        return [" ".join(text.split()) for text in self.cleaned_data.values() if text]
-
-
 class TopicForm(forms.Form):
     topic = forms.CharField(
         label="Something else to find out",

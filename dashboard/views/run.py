@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
@@ -17,7 +17,8 @@ from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
 from dashboard.contexts.thread import afterwards, place
-from dashboard.forms import ClarificationForm, CommentForm, PlanForm, TopicForm
+from dashboard.forms import ClarificationForm, CommentForm, TopicForm
+from dashboard.plan_form import PlanForm
 from research.engine.records import Status
 from research.models import Run
 from research.services import runs
@@ -93,7 +94,7 @@ def waiting_forms(run: Run) -> dict[str, object]:
     if run.status == Status.AWAITING_APPROVAL:
         return {
             "plan": plan(run),
-            "plan_form": PlanForm(aspects_of(run)),
+            "plan_form": plan_form(run),
             "comment_form": CommentForm(),
         }
     return {}
@@ -103,8 +104,8 @@ def questions_of(run: Run) -> list[str]:
     return list((run.plan or {}).get("questions", ()))
 
 
-def aspects_of(run: Run) -> list[str]:
-    return [aspect["text"] for aspect in (run.plan or {}).get("aspects", ())]
+def plan_form(run: Run, data: QueryDict | None = None) -> PlanForm:
+    return PlanForm(run.plan or {}, with_terms=run.analyst != "extractive", data=data)
 
 
 @require_POST
@@ -121,10 +122,10 @@ def answer(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_POST
 def approve(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    form = PlanForm(aspects_of(run), request.POST)
+    form = plan_form(run, request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, plan_form=form)
-    return told(request, run, lambda: runs.approve(request.user, run, form.aspects()))
+    return told(request, run, lambda: runs.approve(request.user, run, form.aspects(), form.terms()))
 
 
 @require_POST

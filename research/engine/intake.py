@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,8 @@ from research.engine.text import normalise
 
 ANSWERS = frozenset({"answer", "skip"})
 VERDICTS = frozenset({"approve", "revise"})
+TERMS = ("scope", "evidence_strategy", "output_format")
+"""What a plan says beside its sub-questions: a person may word it anew."""
 
 
 async def take_in(run: Run) -> Understood:
@@ -43,7 +46,7 @@ async def agree(run: Run, understood: Understood) -> Plan:
         run.change(status=Status.AWAITING_APPROVAL)
         command = await run.journal.person(f"approval/{turn}", VERDICTS)
         if command["kind"] == "approve":
-            plan = _edited(plan, command.get("aspects"))
+            plan = _edited(plan, command)
             break
         run.change(status=Status.INTAKE)
         run.doing("Changing the plan")
@@ -70,11 +73,10 @@ def _plan(run: Run, understood: Understood) -> Plan:
     )
 
 
-def _edited(plan: Plan, aspects: list[Any] | None) -> Plan:
-    """The plan with the person's sub-questions; an unchanged one keeps its query."""
-    if not aspects:
-        return plan
+def _edited(plan: Plan, command: Mapping[str, Any]) -> Plan:
+    """The plan with the person's sub-questions and terms; an unchanged one keeps its query."""
     queries = {aspect.text: aspect.query for aspect in plan.aspects}
-    texts = [normalise(str(text)) for text in aspects if normalise(str(text))]
-    kept = tuple(PlannedAspect(text, queries.get(text, text)) for text in texts)
-    return replace(plan, aspects=kept or plan.aspects)
+    texts = [normalise(str(text)) for text in command.get("aspects") or () if str(text).strip()]
+    aspects = tuple(PlannedAspect(text, queries.get(text, text)) for text in texts)
+    terms: dict[str, Any] = {n: normalise(str(command[n])) for n in TERMS if n in command}
+    return replace(plan, aspects=aspects or plan.aspects, **terms)

@@ -19,6 +19,7 @@ from django.utils import timezone
 from research import installation, notify
 from research.commands import ALLOWED, ANSWERS, OF_ADAPTIVE_MODE, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
+from research.engine.intake import TERMS as PLAN_TERMS
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
 from research.outcomes import cancelled_columns, mark_cancel_taken
@@ -150,14 +151,25 @@ def start_anew(actor: AbstractUser, run: Run) -> Command:
     return _tell(actor, run, Kind.NEW_TOPIC)
 
 
-def approve(actor: AbstractUser, run: Run, aspects: Sequence[str] | None = None) -> Command:
-    """Approve the plan, with other sub-questions where `aspects` is given."""
+def approve(
+    actor: AbstractUser,
+    run: Run,
+    aspects: Sequence[str] | None = None,
+    terms: Mapping[str, str] | None = None,
+) -> Command:
+    """Approve the plan, with other sub-questions where `aspects` is given and other `terms`
+    (of `PLAN_TERMS`) where they are; an empty term is one that doesn't matter.
+    """
+    given = terms or {}
+    said = {name: " ".join(given[name].split()) for name in PLAN_TERMS if name in given}
+    if any(len(text) > TEXT_LENGTH for text in said.values()):
+        raise ServiceError(f"{TEXT_LENGTH:,} characters are the most for a term of the plan.")
     if aspects is None:
-        return _tell(actor, run, Kind.APPROVE)
+        return _tell(actor, run, Kind.APPROVE, **said)
     texts = [_text(each, "A sub-question", TEXT_LENGTH) for each in aspects]
     if not 0 < len(texts) <= TOPICS:
         raise ServiceError(f"A plan has from 1 to {TOPICS} sub-questions.")
-    return _tell(actor, run, Kind.APPROVE, aspects=texts)
+    return _tell(actor, run, Kind.APPROVE, aspects=texts, **said)
 
 
 def send_back(actor: AbstractUser, run: Run, comment: str) -> Command:

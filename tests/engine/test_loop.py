@@ -279,7 +279,11 @@ async def test_it_waits_for_answers_and_approval_and_goes_on_where_it_was() -> N
     assert second.only(Plan).questions == ()
     assert "# CLARIFICATIONS\n- The old one.\n" in world.model.requests[-1].prompt
 
-    approve = {"kind": "approve", "aspects": [SIMPLE.question, "  Who  keeps it? ", " "]}
+    approve = {
+        "kind": "approve",
+        "aspects": [SIMPLE.question, "  Who  keeps it? ", " "],
+        "evidence_strategy": "Official registers ",
+    }
     third = await world.ask(ASKING.question, agreed=False, inbox=Commands(approve))
     assert third.ended is None and third.state.status is Status.COMPLETED
     assert [a.text for a in third.only(Plan).aspects] == [SIMPLE.question, "Who keeps it?"]
@@ -287,6 +291,9 @@ async def test_it_waits_for_answers_and_approval_and_goes_on_where_it_was() -> N
         "Harrow Point lighthouse first lit",
         "Who keeps it?",
     ]
+    assert third.only(Plan).evidence_strategy == "Official registers"
+    judged = [r.prompt for r in world.model.requests if r.task == "assess"]
+    assert judged and all("# WANTED EVIDENCE\nOfficial registers\n" in p for p in judged)
     assert world.model.tasks.count("intake") == 2
     replayed = await world.replay(ASKING.question, agreed=False)
     assert replayed.final() == third.final()

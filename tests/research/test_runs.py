@@ -153,6 +153,9 @@ def test_payloads_are_what_the_engine_takes(run: Run, ada: AbstractUser) -> None
     assert runs.approve(ada, run, ["How hot?", " How long? "]).payload == {
         "aspects": ["How hot?", "How long?"]
     }
+    assert runs.approve(
+        ada, stand(runs.ask(ada, "How?"), "awaiting_approval"), terms={"scope": " All  of it "}
+    ).payload == {"scope": "All of it"}
     other = stand(runs.ask(ada, "Why?"), "awaiting_clarification")
     assert runs.answer(ada, other, ["Soft", ""]).payload == {"answers": ["Soft", ""]}
 

@@ -72,6 +72,8 @@ def _context(run: Run, room: int) -> dict[str, Any]:
         "question": run.question.text,
         "today": run.question.today,
         "brief": ledger.plan.brief if ledger.plan.brief != run.question.text else "",
+        "scope": ledger.plan.scope,
+        "evidence_strategy": ledger.plan.evidence_strategy,
         "aspects": list(ledger.aspects.values()),
         "findings": findings,
         "left_out": len(ledger.evidence) - len(findings),

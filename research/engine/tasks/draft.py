@@ -113,6 +113,7 @@ def _context(run: Run, room: int) -> dict[str, Any]:
         "question": run.question.text,
         "today": run.question.today,
         "language": ledger.plan.language,
+        "scope": ledger.plan.scope,
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
         "aspects": list(ledger.aspects.values()),
         "evidence": most_relevant(_usable(ledger), room),

@@ -1,0 +1,91 @@
+"""The plan as a form: sub-questions reworded, dropped, added and put in order, and its terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from research.services.runs import PLAN_TERMS, TEXT_LENGTH
+
+SPARE = 2
+LABELS = {"scope": "Scope", "evidence_strategy": "Evidence", "output_format": "Output"}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sub-question and its place in the order."""
+
+    text: forms.BoundField
+    place: forms.BoundField
+
+
+class PlanForm(forms.Form):
+    """`plan` as it is stored. Its terms can be changed where a model reads them (`with_terms`)."""
+
+    def __init__(self, plan: Mapping[str, Any], with_terms: bool, data: Any = None) -> None:
+        super().__init__(data)
+        texts = [aspect["text"] for aspect in plan.get("aspects", ())]
+        self._numbers = range(1, len(texts) + SPARE + 1)
+        for number, text in zip(self._numbers, [*texts, *[""] * SPARE], strict=True):
+            self.fields[f"line-{number}"] = _line(number, text)
+            self.fields[f"place-{number}"] = _place(number)
+        self._terms = PLAN_TERMS if with_terms else ()
+        for name in self._terms:
+            self.fields[name] = forms.CharField(
+                label=LABELS[name],
+                initial=plan.get(name, ""),
+                required=False,
+                max_length=TEXT_LENGTH,
+                widget=forms.Textarea(attrs={"rows": 1}),
+            )
+
+    @property
+    def lines(self) -> list[Line]:
+        return [Line(self[f"line-{n}"], self[f"place-{n}"]) for n in self._numbers]
+
+    @property
+    def term_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self._terms]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not self._texts(cleaned):
+            raise forms.ValidationError("Keep at least one sub-question.")
+        return cleaned
+
+    def aspects(self) -> list[str]:
+        """As edited, each on one line, in the order of their places."""
+        return self._texts(self.cleaned_data)
+
+    def terms(self) -> dict[str, str]:
+        return {name: " ".join(self.cleaned_data[name].split()) for name in self._terms}
+
+    def _texts(self, cleaned: Mapping[str, Any]) -> list[str]:
+        """A line without a place comes last; of equal places the one that was first stays so."""
+        last = len(self._numbers) + 1
+        placed = sorted(self._numbers, key=lambda n: cleaned.get(f"place-{n}") or last)
+        texts = (" ".join(cleaned.get(f"line-{n}", "").split()) for n in placed)
+        return [text for text in texts if text]
+
+
+def _line(number: int, text: str) -> forms.CharField:
+    return forms.CharField(
+        label=f"Sub-question {number}",
+        initial=text,
+        required=False,
+        max_length=TEXT_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 1} | ({} if text else {"placeholder": "Add one"})),
+    )
+
+
+def _place(number: int) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=f"Place of line {number}",
+        initial=number,
+        required=False,
+        min_value=1,
+        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
+    )
