@@ -36,13 +36,13 @@ class Installation:
         return {**kept, **own, **self.settings}
 
     def manage(
-        self, *arguments: str, prefix: Iterable[str] = ()
+        self, *arguments: str, prefix: Iterable[str] = (), seconds: float = LONGEST_SECONDS
     ) -> subprocess.CompletedProcess[str]:
         """`manage.py ARGUMENTS` to its end, without a terminal; `prefix` stands before it."""
         return subprocess.run(
             [*prefix, sys.executable, "manage.py", *arguments],
             cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=LONGEST_SECONDS,
+            capture_output=True, text=True, timeout=seconds,
         )  # fmt: skip
 
     def start(self, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:

@@ -20,6 +20,8 @@ SERVER, MODEL = os.environ.get("LLAMA_SERVER"), os.environ.get("LOCAL_MODEL_FILE
 WINDOW_TOKENS = 4096
 LONGEST_ANSWER_TOKENS = 600
 READY_SECONDS = 10
+THREADS = "1"
+"""Two that wait for each other at every step crawl on a busy machine."""
 
 needs_real_model = pytest.mark.skipif(
     not (SERVER and MODEL), reason="LLAMA_SERVER and LOCAL_MODEL_FILE name no small real model"
@@ -33,7 +35,7 @@ def served() -> Iterator[str]:
     command = [str(SERVER), "-m", str(MODEL), "--host", "127.0.0.1", "--port", str(port)]
     sizes = ["-c", str(WINDOW_TOKENS), "-n", str(LONGEST_ANSWER_TOKENS)]
     process = subprocess.Popen(
-        [*command, *sizes, "-t", "2", "--poll", "0", "-np", "1", "--jinja"],
+        [*command, *sizes, "-t", THREADS, "-np", "1", "--jinja"],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
