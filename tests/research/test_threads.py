@@ -262,7 +262,7 @@ def test_what_the_model_called_open_stays_open_in_another_shape(ada: AbstractUse
     assert world.model is not None
     world.model.twists["assess"] = lambda answer: {
         **answer,
-        "sub_questions": [{**each, "answered": False} for each in answer["sub_questions"]],
+        "unanswered": ["A1", "A2", "A3"],
     }
     run = asked(ada, world, CHAIN.question, adaptive_max_depth=1)
     table = ended(threads.reshape(ada, run, "table"), world)
