@@ -19,6 +19,7 @@ from research.admin.base import InRun, ReadOnlyAdmin, ReadOnlyInline
 from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilter, SiteFilter
 from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
 from research.models.findings import EvidenceQuerySet
+from research.models.lookups import letters
 from research.progress import progress
 from research.services import ServiceError, reviews
 
@@ -104,7 +105,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
                 return queryset.filter(run=run), False
             if "." in words[0]:
                 return queryset.from_site(words[0].lower()), False
-        for word in words:
+        for word in filter(letters, words):
             queryset = queryset.filter(claim__has_word=word)
         return queryset, False
 
