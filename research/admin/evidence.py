@@ -20,7 +20,7 @@ from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilte
 from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import letters
-from research.progress import progress
+from research.progress import evidence_gate
 from research.services import ServiceError, reviews
 
 CONTEXT = 400
@@ -169,7 +169,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
         """What the verdicts did to the evidence gate, where it no longer lets the run through."""
         for run in Run.objects.filter(pk__in=runs):
-            gate = progress(run).gate
+            gate = evidence_gate(run)
             if gate.rejected and gate.status != "pass" and gate.reason:
                 told = f"{run}: the evidence gate asks for more now ({'; '.join(gate.reason)})."
                 self.message_user(request, told, messages.WARNING)
