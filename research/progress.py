@@ -249,6 +249,17 @@ def progress(run: Run) -> Progress:
     )
 
 
+def evidence_gate(run: Run) -> GatePart:
+    """The gate alone, for whoever asks for nothing else."""
+    config = ResearchConfig.model_validate(run.config)
+    return _gate(
+        run.gates.filter(gate="evidence").last(),
+        list(run.evidence.with_review()),
+        list(_quotes(run)),
+        limits(config, Complexity(run.complexity)),
+    )
+
+
 Quote = tuple[int, str, str]
 
 

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 BROWSER_OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"]
+LONGEST_MILLISECONDS = 120_000
 DESK = {"width": 1280, "height": 720}
 PHONE = {"width": 390, "height": 844}
 
@@ -65,6 +66,7 @@ class Served:
         context = browser.new_context(
             base_url=url, viewport=size, is_mobile=phone, has_touch=phone, **options
         )  # type: ignore[arg-type]
+        context.set_default_timeout(LONGEST_MILLISECONDS)
         context.add_cookies([{"name": "plumbline_session", "value": session, "url": url}])
         return context
 

@@ -15,7 +15,7 @@ from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from research import installation
 from research.engine.ledger import ANSWERING
 from research.models import Run, Thread
-from research.progress import progress
+from research.progress import evidence_gate
 
 FIRST = "First report"
 
@@ -54,7 +54,7 @@ def review(run: Run) -> dict[str, Any]:
     return {
         "rejected": len(rejected),
         "rests_on": bool(rejected & queries.cited_labels(run)),
-        "lacking": progress(run).gate.reason,
+        "lacking": evidence_gate(run).reason,
     }
 
 

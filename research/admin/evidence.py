@@ -19,7 +19,8 @@ from research.admin.base import InRun, ReadOnlyAdmin, ReadOnlyInline
 from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilter, SiteFilter
 from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
 from research.models.findings import EvidenceQuerySet
-from research.progress import progress
+from research.models.lookups import letters
+from research.progress import evidence_gate
 from research.services import ServiceError, reviews
 
 CONTEXT = 400
@@ -104,7 +105,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
                 return queryset.filter(run=run), False
             if "." in words[0]:
                 return queryset.from_site(words[0].lower()), False
-        for word in words:
+        for word in filter(letters, words):
             queryset = queryset.filter(claim__has_word=word)
         return queryset, False
 
@@ -168,7 +169,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
         """What the verdicts did to the evidence gate, where it no longer lets the run through."""
         for run in Run.objects.filter(pk__in=runs):
-            gate = progress(run).gate
+            gate = evidence_gate(run)
             if gate.rejected and gate.status != "pass" and gate.reason:
                 told = f"{run}: the evidence gate asks for more now ({'; '.join(gate.reason)})."
                 self.message_user(request, told, messages.WARNING)

@@ -15,23 +15,24 @@ INDEXED = "to_tsvector('simple'::regconfig, {})"
 
 @TextField.register_lookup
 class HasWord(Lookup):  # type: ignore[type-arg]
-    """A word that begins so; in letters of any case."""
+    """A word that begins so, or several, in letters of any case; elsewhere than on PostgreSQL
+    also one that only holds them."""
 
     lookup_name = "has_word"
     prepare_rhs = False
 
     def as_postgresql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
         text, values = self.process_lhs(compiler, connection)
-        words = [f"{word}:*" for word in letters(str(self.rhs)).split()]
-        found = INDEXED.format(text)
-        return f"{found} @@ to_tsquery('simple', %s)", [*values, " & ".join(words)]
+        begun = " & ".join(f"{word}:*" for word in letters(str(self.rhs)).split())
+        return f"{INDEXED.format(text)} @@ to_tsquery('simple', %s)", [*values, begun]
 
     def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
         text, values = self.process_lhs(compiler, connection)
-        pattern = connection.ops.prep_for_like_query(str(self.rhs))
-        return f"{text} LIKE %s ESCAPE '\\'", [*values, f"%{pattern}%"]
+        patterns = [f"%{word}%" for word in letters(str(self.rhs)).split()]
+        held = " AND ".join(f"{text} LIKE %s" for _ in patterns)
+        return held or "1 = 0", [each for pattern in patterns for each in (*values, pattern)]
 
 
 def letters(text: str) -> str:
     """Only letters and digits: everything else means something to the text search."""
-    return "".join(each if each.isalnum() else " " for each in text)
+    return "".join(each if each.isalnum() else " " for each in text).strip()

@@ -6,7 +6,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.serving import Server
 from tests.support.installation import Installation
@@ -27,6 +34,8 @@ OPTIONS = [
 ]
 LONGEST_MILLISECONDS = 15_000
 Open = Callable[..., Page]
+
+expect.set_options(timeout=LONGEST_MILLISECONDS)
 
 
 @pytest.fixture(scope="session")

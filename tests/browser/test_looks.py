@@ -15,6 +15,7 @@ from tests.support.world import CHAINED, SIMPLE, World
 
 DESK, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
 SIZES = (DESK, PHONE)
+STATIC = Path(__file__).resolve().parents[2] / "static"
 SCRIPT_BYTES = 10_000
 FIRST_PAGE_BYTES = 150_000
 
@@ -44,6 +45,10 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
         "/",
         "/settings/",
         "/runs/",
+        "/runs/?text=nothing+like+it",
+        "/documents/",
+        "/sites/",
+        "/installation/",
         f"{run}activity/",
         f"{run}sources/",
         f"{run}citations/1/",
@@ -54,6 +59,20 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     page.goto("/nowhere/")
     check(page)
     page.get_by_role("button", name="Sign out").click()
+    check(page)
+    page.goto(server.link)
+    expect(page.get_by_role("heading", level=1)).to_contain_text("link")
+    check(page)
+
+
+def test_the_page_of_a_form_that_came_too_late(
+    server: Server, open_page: Open, watch: Watch
+) -> None:
+    page = open_page(server)
+    watch.excused = True
+    page.context.clear_cookies(name="plumbline_csrf")
+    page.get_by_role("button", name="How to make scrambled eggs?").click()
+    expect(page.locator(".notice-page")).to_be_visible()
     check(page)
 
 
@@ -103,8 +122,12 @@ def test_the_first_page_is_light(server: Server, open_page: Open) -> None:
     page.goto("/")
     page.wait_for_load_state("networkidle")
     assert sum(sizes) <= FIRST_PAGE_BYTES
-    own = page.request.get("/static/run.js").body()
-    assert len(own) <= SCRIPT_BYTES
+
+
+def test_the_scripts_of_ours_are_small_and_leave_the_socket_alone() -> None:
+    scripts = [path.read_text("utf-8") for path in STATIC.glob("*.js")]
+    assert 0 < sum(len(script.encode()) for script in scripts) <= SCRIPT_BYTES
+    assert not any("WebSocket" in script for script in scripts)
 
 
 def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(

@@ -117,6 +117,7 @@ def test_a_quote_is_shown_in_the_stored_copy(admin: Client, finished: Run) -> No
         ({"q": "RUN_ID"}, ["E1", "E2", "E3"]),
         ({"q": "hens.example"}, ["E2"]),
         ({"q": "HENS lay"}, ["E2"]),
+        ({"q": "hens & (eggs!)"}, ["E2"]),
         ({"q": "hens fly"}, []),
         ({"q": "100% of & | ! ( ' hens"}, []),
     ],

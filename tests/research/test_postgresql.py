@@ -13,7 +13,16 @@ import pytest
 HERE = Path(__file__).parent
 SUITES = [
     HERE / f"test_{name}.py"
-    for name in ("leases", "writer", "journal_store", "projection", "worker", "runs", "progress")
+    for name in (
+        "leases",
+        "writer",
+        "journal_store",
+        "projection",
+        "worker",
+        "runs",
+        "progress",
+        "admin",
+    )
 ]
 
 
