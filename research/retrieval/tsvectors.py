@@ -129,7 +129,7 @@ class TsVectors:
         counts = asked(terms, _counts(connection, pages, ids, terms.phrases).__getitem__)
         in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
         return Matches(
-            titles=_best(connection, titles, ids, in_pages, w.candidates),
+            titles=_best(connection, titles, ids, terms.phrases, w.candidates),
             pages=_best(connection, pages, ids, in_pages, w.candidates),
             passages=_best(connection, passages, ids, in_passages, 2 * w.candidates),
         )
