@@ -109,6 +109,9 @@ class Fts5:
             ],
         )
 
+    def settle(self, connection: sqlite3.Connection) -> None:
+        """Nothing to do: FTS5 merges as it goes."""
+
     def matches(
         self,
         connection: sqlite3.Connection,

@@ -119,6 +119,11 @@ class TsVectors:
     def forget(self, connection: Any, document_id: int) -> None:
         """Nothing to do: the rows refer to the document's."""
 
+    def settle(self, connection: Any) -> None:
+        """Sorts in what GIN keeps aside for later; every search has to read that through."""
+        for table in ("titles", "pages", "passages"):
+            connection.execute("SELECT gin_clean_pending_list(?)", (f"{table}_vector_idx",))
+
     def matches(
         self, connection: Any, terms: QueryTerms, collections: Sequence[str], weights: Weights
     ) -> Matches:
