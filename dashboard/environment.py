@@ -78,6 +78,14 @@ def boolean(name: str, default: bool = False) -> bool:
     return value in TRUE
 
 
+def one_of(name: str, choices: tuple[str, ...]) -> str:
+    """The first choice where it is not set."""
+    value = text(name, choices[0]).lower()
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes {' or '.join(choices)}.")
+    return value
+
+
 def port(name: str, default: int) -> int:
     value = text(name, str(default))
     if not value.isascii() or not value.isdigit() or not 0 < int(value) < 65536:

@@ -36,6 +36,8 @@ INSTALLATION = {
     " below, else the web without a key (ddgs, wikipedia) where there is a network, else samples.",
     "DOCUMENTS": "Folders of documents (html, md, txt, pdf, docx) to search, with commas between.",
     "UPLOADS_MAX_MB": "Megabytes of documents that one person may upload; 1000 if not set.",
+    "DOCUMENT_INDEX": "Where documents are indexed with PostgreSQL: database (if not set), or file:"
+    " an SQLite file on each machine.",
     "SEARXNG_URL": "The address of a SearXNG whose JSON format is switched on.",
     "TAVILY_API_KEY": "A key for Tavily.",
     "EXA_API_KEY": "A key for Exa.",

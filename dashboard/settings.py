@@ -138,6 +138,7 @@ LOCAL_MODEL_PORTS = environment.ports("LOCAL_MODEL_PORTS", (11434, 8000, 8080, 1
 SEARCH_PROVIDER = environment.text("SEARCH_PROVIDER")
 DOCUMENTS = environment.folders("DOCUMENTS")
 UPLOADS_MAX_MB = environment.count("UPLOADS_MAX_MB", 1_000)
+DOCUMENT_INDEX = environment.one_of("DOCUMENT_INDEX", ("database", "file"))
 PROVIDERS = environment.providers()
 NETWORK_PROBE = environment.text("NETWORK_PROBE", "html.duckduckgo.com:443")
 FETCH_ALLOW_PRIVATE_HOSTS = environment.texts("FETCH_ALLOW_PRIVATE_HOSTS")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.db import connection
 
 from research import installation
 from research.clock import SystemClock
@@ -31,9 +32,13 @@ if TYPE_CHECKING:
     from research.retrieval.fallback import NamedSearch
     from research.retrieval.fetch import SafeFetch
     from research.retrieval.index import DocumentIndex
+    from research.retrieval.index_store import IndexStore
     from research.retrieval.online import NetworkProbe
     from research.retrieval.pool import TextPool
     from research.retrieval.samples import SampleLibrary
+
+# What Django tells psycopg beside libpq's own settings.
+_OF_PSYCOPG = {"cursor_factory", "context", "prepare_threshold"}
 
 SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
 NO_FOLDER = "No folder of documents was named: set DOCUMENTS or add --documents PATH."
@@ -53,7 +58,7 @@ class Parts:
     def index(self) -> DocumentIndex:
         from research.retrieval.index import DocumentIndex
 
-        return DocumentIndex(settings.STATE_DIR / "documents.sqlite3")
+        return DocumentIndex(_index_place())
 
     @cached_property
     def samples(self) -> SampleLibrary:
@@ -279,6 +284,19 @@ def _network(place: str) -> NetworkProbe:
     from research.retrieval.online import NetworkProbe
 
     return NetworkProbe(place)
+
+
+def _index_place() -> Path | IndexStore:
+    """Where documents are indexed: the database that holds the rest, or a file."""
+    if settings.DOCUMENT_INDEX == "file" or connection.vendor != "postgresql":
+        return settings.STATE_DIR / "documents.sqlite3"
+    from psycopg.conninfo import make_conninfo
+
+    from research.retrieval.index_postgres import PostgresStore
+
+    given = connection.get_connection_params()
+    libpq = {name: given[name] for name in given.keys() - _OF_PSYCOPG}
+    return PostgresStore(make_conninfo(**libpq))
 
 
 def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collection]:

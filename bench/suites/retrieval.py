@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import statistics
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,9 +15,11 @@ from bench.extraction import (
     measure_quality,
     measure_speed,
 )
+from bench.index_places import Database
 from bench.retrieval import measure_fan_out, measure_relevance
 
 REPEATS = 9
+DATABASES: tuple[Database, Database] = ("sqlite", "postgresql")
 
 
 def section(files: Sequence[Path]) -> str:
@@ -31,8 +32,9 @@ def section(files: Sequence[Path]) -> str:
     parted = measure_relevance(files)
     quality, speed, held = measure_quality(), measure_speed(), asyncio.run(measure_loop())
     indexed = asyncio.run(documents.measure_indexing(documents.PYTHON))
-    large = asyncio.run(documents.measure_large())
-    asked, plainly = asyncio.run(_asked())
+    large, large_there = (asyncio.run(documents.measure_large(each)) for each in DATABASES)
+    asked, plainly = asyncio.run(_asked("sqlite"))
+    asked_there, _ = asyncio.run(_asked("postgresql"))
     named = [each for each in asked if each.kind == "named"]
     measured: Values = {
         "fan_out": statistics.median(ratios),
@@ -43,6 +45,8 @@ def section(files: Sequence[Path]) -> str:
         "index_cold": indexed.cold,
         "index_again": indexed.again,
         "search_large": statistics.median(large.cpu_ms),
+        "search_large_postgresql": statistics.median(large_there.wall_ms),
+        "page_difference": abs(documents.share(asked, 5) - documents.share(asked_there, 5)),
         "body": quality.body,
         "boilerplate": quality.boilerplate,
         "soup": measure_against_soup()[0][0],
@@ -64,29 +68,30 @@ def section(files: Sequence[Path]) -> str:
         index_cpu=f"{indexed.cpu:.1f}",
         large_wall=f"{statistics.median(large.wall_ms):.0f}",
         large_five=f"{large.first_five:.2f}",
+        large_five_there=f"{large_there.first_five:.2f}",
         pages=page.table(
-            ("questions", "", "first", "in the first five", "plain BM25: first", "first five"),
-            _pages_rows(asked, plainly),
+            (
+                *("questions", "", "first", "in the first five"),
+                *("PostgreSQL: first", "first five", "plain BM25: first", "first five"),
+            ),
+            _pages_rows(asked, asked_there, plainly),
         ),
     )
 
 
-async def _asked() -> tuple[list[documents.Asked], list[documents.Asked]]:
+async def _asked(database: Database) -> tuple[list[documents.Asked], list[documents.Asked]]:
     """The questions on pages to the index, and to plain BM25 over whole pages."""
-    with tempfile.TemporaryDirectory() as state:
-        async with documents.manuals(Path(state) / "documents.sqlite3") as (index, names):
-            return await documents.ask(index, names), documents.ask_plainly(index.path, names)
+    async with documents.manuals(database) as (index, names):
+        return await documents.ask(index, names), await documents.ask_plainly(index, names)
 
 
-def _pages_rows(
-    asked: Sequence[documents.Asked], plainly: Sequence[documents.Asked]
-) -> list[list[str]]:
+def _pages_rows(*given: Sequence[documents.Asked]) -> list[list[str]]:
     rows = []
     for kind in documents.KINDS:
         for part in ("check", "tune"):
             shares = (
-                documents.share([each for each in given if each.kind == kind], places, part)
-                for given in (asked, plainly)
+                documents.share([each for each in asked if each.kind == kind], places, part)
+                for asked in given
                 for places in (1, 5)
             )
             rows.append([kind, part, *(f"{share:.2f}" for share in shares)])

@@ -109,6 +109,9 @@ class Fts5:
             ],
         )
 
+    def settle(self, connection: sqlite3.Connection) -> None:
+        """Nothing to do: FTS5 merges as it goes."""
+
     def matches(
         self,
         connection: sqlite3.Connection,
@@ -130,7 +133,9 @@ class Fts5:
             return [Match(row["id"], row["score"], row["passage"]) for row in rows]
 
         return Matches(
-            titles=found(_TITLES, in_pages, w.name_in_titles, most=w.candidates),
+            titles=found(
+                _TITLES, match_expression(terms.phrases), w.name_in_titles, most=w.candidates
+            ),
             pages=found(
                 *(_PAGES, in_pages, w.title, w.name, w.headings, w.extra), most=w.candidates
             ),

@@ -73,7 +73,9 @@ class DocumentIndex:
 
     def __init__(self, place: Path | str | IndexStore, *, weights: Weights | None = None) -> None:
         """`place` is the path of an SQLite file, or a store in another database."""
-        self._store = SqliteStore(Path(place)) if isinstance(place, Path | str) else place
+        self._store: IndexStore = (
+            SqliteStore(Path(place)) if isinstance(place, Path | str) else place
+        )
         self._weights = weights or Weights()
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="document-writer")
         self._readers = ThreadPoolExecutor(_QUERY_THREADS, thread_name_prefix="document-reader")
@@ -144,6 +146,8 @@ class DocumentIndex:
         if not listing.files:
             raise DocumentError(f"The folder {folder} holds no documents that can be read.")
         changed = await self._read_changed(collection, plan.tasks, listing.files, workers, progress)
+        if changed or plan.removed:
+            await self._write(self._store.full_text.settle)
         return IndexReport(
             collection=collection.name,
             documents=await self._read(index_rows.count_documents, collection),

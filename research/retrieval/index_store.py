@@ -33,6 +33,9 @@ class FullText(Protocol):
     def forget(self, connection: Any, document_id: int) -> None:
         """Removes them; the document's row still stands."""
 
+    def settle(self, connection: Any) -> None:
+        """Called after a refresh that changed something, for what is better done once."""
+
     def matches(
         self, connection: Any, terms: QueryTerms, collections: Sequence[str], weights: Weights
     ) -> Matches:
@@ -42,11 +45,16 @@ class FullText(Protocol):
 class IndexStore(Protocol):
     """A database that holds one index; usable from any thread until `close`."""
 
-    full_text: FullText
-    # What a statement may raise.
-    errors: tuple[type[Exception], ...]
-    # What a worker makes of a file.
-    reader: Callable[[ReadingTask], Reading]
+    @property
+    def full_text(self) -> FullText: ...
+
+    @property
+    def errors(self) -> tuple[type[Exception], ...]:
+        """What a statement may raise."""
+
+    @property
+    def reader(self) -> Callable[[ReadingTask], Reading]:
+        """What a worker makes of a file."""
 
     def snapshot(self) -> AbstractContextManager[Any]:
         """A connection that sees one state of the index, whatever others write."""

@@ -36,7 +36,7 @@ class Weights:
     title: float = 6.0
     name: float = 2.0
     headings: float = 3.0
-    passage_heading: float = 2.0
+    passage_heading: float = 0.5
     extra: float = 0.7
     name_in_titles: float = 0.5
     candidates: int = 100
@@ -80,7 +80,7 @@ def asked(terms: QueryTerms, pages_with: Callable[[str], int]) -> dict[str, int]
     """The phrases to ask for, each with the number of pages that hold it.
 
     Where some page holds each of a query's names whole, their parts are not asked for:
-    whatever shares a part would count a name several times.
+    pages that share the parts would count a name several times.
     """
     counts = {phrase: pages_with(phrase) for phrase in terms.phrases}
     if all(counts[name] for name in terms.identifiers):

@@ -119,6 +119,11 @@ class TsVectors:
     def forget(self, connection: Any, document_id: int) -> None:
         """Nothing to do: the rows refer to the document's."""
 
+    def settle(self, connection: Any) -> None:
+        """Sorts in what GIN keeps aside for later; every search has to read that through."""
+        for table in ("titles", "pages", "passages"):
+            connection.execute("SELECT gin_clean_pending_list(?)", (f"{table}_vector_idx",))
+
     def matches(
         self, connection: Any, terms: QueryTerms, collections: Sequence[str], weights: Weights
     ) -> Matches:
@@ -129,7 +134,7 @@ class TsVectors:
         counts = asked(terms, _counts(connection, pages, ids, terms.phrases).__getitem__)
         in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
         return Matches(
-            titles=_best(connection, titles, ids, in_pages, w.candidates),
+            titles=_best(connection, titles, ids, terms.phrases, w.candidates),
             pages=_best(connection, pages, ids, in_pages, w.candidates),
             passages=_best(connection, passages, ids, in_passages, 2 * w.candidates),
         )

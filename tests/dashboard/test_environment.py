@@ -54,6 +54,7 @@ def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("FETCH_INTERVAL_SECONDS", "-1"),
         ("FETCH_AT_ONCE", "0"),
         ("FETCH_ROBOTS", "perhaps"),
+        ("DOCUMENT_INDEX", "elsewhere"),
         ("ONLY_SITES", "not a site"),
         ("SEARCH_SINCE", "yesterday"),
         ("MAX_SEARCHES", "many"),
