@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from research.engine.budget import estimate_tokens
+from research.engine.journal import JournalEnds
 from research.engine.records import Action, StopReason
 from research.engine.tools import ModelAnswer, ModelRequest
 from tests.engine.scripted import (
@@ -105,6 +106,21 @@ async def test_one_still_under_way_is_broken_off_and_its_prompt_counted() -> Non
     assert ran.usage.prompt_tokens == answered * model.tokens[0] + estimate_tokens(given_up)
     assert ran.usage.tokens_estimated
     assert ran.usage.llm_calls == len(model.requests)
+
+
+async def test_a_replay_that_needs_what_was_given_up_ends_there() -> None:
+    """With a lower threshold the first round would have been the last."""
+    model = Waiting(silent="draft")
+    model.twists["assess"] = lambda answer: {
+        **answer, "dimensions": dict.fromkeys(answer["dimensions"], 3), "ready": False,
+        "gaps": [{**GAP, "critical": False}],
+    }  # fmt: skip
+    world = World(Web(harbour_pages()), model)
+    ran = await world.ask(SIMPLE.question)
+    assert len(ran.rounds) > 1
+    replayed = await world.replay(SIMPLE.question, adaptive_quality_threshold=2.0)
+    assert isinstance(replayed.ended, JournalEnds) and replayed.ended.place == "round/1/draft"
+    assert not replayed.usage.fallbacks
 
 
 async def test_a_draft_that_rests_on_something_else_is_written_anew() -> None:

@@ -11,7 +11,15 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from research.engine.budget import REPORT_TASKS, BudgetSpent, Hold, Meter
-from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Parked, Store, digest
+from research.engine.journal.entries import (
+    EmptyInbox,
+    Entry,
+    Inbox,
+    JournalEnds,
+    Parked,
+    Store,
+    digest,
+)
 from research.engine.journal.recording import Recording
 from research.engine.records import Record
 from research.engine.tools import (
@@ -35,6 +43,7 @@ LONGEST_WAIT_SECONDS = 20.0
 TIME_IS_UP = ModelFailure(
     "the model did not answer within its share of the run's time", permanent=True
 )
+NOT_NEEDED = "the answer was not needed"
 TOO_SLOW = SearchFailure("The search did not answer in time.")
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
@@ -74,11 +83,13 @@ class Journal(Recording):
         """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`.
 
         `on_text` hears the answer grow where it is given live, and nothing where it is recorded
-        or was begun before.
+        or was begun before. A recorded call that was given up has no answer: `JournalEnds`.
         """
         begun = self._begun.pop(place, None)
         entry = await (begun or self._model_entry(place, attempt, request, on_text))
         self._release_begun(place)
+        if entry.status == "failed" and entry.answer["reason"] == NOT_NEEDED:
+            raise JournalEnds(place)
         return self._answered(request, entry)
 
     def begin_model(self, place: str, request: ModelRequest, on_text: Hear | None = None) -> None:
@@ -93,16 +104,18 @@ class Journal(Recording):
 
     async def drop_model(self, place: str, request: ModelRequest) -> None:
         """Give up a call that was begun; what it took is counted all the same."""
-        begun = self._begun.pop(place)
-        begun.cancel()
+        begun, entry = self._begun.pop(place), self._entries.get((place, 1))
+        if entry is None or entry.status == "pending":
+            begun.cancel()
         await asyncio.wait([begun])
         self._release_begun(place)
         entry = self._entries.get((place, 1))
         if entry is None or entry.status == "refused":
             return
         if entry.status == "pending":
+            self._live(place)
             spent = self.meter.prompt_only(request, self.analyst)
-            unused = ModelFailure("the answer was not needed", permanent=True, spent=spent)
+            unused = ModelFailure(NOT_NEEDED, permanent=True, spent=spent)
             entry = await self._put(replace(entry, status="failed", answer=_model_failure(unused)))
         with suppress(ModelFailure):
             self._answered(request, entry)
