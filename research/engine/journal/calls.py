@@ -49,17 +49,28 @@ class Journal(ModelCalls):
         super().__init__(store, tools, meter, receive, inbox, analyst, backoff_seconds)
         self._fetching: dict[str, asyncio.Future[Page]] = {}
         self._counted: set[str] = set()
+        self._searching: dict[str, asyncio.Task[Entry]] = {}
 
     async def search(self, place: str, request: SearchRequest) -> SearchAnswer:
         """Raises `SearchFailure` or `BudgetSpent`."""
-        entry = self._recorded(place, 1, asdict(request))
-        if entry is None:
-            entry = await self._live_search(place, request)
+        begun = self._searching.pop(place, None)
+        entry = await (begun or self._search_entry(place, request))
         self._check_budget(entry)
-        self.meter.usage.searches += 1
+        self.meter.usage.searches += begun is None
         if entry.status == "failed":
             raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         return SEARCH.validate_python(entry.answer)
+
+    def begin_search(self, place: str, request: SearchRequest) -> None:
+        """Search before it is certain that the results are wanted; counted at once."""
+        self.meter.usage.searches += 1
+        self._searching[place] = asyncio.create_task(
+            self._search_entry(place, request), name=f"begun {place}"
+        )
+
+    async def _search_entry(self, place: str, request: SearchRequest) -> Entry:
+        recorded = self._recorded(place, 1, asdict(request))
+        return recorded or await self._live_search(place, request)
 
     async def _live_search(self, place: str, request: SearchRequest) -> Entry:
         tools, asked = self._live(place), asdict(request)
@@ -166,7 +177,7 @@ class Journal(ModelCalls):
         """Hand on what is held back; cancel and await calls that nobody waits for."""
         self._go_live()
         tasks = [task for task in self._fetching.values() if isinstance(task, asyncio.Task)]
-        tasks += self._begun.values()
+        tasks += [*self._begun.values(), *self._searching.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
