@@ -68,7 +68,7 @@ def _forced(rule: object, topics: object) -> Iterator[None]:
     """Rounds by the rule and topics given, and none after them: no verification, no reopening."""
     with (
         without_verification(),
-        patch.multiple(verdict, decide=rule, next_topics=topics, begin_draft=_nothing),
+        patch.multiple(verdict, decide=rule, next_topics=topics, begin_ahead=_nothing),
         patch.object(loop, "reopens", _never),
     ):
         yield
@@ -85,7 +85,7 @@ def _none(*_: object) -> list[Evidence]:
 
 
 async def _nothing(*_: object) -> None:
-    """No draft is begun before the depth is reached."""
+    """Nothing is begun ahead of a verdict that is forced."""
 
 
 def _never(*_: object) -> bool:

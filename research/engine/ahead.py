@@ -11,9 +11,17 @@ from __future__ import annotations
 from research.engine import gates
 from research.engine.records import StopReason
 from research.engine.run import Run
+from research.engine.scouting import scout
 from research.engine.stopping import Decision, Stop
 from research.engine.tasks.assess import unsearched_leads
 from research.engine.tasks.draft import begin, drop
+
+
+async def begin_ahead(run: Run) -> None:
+    """Begin what most likely follows the assessment: the report, or searches for leads."""
+    await begin_draft(run)
+    if run.begun is None:
+        scout(run)
 
 
 async def begin_draft(run: Run) -> None:
@@ -40,7 +48,7 @@ def _is_affordable(run: Run) -> bool:
     return run.journal.meter.holds_two_reports(run.marks[-1].seconds)
 
 
-async def settle_draft(run: Run, decision: Decision) -> None:
-    """Keep what was begun where the run ends with a report, else drop it."""
+async def settle_ahead(run: Run, decision: Decision) -> None:
+    """Keep the draft where the run ends with a report, else drop it."""
     if not isinstance(decision, Stop) or decision.reason is StopReason.CANCELLED:
         await drop(run)

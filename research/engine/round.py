@@ -18,6 +18,7 @@ from research.engine.findings import Reading
 from research.engine.merging import Merger, aims
 from research.engine.records import Round, Skipped, Source, Status, Unit
 from research.engine.run import Run
+from research.engine.scouting import use_scouted
 from research.engine.tasks.read import read
 from research.engine.topics import Choice, Topic, choose, lead_topics
 from research.engine.units import Reader, Work, fetch_and_read, host, search, take_late
@@ -35,7 +36,7 @@ async def research_round(run: Run) -> None:
     round's pages and follows the names that the first one read.
     """
     choice = _untried(run, run.candidates, max(1, _room(run)))
-    work = begin(run, choice.topics, choice.skipped)
+    work = begin(run, use_scouted(run, choice.topics), choice.skipped)
     if not run.follows_names:
         await work_through(run, work, choose_together, read_for_unit)
         return

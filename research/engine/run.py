@@ -61,7 +61,8 @@ class Run:
     those whose pages did not come in time, with their sub-question. `marks` are what was spent
     at each boundary. `wished` is the round that a person wants to see, `last` the budget that
     ends the run after the present round. `earned` are the rounds' scores, and `assessment` is
-    the last one that was made. `begun` is a draft that nobody knows yet to be needed.
+    the last one that was made. `begun` is a draft that nobody knows yet to be needed,
+    and `scouted` are queries of such searches, with their places.
     """
 
     question: Question
@@ -78,6 +79,7 @@ class Run:
     earned: list[float] = field(default_factory=list)
     assessment: Assessment | None = None
     begun: Begun | None = None
+    scouted: dict[str, str] = field(default_factory=dict)
     is_verified: bool = False
     is_reopened: bool = False
     _ledger: Ledger | None = None

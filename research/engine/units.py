@@ -68,7 +68,8 @@ async def search(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
 
 
 async def _ask(run: Run, item: Work, number: int, query: str) -> None:
-    answer = await run.journal.search(f"{item.place}/search/{number}", _request(run, query))
+    place = run.scouted.pop(query, f"{item.place}/search/{number}")
+    answer = await run.journal.search(place, request_for(run, query))
     known = {hit.url for hit in item.hits}
     item.hits += tuple(hit for hit in answer.hits if hit.url not in known)
     item.searched[query] = len(answer.hits)
@@ -76,7 +77,7 @@ async def _ask(run: Run, item: Work, number: int, query: str) -> None:
         run.trouble("search", note)
 
 
-def _request(run: Run, query: str) -> SearchRequest:
+def request_for(run: Run, query: str) -> SearchRequest:
     config = run.config
     return SearchRequest(
         query,

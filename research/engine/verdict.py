@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
-from research.engine.ahead import begin_draft, settle_draft
+from research.engine.ahead import begin_ahead, settle_ahead
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge
@@ -47,10 +47,10 @@ SAME_GAP = 0.6
 async def close_round(run: Run) -> Decision:
     """Judge the round and decide; the next round's topics are ready when it goes on."""
     run.doing("Judging what was found")
-    await begin_draft(run)
+    await begin_ahead(run)
     assessment = await assess(run, f"round/{run.ledger.round.number}/assess")
     decision = await settle(run, assessment)
-    await settle_draft(run, decision)
+    await settle_ahead(run, decision)
     return decision
 
 

@@ -1,10 +1,12 @@
 """The report is begun beside the last assessment, and given up where something else is needed."""
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from research.engine.budget import estimate_tokens
+from research.engine.journal import JournalEnds
 from research.engine.records import Action, StopReason
 from research.engine.tools import ModelAnswer, ModelRequest
 from tests.engine.scripted import (
@@ -22,39 +24,47 @@ from tests.engine.scripted import (
 from tests.engine.test_verification import KNOBS, QUESTION, tower
 
 GAP = {"text": "Who paid for it", "sub_question": "A1", "query": "who paid for Harrow Point",
-       "critical": True}  # fmt: skip
+       "critical": False}  # fmt: skip
 
 
-class Waiting(Oracle):
-    """Answers `first` only once `second` was asked; never answers `silent`."""
+class Doubting(Oracle):
+    """Content only once its one gap was searched for."""
 
-    def __init__(self, first: str = "", second: str = "", silent: str = "") -> None:
-        super().__init__(SIMPLE)
-        self.first, self.second, self.silent = first, second, silent
-        self.asked = asyncio.Event()
+    def _assess(self, sections: Mapping[str, str]) -> Answer:
+        answer = super()._assess(sections)
+        if GAP["query"] in sections["ALREADY SEARCHED"]:
+            return answer
+        dimensions = dict.fromkeys(answer["dimensions"], 3)
+        return {**answer, "ready": False, "gaps": [GAP], "dimensions": dimensions}
+
+
+class Slow(Doubting):
+    """Never answers the first draft that it is asked for."""
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        if request.task == self.second:
-            self.asked.set()
-        if request.task == self.silent and self.tasks.count(self.silent) == 0:
+        if request.task == "draft" and "draft" not in self.tasks:
             self.requests.append(request)
             await asyncio.Event().wait()
-        if request.task == self.first:
-            await asyncio.wait_for(self.asked.wait(), 5)
         return await super().complete(request)
 
 
-def unsure(model: Oracle) -> None:
-    """The first assessment names a gap, the later ones none."""
-    rounds = iter([True])
+class Beside(Oracle):
+    """Answers an assessment only once a draft was asked for."""
 
-    def twist(answer: Answer) -> Answer:
-        if not next(rounds, False):
-            return answer
-        return {**answer, "ready": False, "gaps": [GAP],
-                "dimensions": dict.fromkeys(answer["dimensions"], 3)}  # fmt: skip
+    def __init__(self) -> None:
+        super().__init__(SIMPLE)
+        self.drafting = asyncio.Event()
 
-    model.twists["assess"] = twist
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        if request.task == "draft":
+            self.drafting.set()
+        if request.task == "assess":
+            await asyncio.wait_for(self.drafting.wait(), 5)
+        return await super().complete(request)
+
+
+def harbour_with(model: Oracle) -> World:
+    return World(Web(harbour_pages()), model)
 
 
 async def asked(world: World, question: str = SIMPLE.question, **more: Any) -> Ran:
@@ -74,8 +84,8 @@ def drafts(world: World) -> list[str]:
 
 
 async def test_the_report_is_asked_for_while_the_last_assessment_is_made() -> None:
-    model = Waiting(first="assess", second="draft")
-    world = World(Web(harbour_pages()), model)
+    model = Beside()
+    world = harbour_with(model)
     ran = await asked(world)
     assert model.tasks.count("draft") == 1 and drafts(world) == ["round/1/draft"]
     assert "1 of 1 answered" in ran.report.markdown
@@ -83,10 +93,9 @@ async def test_the_report_is_asked_for_while_the_last_assessment_is_made() -> No
 
 
 async def test_a_draft_that_was_begun_is_given_up_where_research_goes_on() -> None:
-    world = harbour(SIMPLE)
-    assert world.model is not None
-    unsure(world.model)
+    world = harbour_with(Doubting(SIMPLE))
     ran = await asked(world)
+    assert world.model is not None
     assert len(ran.rounds) > 1
     assert drafts(world)[0] == "round/1/draft" and len(drafts(world)) == 2
     assert ran.usage.llm_calls_by_task["draft"] == world.model.tasks.count("draft") == 2
@@ -94,9 +103,8 @@ async def test_a_draft_that_was_begun_is_given_up_where_research_goes_on() -> No
 
 
 async def test_one_still_under_way_is_broken_off_and_its_prompt_counted() -> None:
-    model = Waiting(silent="draft")
-    unsure(model)
-    world = World(Web(harbour_pages()), model)
+    model = Slow(SIMPLE)
+    world = harbour_with(model)
     ran = await asyncio.wait_for(asked(world), 10)
     entry = world.store.entries["round/1/draft", 1]
     assert (entry.status, entry.answer["reason"]) == ("failed", "the answer was not needed")
@@ -105,6 +113,33 @@ async def test_one_still_under_way_is_broken_off_and_its_prompt_counted() -> Non
     assert ran.usage.prompt_tokens == answered * model.tokens[0] + estimate_tokens(given_up)
     assert ran.usage.tokens_estimated
     assert ran.usage.llm_calls == len(model.requests)
+
+
+async def test_a_replay_that_needs_what_was_given_up_ends_there() -> None:
+    """With a lower threshold the first round would have been the last."""
+    world = harbour_with(Slow(SIMPLE))
+    ran = await world.ask(SIMPLE.question)
+    assert len(ran.rounds) > 1
+    replayed = await world.replay(SIMPLE.question, adaptive_quality_threshold=2.0)
+    assert isinstance(replayed.ended, JournalEnds) and replayed.ended.place == "round/1/draft"
+    assert not replayed.usage.fallbacks
+
+
+async def test_broken_off_anywhere_a_run_that_gave_up_a_draft_ends_the_same() -> None:
+    """Nothing that was answered is asked again; each call is counted once."""
+    whole = harbour_with(Doubting(SIMPLE))
+    expected = await whole.ask(SIMPLE.question)
+    entries = await whole.store.load()
+    for kept in range(len(entries)):
+        world = harbour_with(Doubting(SIMPLE))
+        world.store.texts = dict(whole.store.texts)
+        for entry in entries[:kept]:
+            await world.store.put(entry)
+        ran = await asked(world)
+        assert (ran.report, ran.rounds) == (expected.report, expected.rounds)
+        assert world.model is not None
+        settled = sum(entry.kind == "model" for entry in entries[:kept])
+        assert ran.usage.llm_calls == settled + len(world.model.requests)
 
 
 async def test_a_draft_that_rests_on_something_else_is_written_anew() -> None:

@@ -445,7 +445,7 @@ async def test_a_what_if_replay_ends_where_the_journal_ends() -> None:
     await world.ask(CHAIN.question, adaptive_max_depth=1)
     deeper = await world.replay(CHAIN.question)
     assert isinstance(deeper.ended, JournalEnds)
-    assert deeper.ended.place.startswith("round/2/")
+    assert deeper.ended.place == "round/1/scout/1"
 
 
 async def test_one_unit_at_a_time_finds_the_same() -> None:

@@ -25,6 +25,7 @@ from research.engine import (
     quotes,
     report,
     sameness,
+    scouting,
     similarity,
     stopping,
 )
@@ -41,6 +42,7 @@ from tests.engine import (
     test_quality,
     test_quotes,
     test_report,
+    test_scouting,
     test_similarity,
     test_stopping,
 )
@@ -198,6 +200,15 @@ TABLE = (
     Mutation("F2", drafting, "begun is None or begun.shown != _context(run, EVERYTHING)",
              "begun is None",
              (test_ahead.test_a_draft_that_rests_on_something_else_is_written_anew,)),
+    # searches for leads while a round is judged
+    Mutation("C12", scouting, "another and left > SPARE_ROUNDS * run.limits.topics_per_round",
+             "another", (test_scouting.test_nothing_is_scouted_where_searches_are_short,)),
+    Mutation("A4", scouting, "another and left >", "left >",
+             (test_scouting.test_nothing_is_scouted_after_the_last_round,)),
+    Mutation("C17", scouting, "queries=(made, *topic.queries[1:])", "queries=topic.queries",
+             (test_scouting.test_a_query_in_nearly_the_same_words_takes_them_too,)),
+    Mutation("C17", scouting, "[*run.ledger.queries, *run.scouted, *kept]", "kept",
+             (test_scouting.test_none_is_scouted_that_was_searched_for,)),
     # report
     Mutation("D14", report, "room < 0", "room < -99",
              (test_report.test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),

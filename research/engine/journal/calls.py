@@ -1,48 +1,33 @@
-"""The outward side of a journal: model, search and fetch, each recorded at its place."""
+"""The outward side of a journal: search and fetch beside the model, recorded at their places."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any
 
 from pydantic import TypeAdapter
 
-from research.engine.budget import REPORT_TASKS, BudgetSpent, Hold, Meter
-from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Parked, Store, digest
-from research.engine.journal.recording import Recording
+from research.engine.budget import BudgetSpent, Meter
+from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
+from research.engine.journal.models import ModelCalls, failed
 from research.engine.records import Record
 from research.engine.tools import (
     FetchFailure,
-    Hear,
-    MeasuredModel,
-    Model,
-    ModelAnswer,
-    ModelFailure,
-    ModelRequest,
     Page,
     SearchAnswer,
     SearchFailure,
     SearchRequest,
-    StreamingModel,
     Tools,
 )
 
-LONGEST_WAIT_SECONDS = 20.0
-
-TIME_IS_UP = ModelFailure(
-    "the model did not answer within its share of the run's time", permanent=True
-)
 TOO_SLOW = SearchFailure("The search did not answer in time.")
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
 SEARCH: TypeAdapter[SearchAnswer] = TypeAdapter(SearchAnswer)
-MODEL: TypeAdapter[ModelAnswer] = TypeAdapter(ModelAnswer)
 
 
-class Journal(Recording):
+class Journal(ModelCalls):
     """The engine's only way to the outside.
 
     `tools` None makes it a replay: what was not recorded raises `JournalEnds`.
@@ -60,176 +45,32 @@ class Journal(Recording):
         analyst: str = "extractive",
         backoff_seconds: float = 0.5,
     ) -> None:
-        super().__init__(store, tools, meter, receive, inbox or EmptyInbox())
-        self.analyst = analyst
-        self.backoff_seconds = backoff_seconds
+        inbox = inbox or EmptyInbox()
+        super().__init__(store, tools, meter, receive, inbox, analyst, backoff_seconds)
         self._fetching: dict[str, asyncio.Future[Page]] = {}
         self._counted: set[str] = set()
-        self._begun: dict[str, asyncio.Task[Entry]] = {}
-        self._held_for_begun: dict[str, Hold] = {}
-
-    async def model(
-        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None = None
-    ) -> ModelAnswer:
-        """One attempt of one model call. Raises `ModelFailure` or `BudgetSpent`.
-
-        `on_text` hears the answer grow where it is given live, and nothing where it is recorded
-        or was begun before.
-        """
-        begun = self._begun.pop(place, None)
-        entry = await (begun or self._model_entry(place, attempt, request, on_text))
-        self._release_begun(place)
-        return self._answered(request, entry)
-
-    def begin_model(self, place: str, request: ModelRequest, on_text: Hear | None = None) -> None:
-        """Make the first attempt of a call before it is certain that its answer is needed.
-
-        `model` takes it up, `drop_model` gives it up; either counts it, at its own place in the
-        run. Until then its worst case stays reserved.
-        """
-        self._begun[place] = asyncio.create_task(
-            self._model_entry(place, 1, request, on_text), name=f"begun {place}"
-        )
-
-    async def drop_model(self, place: str, request: ModelRequest) -> None:
-        """Give up a call that was begun; what it took is counted all the same."""
-        begun = self._begun.pop(place)
-        begun.cancel()
-        await asyncio.wait([begun])
-        self._release_begun(place)
-        entry = self._entries.get((place, 1))
-        if entry is None or entry.status == "refused":
-            return
-        if entry.status == "pending":
-            spent = self.meter.prompt_only(request, self.analyst)
-            unused = ModelFailure("the answer was not needed", permanent=True, spent=spent)
-            entry = await self._put(replace(entry, status="failed", answer=_model_failure(unused)))
-        with suppress(ModelFailure):
-            self._answered(request, entry)
-
-    async def person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
-        """As `Recording`; a run that waits for somebody has no call under way."""
-        try:
-            return await super().person(place, kinds)
-        except Parked:
-            await asyncio.gather(*self._begun.values(), return_exceptions=True)
-            raise
-
-    def _release_begun(self, place: str) -> None:
-        if hold := self._held_for_begun.pop(place, None):
-            self.meter.release(hold)
-
-    async def _model_entry(
-        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
-    ) -> Entry:
-        recorded = self._recorded(place, attempt, asdict(request))
-        return recorded or await self._live_model(place, attempt, request, on_text)
-
-    def _answered(self, request: ModelRequest, entry: Entry) -> ModelAnswer:
-        """Count a settled call, and give its answer or raise its failure."""
-        self._check_budget(entry)
-        if entry.status == "failed":
-            spent = entry.answer.get("spent")
-            self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
-            raise ModelFailure(
-                entry.answer["reason"],
-                permanent=entry.answer["permanent"],
-                too_long=entry.answer.get("too_long", False),
-            )
-        answer = MODEL.validate_python(entry.answer)
-        self.meter.paid_model(request.task, answer)
-        return answer
-
-    async def _live_model(
-        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
-    ) -> Entry:
-        model = self._live(place).model
-        assert model is not None, "a model task needs a model"
-        asked = asdict(request)
-        pending = Entry(place, attempt, "model", "pending", digest(asked), asked)
-        try:
-            self._check_time(request.task)
-            hold = self.meter.reserve_model(request)
-        except BudgetSpent as spent:
-            return await self._put(
-                replace(pending, status="refused", answer={"reason": spent.reason})
-            )
-        try:
-            await self._wait(place, attempt, request.task)
-            await self._put(pending)
-            started = self._live(place).clock.monotonic()
-            try:
-                async with asyncio.timeout(self._model_seconds(request.task)):
-                    answered = await _asked(model, request, on_text)
-                answer = MODEL.dump_python(answered, mode="json")
-                settled = replace(pending, status="done", answer=answer)
-            except TimeoutError:
-                settled = replace(pending, status="failed", answer=_failure(TIME_IS_UP))
-            except ModelFailure as failure:
-                settled = replace(pending, status="failed", answer=_model_failure(failure))
-            seconds = self._live(place).clock.monotonic() - started
-            return await self._put(replace(settled, seconds=round(seconds, 3)))
-        finally:
-            if place in self._begun:
-                self._held_for_begun[place] = hold
-            else:
-                self.meter.release(hold)
-
-    async def context_tokens(self) -> int | None:
-        """The model's window, prompt and answer together, as it was when the run first asked."""
-        model = self.tools.model if self.tools else None
-
-        async def ask() -> int | None:
-            return await model.context_tokens() if isinstance(model, MeasuredModel) else None
-
-        tokens: int | None = await self.decide("model/window", ask)
-        return tokens
-
-    @property
-    def has_model(self) -> bool:
-        return self.analyst != "extractive"
-
-    def seconds_left(self, task: str = "") -> float:
-        """Until the time for this task is spent; no call may outlive it."""
-        return max(0.0, self.meter.seconds_for(task, self.has_model) - self.active_seconds())
-
-    def unit_seconds(self) -> float:
-        """How long a unit may wait for a search or for its pages, from now."""
-        return min(self.meter.config.unit_seconds, self.seconds_left())
-
-    def _model_seconds(self, task: str) -> float:
-        """One call of research may take half of what is left, so that others follow."""
-        return self.seconds_left(task) * (1.0 if task in REPORT_TASKS else 0.5)
-
-    def _check_time(self, task: str = "") -> None:
-        if not self.seconds_left(task):
-            raise BudgetSpent("budget_time")
-
-    def _check_budget(self, entry: Entry) -> None:
-        if entry.status == "refused":
-            spent = BudgetSpent(entry.answer["reason"])
-            self.meter.refused.add(spent.reason)
-            raise spent
-
-    async def _wait(self, place: str, attempt: int, task: str) -> None:
-        """Before another attempt: as long as the server asked for, else ever longer."""
-        before = self._entries.get((place, attempt - 1))
-        if before is None or before.status != "failed":
-            return
-        asked = before.answer.get("retry_after_seconds")
-        wait = self.backoff_seconds * 2.0 ** (attempt - 2) if asked is None else float(asked)
-        await asyncio.sleep(min(wait, LONGEST_WAIT_SECONDS, self.seconds_left(task)))
+        self._searching: dict[str, asyncio.Task[Entry]] = {}
 
     async def search(self, place: str, request: SearchRequest) -> SearchAnswer:
         """Raises `SearchFailure` or `BudgetSpent`."""
-        entry = self._recorded(place, 1, asdict(request))
-        if entry is None:
-            entry = await self._live_search(place, request)
+        begun = self._searching.pop(place, None)
+        entry = await (begun or self._search_entry(place, request))
         self._check_budget(entry)
-        self.meter.usage.searches += 1
+        self.meter.usage.searches += begun is None
         if entry.status == "failed":
             raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         return SEARCH.validate_python(entry.answer)
+
+    def begin_search(self, place: str, request: SearchRequest) -> None:
+        """Search before it is certain that the results are wanted; counted at once."""
+        self.meter.usage.searches += 1
+        self._searching[place] = asyncio.create_task(
+            self._search_entry(place, request), name=f"begun {place}"
+        )
+
+    async def _search_entry(self, place: str, request: SearchRequest) -> Entry:
+        recorded = self._recorded(place, 1, asdict(request))
+        return recorded or await self._live_search(place, request)
 
     async def _live_search(self, place: str, request: SearchRequest) -> Entry:
         tools, asked = self._live(place), asdict(request)
@@ -249,9 +90,9 @@ class Journal(Recording):
                 answer = SEARCH.dump_python(found, mode="json")
                 entry = replace(entry, status="done", answer=answer)
             except TimeoutError:
-                entry = replace(entry, status="failed", answer=_failure(TOO_SLOW))
+                entry = replace(entry, status="failed", answer=failed(TOO_SLOW))
             except SearchFailure as failure:
-                entry = replace(entry, status="failed", answer=_failure(failure))
+                entry = replace(entry, status="failed", answer=failed(failure))
             seconds = tools.clock.monotonic() - started
             return await self._put(replace(entry, seconds=round(seconds, 3)))
         finally:
@@ -313,7 +154,7 @@ class Journal(Recording):
                 answer = PAGE.dump_python(page, mode="json", exclude={"text"})
                 entry = replace(entry, status="done", answer=answer)
             except FetchFailure as failure:
-                answer = {**_failure(failure), "status": failure.status}
+                answer = {**failed(failure), "status": failure.status}
                 entry = replace(entry, status="failed", answer=answer)
             seconds = tools.clock.monotonic() - started
             entry = await self._put(replace(entry, seconds=round(seconds, 3)))
@@ -336,24 +177,7 @@ class Journal(Recording):
         """Hand on what is held back; cancel and await calls that nobody waits for."""
         self._go_live()
         tasks = [task for task in self._fetching.values() if isinstance(task, asyncio.Task)]
-        tasks += self._begun.values()
+        tasks += [*self._begun.values(), *self._searching.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-async def _asked(model: Model, request: ModelRequest, on_text: Hear | None) -> ModelAnswer:
-    if on_text is None or not isinstance(model, StreamingModel):
-        return await model.complete(request)
-    return await model.stream(request, on_text)
-
-
-def _model_failure(failure: ModelFailure) -> dict[str, Any]:
-    spent = None if failure.spent is None else MODEL.dump_python(failure.spent, mode="json")
-    wait = failure.retry_after_seconds
-    told = {"retry_after_seconds": wait, "spent": spent, "too_long": failure.too_long}
-    return _failure(failure) | told
-
-
-def _failure(failure: ModelFailure | SearchFailure | FetchFailure) -> dict[str, Any]:
-    return {"reason": failure.reason, "permanent": failure.permanent}
