@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from research.engine import claims, features
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
+from research.engine.text import words_in
 from research.engine.text import normalise
 
 CONNECTIONS = 10
@@ -22,6 +23,12 @@ class Statement:
     text: str
     evidence: tuple[str, ...] = ()
     quoted: bool = False
+    lead_in: str = ""
+
+    @property
+    def words(self) -> int:
+        """How many words it says; the name of its source in front of a quotation is none of them."""
+        return words_in(self.text.removeprefix(self.lead_in))
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,12 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 
+_PAST = re.compile(r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:when|whenever|if|once|after|before|until|unless|while|as soon as|only|every|each)\b",
+    re.IGNORECASE,
+)
+
 _IS = re.compile(r"\b(?:is|are|was|were|means|refers to)\b")
 
 NAME = 2.0
@@ -152,12 +158,18 @@ def decides(text: str, need: Need) -> bool:
     if need.kind == "how_many":
         return held.number
     if need.kind == "when":
-        return held.date
+        return tells_when(text, need.text)
     if need.kind == "who":
         return any(not name & need.known for name in held.names)
     if need.kind == "comparison":
         return len(term_set(text) & need.known) > 1
     return True
+
+
+def tells_when(text: str, asked: str) -> bool:
+    """Whether a text holds a date or, where nothing past is asked for, a condition."""
+    happened = _PAST.search(asked) is not None
+    return bool(features.dates(text)) or (not happened and bool(_CONDITION.search(text)))
 
 
 def instructs(text: str) -> bool:
