@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from research.engine import claims, features
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
-from research.engine.text import words_in
-from research.engine.text import normalise
+from research.engine.text import normalise, words_in
 
 CONNECTIONS = 10
 _IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
@@ -27,7 +26,7 @@ class Statement:
 
     @property
     def words(self) -> int:
-        """How many words it says; the name of its source in front of a quotation is none of them."""
+        """How many words it says, without the name of a quotation's source."""
         return words_in(self.text.removeprefix(self.lead_in))
 
 

@@ -25,10 +25,10 @@ from research.engine.text import term_set, unique, words_in
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
 CLOSEST = 2
-DIRECT = 0.62
+DIRECT = 0.57
 FAR_BEHIND = 0.65
-BREVITY = 0.04
-OF_A_SECTION = 2
+BREVITY = 0.015
+OF_A_SECTION = 3
 SHORTEST_QUOTE = 8
 _STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
 
