@@ -96,7 +96,8 @@ class Scores:
             return 0.0
         signs = self.signs(page, passage)
         value = BASE + sum(WEIGHTS[name] * sign for name, sign in signs.items())
-        return min(1.0, max(0.0, value)) * self._question.known_share
+        known: float = self._question.known_share
+        return min(1.0, max(0.0, value)) * known
 
     def signs(self, page: int, passage: Passage) -> dict[str, float]:
         """Every sign of a passage, 0-1, by the names of `WEIGHTS`."""
