@@ -2,9 +2,9 @@
 
     .venv/bin/python -m bench.documentation bench/questions/documentation.jsonl
 
-Both manuals (Debian's postgresql-doc-15 and python3.11-doc) are searched together, by the
-extractive analyst, on the default settings. The rule for a hit stands in
-`bench/questions/README.md`.
+The manuals that the questions are of (Debian's postgresql-doc-15, python3.11-doc, nodejs-doc
+and valgrind) are searched together, by the extractive analyst, on the default settings. The
+rule for a hit stands in `bench/questions/README.md`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ from research.retrieval.documents import DocumentFetch, DocumentSearch
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
 
-FOLDERS = (Path("/usr/share/doc/postgresql-doc-15/html"), Path("/usr/share/doc/python3.11/html"))
+MANUALS = {
+    "postgresql": Path("/usr/share/doc/postgresql-doc-15/html"),
+    "python": Path("/usr/share/doc/python3.11/html"),
+    "nodejs": Path("/usr/share/doc/nodejs/api"),
+    "valgrind": Path("/usr/share/doc/valgrind/html"),
+}
+FOLDERS = (MANUALS["postgresql"], MANUALS["python"])
 MARKER = re.compile(r"\[(\d+)\]")
 
 
@@ -60,7 +66,9 @@ async def measure(questions: list[dict[str, Any]], config: ResearchConfig) -> li
     with TextPool() as pool, tempfile.TemporaryDirectory() as folder:
         index = DocumentIndex(Path(folder) / "documents.sqlite3")
         try:
-            reports = [await index.refresh(each, pool) for each in FOLDERS]
+            sets = {question["set"] for question in questions}
+            folders = [folder for name, folder in MANUALS.items() if name in sets]
+            reports = [await index.refresh(each, pool) for each in folders]
             names = [report.collection for report in reports]
             tools = Tools(DocumentSearch(index, names), DocumentFetch(index, names), Clock())
             return [await _one(question, tools, config) for question in questions]
@@ -88,9 +96,9 @@ def _outcome(question: dict[str, Any], records: list[Record], seconds: float) ->
     read = [url for url, s in sources.items() if s.status in {"read", "cited"}]
     return Outcome(
         id=question["id"],
-        hit=_holds(short, wanted),
+        hit=holds(short, wanted),
         page_read=any(url.endswith("/" + question["page"]) for url in read),
-        in_report=_holds(everything, wanted),
+        in_report=holds(everything, wanted),
         rounds=max((r.round for r in evidence.values()), default=0),
         seconds=seconds,
         short_answer=short,
@@ -109,7 +117,8 @@ def _quotes(report: Report, evidence: dict[str, Evidence], text: str) -> str:
     )
 
 
-def _holds(text: str, wanted: list[str]) -> bool:
+def holds(text: str, wanted: list[str]) -> bool:
+    """Whether a text holds one of the strings, case and white space folded."""
     plain = " ".join(text.split()).casefold()
     return any(" ".join(answer.split()).casefold() in plain for answer in wanted)
 
@@ -118,9 +127,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--set", metavar="KNOB=VALUE", action="append", default=[])
+    parser.add_argument("--part", help="only the questions of this part")
     parser.add_argument("--misses", action="store_true", help="show the short answers that miss")
     options = parser.parse_args()
     questions = [json.loads(line) for line in options.questions.read_text().splitlines()]
+    if options.part:
+        questions = [question for question in questions if question.get("part") == options.part]
     config = ResearchConfig.from_strings(dict(pair.split("=", 1) for pair in options.set))
     outcomes = asyncio.run(measure(questions, config))
     kinds = {question["id"]: question["kind"] for question in questions}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from research.engine import claims, features
 from research.engine.ledger import Ledger
 from research.engine.records import Evidence
-from research.engine.text import normalise
+from research.engine.text import normalise, words_in
 
 CONNECTIONS = 10
 _IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
@@ -23,6 +23,12 @@ class Statement:
     text: str
     evidence: tuple[str, ...] = ()
     quoted: bool = False
+    lead_in: str = ""
+
+    @property
+    def words(self) -> int:
+        """How many words it says, without the name of a quotation's source."""
+        return words_in(self.text.removeprefix(self.lead_in))
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,6 @@ from research.engine.run import Run
 from research.engine.shaping import shaped
 from research.engine.tasks.draft import repair, write
 from research.engine.tasks.judge import judge
-from research.engine.text import words_in
 
 KEY_CLAIMS = 0.9
 STATEMENTS = 0.5
@@ -126,12 +125,12 @@ def _short(given: Sequence[Statement], sections: Sequence[Section]) -> tuple[Sta
     kept: list[Statement] = []
     room = SHORT_ANSWER_WORDS
     for said in given:
-        room -= words_in(said.text)
+        room -= said.words
         if room < 0:
             break
         kept.append(said)
     spare = [*given, *(said for section in sections for said in section.statements)]
-    fitting = (said for said in spare if words_in(said.text) <= SHORT_ANSWER_WORDS)
+    fitting = (said for said in spare if said.words <= SHORT_ANSWER_WORDS)
     return tuple(kept) or tuple([next(fitting, *spare[:1])] if spare else ())
 
 

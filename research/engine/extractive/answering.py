@@ -6,6 +6,7 @@ import re
 
 from research.engine import features
 from research.engine.extractive.question import read_question
+from research.engine.extractive.wanted import tells_when
 from research.engine.ledger import SUPPORTS
 from research.engine.relevance import term_weights
 from research.engine.text import term_set
@@ -30,11 +31,12 @@ def answers(text: str, context: str, asked: str) -> bool:
 def brings(text: str, asked: str) -> bool:
     """Whether a passage holds a date, number or name that the question asks for and lacks.
 
-    Only questions for a date, a number, a person, a place or one of several ask for such.
+    Only questions for a date, a number, a person, a place or one of several ask for such;
+    what happens again and again may also be told by a condition.
     """
     question = read_question(asked)
     if question.kind == "when":
-        return bool(features.dates(text))
+        return tells_when(text, asked)
     if question.kind == "how_many":
         return bool(set(features.numbers(text)) - set(features.numbers(asked)))
     if question.kind in {"who", "where", "which"}:

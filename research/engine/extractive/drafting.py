@@ -25,10 +25,10 @@ from research.engine.text import term_set, unique, words_in
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
 CLOSEST = 2
-DIRECT = 0.62
+DIRECT = 0.57
 FAR_BEHIND = 0.65
-BREVITY = 0.04
-OF_A_SECTION = 2
+BREVITY = 0.015
+OF_A_SECTION = 3
 SHORTEST_QUOTE = 8
 _STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
 
@@ -67,7 +67,8 @@ def closest(ledger: Ledger) -> Draft:
 def statement(record: Evidence) -> Statement:
     """The passage as a quotation behind the name of its source and section."""
     source = record.sources[0]
-    return Statement(f"**{lead_in(source)}:** “{plain(source.quote)}”", (record.id,), quoted=True)
+    named = f"**{lead_in(source)}:** "
+    return Statement(f"{named}“{plain(source.quote)}”", (record.id,), quoted=True, lead_in=named)
 
 
 def lead_in(source: Quoted) -> str:
@@ -82,8 +83,11 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
     pool = ledger.supporting(main.id) or [
         record for aspect in ledger.aspects for record in ledger.supporting(aspect)
     ]
+    ranked = sorted(pool, key=_short_rank)
     steps = _procedure(ledger, pool) if read_question(main.text).kind == "how_to" else []
-    ranked = steps or sorted(pool, key=_short_rank)
+    if not {record.id for record in ranked[:1]} <= {step.id for step in steps}:
+        steps = []
+    ranked = steps or ranked
     chosen: list[Evidence] = []
     room = SHORT_ANSWER_WORDS
     best = max((record.relevance for record in pool), default=0.0)

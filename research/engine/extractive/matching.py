@@ -79,6 +79,7 @@ class Question:
     """The terms of a question, weighed against a vocabulary, and what stands for them."""
 
     def __init__(self, asked: Sequence[str], names: frozenset[str], vocabulary: Vocabulary) -> None:
+        self._asked = {term: vocabulary.rarity(term) for term in asked if vocabulary.holders[term]}
         self.stands_for: dict[str, dict[int, float]] = defaultdict(dict)
         self.weights: list[float] = []
         missing = 0.0
@@ -115,20 +116,15 @@ class Question:
         """The weighted share (0-1) of the question."""
         return sum(self.weights[place] * x for place, x in held.items()) / (self.total or 1.0)
 
+    def word_for_word(self, words: frozenset[str]) -> float:
+        """The share (0-1) of the question's own terms, by their rarity, that a text holds."""
+        held = sum(rarity for term, rarity in self._asked.items() if term in words)
+        return held / (sum(self._asked.values()) or 1.0)
+
     def bm25(self, counts: Held, length: float, mean_length: float) -> float:
         """BM25 with k1 = 1.2 and b = 0.75."""
         norm = 1.2 * (0.25 + 0.75 * length / (mean_length or 1.0))
         return sum(self.weights[p] * c * 2.2 / (c + norm) for p, c in counts.items())
-
-
-def most(several: Iterable[Held]) -> Held:
-    """The best of several for each term."""
-    found: dict[int, float] = {}
-    for held in several:
-        for place, x in held.items():
-            if x > found.get(place, 0.0):
-                found[place] = x
-    return found
 
 
 def summed(several: Iterable[Held]) -> Held:

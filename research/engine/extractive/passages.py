@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from research.engine.directives import is_order, orders
-from research.engine.extractive.scoring import Line, lines
+from research.engine.extractive.lines import Line, lines
 from research.engine.quotes import MAX_QUOTE
 from research.engine.text import Sentence, term_set, words_in
 from research.engine.tools import Page

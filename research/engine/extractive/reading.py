@@ -8,7 +8,7 @@ from itertools import groupby
 
 from research.engine.extractive.passages import Passage, passages
 from research.engine.extractive.question import read_question
-from research.engine.extractive.scoring import Ranking
+from research.engine.extractive.scoring import Ranking, Scores
 from research.engine.extractive.wanted import Need, instructs
 from research.engine.records import Aspect
 from research.engine.similarity import jaccard
@@ -43,25 +43,24 @@ def read_pages(
     found = [passages(page) for page in pages]
     needs = [(aspect.id, Need.of(read_question(aspect.text))) for aspect in aspects]
     ranking = Ranking([*beside, *pages])
-    scores = [(aspect_id, ranking.scores(need)[len(beside) :]) for aspect_id, need in needs]
+    scores = [(aspect_id, ranking.scores(need)) for aspect_id, need in needs]
     result: list[Scored] = []
-    for number, page in enumerate(found):
+    for number, page in enumerate(found, len(beside)):
         steps = _steps(page, needs)
         taken = {step.passage.start for step in steps}
         rest = [
             scored
             for passage in page
-            if passage.start not in taken
-            and (scored := _scored(passage, [(a, found[number]) for a, found in scores]))
+            if passage.start not in taken and (scored := _scored(passage, number, scores))
         ]
         result += [*steps, *_best(rest, per_page)]
     return result
 
 
-def _scored(passage: Passage, scores: Iterable[tuple[str, Sequence[float]]]) -> Scored | None:
+def _scored(passage: Passage, page: int, scores: Iterable[tuple[str, Scores]]) -> Scored | None:
     """The passage for the sub-question that it answers best, if it answers any."""
     value, aspect_id = max(
-        ((scored[passage.number], aspect_id) for aspect_id, scored in scores),
+        ((scored.of(page, passage), aspect_id) for aspect_id, scored in scores),
         key=lambda pair: pair[0],
     )
     return Scored(passage, aspect_id, round(value, 4)) if value >= KEEP else None

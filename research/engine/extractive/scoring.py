@@ -1,70 +1,61 @@
-"""How well each sentence of some pages answers a sub-question.
+"""How well each passage of some pages answers a sub-question.
 
-Four views of a sentence count alike: itself with its heading, what stands around it, and
-the BM25 of its window and of its section. Words that the best windows share, and the kind of
-thing that the question asks for, come on top. The weights are round numbers,
-picked by hand among a few that did about as well on questions over documentation.
+A passage gives fourteen signs between 0 and 1: what it says of the question, how much is said
+of it around the passage, whether it brings the kind of thing that is asked for, and where it
+stands. Their weighted sum is its score; `weights.py` has the weights and where they come from.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 
-from research.engine.extractive.matching import Held, Question, Vocabulary, most, summed
-from research.engine.extractive.wanted import Need, answers_kind
-from research.engine.text import Sentence, sentences, term_set, terms
+from research.engine.extractive.lines import Line, lines
+from research.engine.extractive.matching import Held, Question, Vocabulary, summed
+from research.engine.extractive.passages import Passage
+from research.engine.extractive.wanted import Need, brings_kind
+from research.engine.extractive.weights import BASE, WEIGHTS
+from research.engine.text import terms
 from research.engine.tools import Page
 
 RADIUS = 3
-OWN = NEAR = WINDOW = SECTION = 2.0
-FEEDBACK = 1.0
-KIND = 5.0
-TOTAL = OWN + NEAR + WINDOW + SECTION + FEEDBACK + KIND
-FEEDBACK_LINES = 12
-FEEDBACK_TERMS = 20
+MANY_TERMS = 6
+TITLE_COUNTS = 3
 
 
 @dataclass(frozen=True)
-class Line:
-    """A sentence as the ranking sees it: its terms in order and as a set, its heading's, and
-    the defined term that it stands under."""
-
-    sentence: Sentence
-    terms: tuple[str, ...]
-    words: frozenset[str]
-    heading: frozenset[str]
-    label: str
-
-
-@lru_cache(maxsize=64)
-def lines(text: str) -> tuple[Line, ...]:
-    """The sentences of a page's text, with their terms."""
-    return tuple(
-        Line(
-            sentence,
-            found := tuple(terms(sentence.text)),
-            frozenset(found),
-            term_set(sentence.section),
-            text[slice(*sentence.label)] if sentence.label else "",
-        )
-        for sentence in sentences(text)
-    )
-
-
-@dataclass
-class _View:
-    """A line against a question: what it, its heading and its surroundings hold."""
+class _Place:
+    """What stands around a line: BM25 of its window and section, and whether it opens it."""
 
     line: Line
-    own: float
-    near: float
-    heading: float
     window: float
     section: float
+    opens: bool
+
+
+class Ranking:
+    """The pages whose passages are ranked, for any number of sub-questions."""
+
+    def __init__(self, pages: Sequence[Page]) -> None:
+        self.titles = [page.title for page in pages]
+        self.pages = [_sections(lines(page.text)) for page in pages]
+        every = [line for page in self.pages for section in page for line in section]
+        self.vocabulary = Vocabulary(line.words | line.heading for line in every)
+        words = sum(len(line.terms) for line in every)
+        windows = sum(
+            len(line.terms)
+            for page in self.pages
+            for section in page
+            for at in range(len(section))
+            for line in section[_around(at)]
+        )
+        self.mean_window = windows / max(1, len(every))
+        self.mean_section = words / max(1, sum(map(len, self.pages)))
+        self.mean_page = words / max(1, len(pages))
+
+    def scores(self, need: Need) -> Scores:
+        return Scores(self, need)
 
 
 def _sections(page: Sequence[Line]) -> list[list[Line]]:
@@ -76,93 +67,81 @@ def _around(at: int) -> slice:
     return slice(max(0, at - RADIUS), at + RADIUS + 1)
 
 
-class Ranking:
-    """The sentences of some pages, to be ranked for any number of sub-questions."""
+class Scores:
+    """How well passages of a ranking's pages answer one sub-question."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
-        self._pages = [_sections(lines(page.text)) for page in pages]
-        every = [line for page in self._pages for section in page for line in section]
-        self._vocabulary = Vocabulary(line.words | line.heading for line in every)
-        words = sum(len(line.terms) for line in every)
-        windows = sum(
-            len(line.terms)
-            for page in self._pages
-            for section in page
-            for at in range(len(section))
-            for line in section[_around(at)]
-        )
-        self._mean_window = windows / max(1, len(every))
-        self._mean_section = words / max(1, sum(map(len, self._pages)))
-
-    def scores(self, need: Need) -> list[list[float]]:
-        """0-1 for each sentence of each page; falls where the pages lack the question's words."""
-        question = Question(need.terms, need.names, self._vocabulary)
-        views = [
-            [view for section in page for view in self._section(section, question)]
-            for page in self._pages
+    def __init__(self, ranking: Ranking, need: Need) -> None:
+        self._ranking, self._need = ranking, need
+        self._question = Question(need.terms, need.names, ranking.vocabulary)
+        self._places = [
+            [place for section in page for place in self._section(section)]
+            for page in ranking.pages
         ]
-        every = [view for page in views for view in page]
-        best_window = max((view.window for view in every), default=0.0) or 1.0
-        best_section = max((view.section for view in every), default=0.0) or 1.0
-        shared = self._shared(every, question, best_window)
-        return [
-            [
-                self._score(view, need, shared, best_window, best_section) * question.known_share
-                for view in page
-            ]
-            for page in views
+        every = [place for page in self._places for place in page]
+        self._best_window = max((place.window for place in every), default=0.0) or 1.0
+        self._best_section = max((place.section for place in every), default=0.0) or 1.0
+        whole = [self._page(number) for number in range(len(ranking.pages))]
+        best = max(whole, default=0.0) or 1.0
+        self._whole_page = [value / best for value in whole]
+        self._page_window = [
+            max((place.window for place in page), default=0.0) / self._best_window
+            for page in self._places
         ]
 
-    def _score(
-        self,
-        view: _View,
-        need: Need,
-        shared: dict[str, float],
-        best_window: float,
-        best_section: float,
-    ) -> float:
-        if not view.near and not view.heading:
+    def of(self, page: int, passage: Passage) -> float:
+        """0-1 for a passage of the page of this number; falls where the pages lack the
+        question's words, and is 0 where nothing around the passage holds any."""
+        place = self._places[page][passage.number]
+        if not place.window and not self._question.held(place.line.heading):
             return 0.0
-        line = view.line
-        value = OWN * view.own + NEAR * view.near
-        value += WINDOW * view.window / best_window + SECTION * view.section / best_section
-        value += FEEDBACK * sum(shared[word] for word in line.words & shared.keys())
-        value += KIND * answers_kind(line.sentence.text, line.label, line.words, need)
-        return value / TOTAL
+        signs = self.signs(page, passage)
+        value = BASE + sum(WEIGHTS[name] * sign for name, sign in signs.items())
+        known: float = self._question.known_share
+        return min(1.0, max(0.0, value)) * known
 
-    def _section(self, section: Sequence[Line], question: Question) -> list[_View]:
+    def signs(self, page: int, passage: Passage) -> dict[str, float]:
+        """Every sign of a passage, 0-1, by the names of `WEIGHTS`."""
+        question, place = self._question, self._places[page][passage.number]
+        above = passage.subject
+        kind = brings_kind(passage.text, self._need)
+        return {
+            "with its headings": question.share(question.held(passage.terms | above)),
+            "word for word": question.word_for_word(passage.terms),
+            "headings word for word": question.word_for_word(above),
+            "terms": min(MANY_TERMS, len(question.held(passage.terms))) / MANY_TERMS,
+            "window": place.window / self._best_window,
+            "section": place.section / self._best_section,
+            "page": self._whole_page[page],
+            "page's best window": self._page_window[page],
+            "number": float(kind.number),
+            "default": float(kind.default),
+            "condition": float(kind.condition),
+            "opens its section": float(place.opens),
+            "list item": float(place.line.sentence.kind == "item"),
+            "table row": float(place.line.sentence.kind == "row"),
+        }
+
+    def _section(self, section: Sequence[Line]) -> list[_Place]:
+        question, ranking = self._question, self._ranking
         heading = question.held(section[0].heading)
-        held = [question.held(line.words) for line in section]
         counts = [question.counted(line.terms) for line in section]
         lengths = [len(line.terms) for line in section]
-        whole = question.bm25(summed([*counts, heading, heading]), sum(lengths), self._mean_section)
+        whole = question.bm25(
+            summed([*counts, heading, heading]), sum(lengths), ranking.mean_section
+        )
         return [
-            _View(
-                line,
-                question.share(most((held[at], heading))),
-                question.share(most(held[_around(at)])),
-                question.share(heading),
-                self._window(question, counts[_around(at)], lengths[_around(at)]),
-                whole,
-            )
+            _Place(line, self._window(counts[_around(at)], lengths[_around(at)]), whole, at == 0)
             for at, line in enumerate(section)
         ]
 
-    def _window(self, question: Question, counts: Sequence[Held], lengths: Sequence[int]) -> float:
-        return question.bm25(summed(counts), sum(lengths), self._mean_window)
+    def _window(self, counts: Sequence[Held], lengths: Sequence[int]) -> float:
+        return self._question.bm25(summed(counts), sum(lengths), self._ranking.mean_window)
 
-    def _shared(
-        self, views: Sequence[_View], question: Question, best_window: float
-    ) -> dict[str, float]:
-        """Terms that several of the best windows share, with their part of all such terms."""
-        counted: Counter[str] = Counter()
-        ranked = sorted(
-            views, key=lambda v: -(0.5 * v.near + 0.5 * v.window / best_window + 0.3 * v.heading)
-        )
-        for rank, view in enumerate(ranked[:FEEDBACK_LINES]):
-            for word in view.line.words - question.stands_for.keys():
-                counted[word] += 1 / (1 + 0.2 * rank)  # type: ignore[assignment]
-        weighed = {w: c * self._vocabulary.rarity(w) for w, c in counted.items() if c > 1.2}
-        chosen = sorted(weighed, key=lambda word: (-weighed[word], word))[:FEEDBACK_TERMS]
-        total = sum(weighed[word] for word in chosen) or 1.0
-        return {word: weighed[word] / total for word in chosen}
+    def _page(self, number: int) -> float:
+        """BM25 of a whole page, its title counted several times."""
+        every = [line for section in self._ranking.pages[number] for line in section]
+        title = self._question.counted(terms(self._ranking.titles[number]))
+        counts = summed([*(self._question.counted(line.terms) for line in every),
+                         *[title] * TITLE_COUNTS])  # fmt: skip
+        length = sum(len(line.terms) for line in every)
+        return self._question.bm25(counts, length, self._ranking.mean_page)

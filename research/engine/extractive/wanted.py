@@ -14,12 +14,6 @@ _IDENTIFIER = re.compile(
     r"\w+_\w+|\w+\(\)|--?[a-z][\w-]+|\b[a-z]+[A-Z]\w*|\b[A-Z]{3,}\b|\b\w+\.\w+\b|\\\w+"
     r"|\b[A-Z][a-z]+[A-Z]\w+|%\w+"
 )
-_THING = re.compile(r"\b(?:which|what)\s+((?:[\w-]+\s+){0,3}?[\w-]+)\b", re.IGNORECASE)
-_ASKS_NAME = re.compile(
-    r"\b(?:which|what)\s+(?!happens|if|becomes|is|are|was|were|does|do|did)\w+"
-    r"|\bhow (?:do|can|would|could|should) (?:i|you|we|one)\b",
-    re.IGNORECASE,
-)
 _ASKS_NUMBER = re.compile(
     r"\bhow (?:many|much|long|old|far|tall|big|large|high|often|fast|deep|heavy|close|fine)\b"
     r"|\blimit|\bmost\b",
@@ -27,16 +21,14 @@ _ASKS_NUMBER = re.compile(
 )
 _ASKS_DEFAULT = re.compile(
     r"\bdefault|\bunless\b|\bout of the box|\bfresh|\bleave (?:it|the)\b|\bno \w+ given"
-    r"|\bif i (?:don't|do not|change nothing|leave|give no)|\bwithout (?:saying|telling)",
+    r"|\bif i (?:don't|do not|change nothing|leave|give no)|\bwithout (?:saying|telling)"
+    r"|\b(?:give|name|say|pass|set)s? (?:no|none|nothing)\b"
+    r"|\b(?:don't|do not) (?:say|name|pass|choose|set|give|pick|specify)\b",
     re.IGNORECASE,
 )
 _DEFAULT = re.compile(
-    r"\bdefaults?\b|\bunless\b|\bif (?:it is )?(?:not|omitted|unspecified)\b", re.IGNORECASE
-)
-_ASKS_REASON = re.compile(r"\bwhy\b|\bwhat causes\b", re.IGNORECASE)
-_CAUSE = re.compile(
-    r"\b(?:because|since|so that|in order to|due to|therefore|thus|hence|reason|avoids?|prevents?"
-    r"|allows?|otherwise|ensures?|to keep|to make sure|would|cannot|not)\b",
+    r"\bdefaults?\b|\bunless\b|\bomitted\b|\bunspecified\b|\bif (?:it is )?not\b"
+    r"|\bnot (?:specified|given|provided|set|supplied)\b",
     re.IGNORECASE,
 )
 _INSTRUCTS = re.compile(
@@ -46,18 +38,16 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 
-_IS = re.compile(r"\b(?:is|are|was|were|means|refers to)\b")
+_PAST = re.compile(r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b", re.IGNORECASE)
+_CONDITION = re.compile(
+    r"\b(?:when|whenever|if|once|after|before|until|unless|while|as soon as|only|every|each)\b",
+    re.IGNORECASE,
+)
 
-NAME = 2.0
-NUMBER = 2.0
-DEFAULT = 2.0
-REASON = 1.0
-THING = 1.0
-NEW_NAME = 0.7
-DEFINITION = 2.0
-SHORT_QUESTION = 3
-OPENING = 100
-FULL = 5.0
+_ASKS_OUTCOME = re.compile(
+    r"\bwhat (?:if|happens|becomes|trouble|does|do)\b|\bif i\b|\bdoes\b|\bwill\b", re.IGNORECASE
+)
+_IF = re.compile(r"\b(?:if|when|unless|otherwise|whenever|in case|once)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -68,15 +58,12 @@ class Need:
     kind: Kind
     terms: tuple[str, ...]
     names: frozenset[str]
-    thing: frozenset[str]
-    asks_name: bool
     asks_number: bool
     asks_default: bool
-    asks_reason: bool
+    asks_outcome: bool
 
     @classmethod
     def of(cls, asked: Asked) -> Need:
-        thing = _THING.search(asked.text)
         return cls(
             text=asked.text,
             kind=asked.kind,
@@ -84,11 +71,9 @@ class Need:
             names=frozenset().union(
                 *(term_set(name) for name in (*asked.names, *_IDENTIFIER.findall(asked.text)))
             ),
-            thing=term_set(thing.group(1)) if thing else frozenset(),
-            asks_name=bool(_ASKS_NAME.search(asked.text)),
             asks_number=bool(_ASKS_NUMBER.search(asked.text)),
             asks_default=bool(_ASKS_DEFAULT.search(asked.text)),
-            asks_reason=bool(_ASKS_REASON.search(asked.text)),
+            asks_outcome=bool(_ASKS_OUTCOME.search(asked.text)),
         )
 
     @property
@@ -100,49 +85,41 @@ class Need:
 class Holds:
     """What a sentence holds that may answer some kind of question."""
 
-    identifiers: tuple[frozenset[str], ...]
     names: tuple[frozenset[str], ...]
     number: bool
     date: bool
     default: bool
-    cause: bool
+    condition: bool
 
 
 @lru_cache(maxsize=20_000)
 def holds(text: str) -> Holds:
     return Holds(
-        identifiers=tuple(term_set(found) for found in _IDENTIFIER.findall(text)),
         names=tuple(term_set(name) for name in features.names(text)),
         number=bool(features.numbers(text)),
         date=bool(features.dates(text)),
         default=bool(_DEFAULT.search(text)),
-        cause=bool(_CAUSE.search(text)),
+        condition=bool(_IF.search(text)),
     )
 
 
-def answers_kind(text: str, label: str, words: frozenset[str], need: Need) -> float:
-    """0-1: how much of what the kind of question asks for a sentence (or its term) holds."""
+@dataclass(frozen=True)
+class Brought:
+    """Which kinds of thing a passage brings that the question asks for."""
+
+    number: bool
+    default: bool
+    condition: bool
+
+
+def brings_kind(text: str, need: Need) -> Brought:
+    """What of that which the question asks for a passage holds."""
     held = holds(text)
-    new_name = any(not name & need.known for name in held.identifiers)
-    value = NEW_NAME * new_name
-    value += NAME * (need.asks_name and (new_name or bool(_IDENTIFIER.search(label))))
-    value += NUMBER * (need.asks_number and held.number)
-    value += DEFAULT * (need.asks_default and held.default)
-    value += REASON * (need.asks_reason and held.cause)
-    value += THING * bool(need.thing & words)
-    if need.kind in {"who", "where"}:
-        value += NAME * any(not name & need.known for name in held.names)
-    if need.kind == "when":
-        value += NUMBER * held.date
-    if need.kind == "what" and len(need.terms) <= SHORT_QUESTION:
-        value += DEFINITION * _defines(text, need)
-    return min(1.0, value / FULL)
-
-
-def _defines(text: str, need: Need) -> bool:
-    """Whether the question's noun is the subject of an "is" or "means"."""
-    found = _IS.search(text, 0, OPENING)
-    return found is not None and bool(term_set(text[: found.start()]) & need.known)
+    return Brought(
+        number=need.asks_number and held.number,
+        default=need.asks_default and held.default,
+        condition=need.asks_outcome and held.condition,
+    )
 
 
 def decides(text: str, need: Need) -> bool:
@@ -152,12 +129,18 @@ def decides(text: str, need: Need) -> bool:
     if need.kind == "how_many":
         return held.number
     if need.kind == "when":
-        return held.date
+        return tells_when(text, need.text)
     if need.kind == "who":
         return any(not name & need.known for name in held.names)
     if need.kind == "comparison":
         return len(term_set(text) & need.known) > 1
     return True
+
+
+def tells_when(text: str, asked: str) -> bool:
+    """Whether a text holds a date or, where nothing past is asked for, a condition."""
+    happened = _PAST.search(asked) is not None
+    return bool(features.dates(text)) or (not happened and bool(_CONDITION.search(text)))
 
 
 def instructs(text: str) -> bool:

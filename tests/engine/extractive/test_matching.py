@@ -5,7 +5,6 @@ from research.engine.extractive.matching import (
     SYNONYM,
     Question,
     Vocabulary,
-    most,
     summed,
     synonyms,
 )
@@ -53,8 +52,14 @@ def test_bm25_prefers_the_shorter_of_two_texts_with_the_same_words() -> None:
     assert asked.bm25(counts, 5, 10) > asked.bm25(counts, 40, 10)
 
 
-def test_the_best_and_the_sum_of_several() -> None:
-    assert most(({0: 0.5, 1: 1.0}, {0: 0.7})) == {0: 0.7, 1: 1.0}
+def test_word_for_word_neither_derivations_nor_synonyms_count() -> None:
+    asked = question("delete the lamp")
+    assert asked.share(asked.held(TEXTS[0])) > 0.5
+    assert asked.word_for_word(TEXTS[0]) == 1.0
+    assert question("delete the zebra").word_for_word(TEXTS[0]) == 0.0
+
+
+def test_the_sum_of_several() -> None:
     assert summed(({0: 1.0}, {0: 2.0, 3: 1.0})) == {0: 3.0, 3: 1.0}
 
 

@@ -1,0 +1,25 @@
+"""What each sign that a passage answers weighs (`scoring.py`).
+
+Fitted by `python -m bench.fitting`, which prints this table: a softmax over the passages of
+the pages that a search names, on questions over documentation, with the signs scaled
+afterwards so that scores keep the range for which the thresholds of `reading.py`,
+`ledger.py` and `drafting.py` were chosen. Signs that made no difference were left out.
+"""
+
+BASE = 0.03
+WEIGHTS = {
+    "with its headings": 0.102,
+    "word for word": 0.086,
+    "headings word for word": 0.216,
+    "terms": 0.080,
+    "window": 0.047,
+    "section": 0.105,
+    "page": 0.111,
+    "page's best window": 0.141,
+    "number": 0.058,
+    "default": 0.143,
+    "condition": 0.033,
+    "opens its section": -0.047,
+    "list item": -0.043,
+    "table row": -0.117,
+}
