@@ -158,7 +158,7 @@ def _limit(rule: str, knob: str, tight: float) -> Ablation:
 ABLATIONS = (
     Ablation("gate 1, overview", _open_gate("_overview")),
     Ablation("gate 2, deep research", _open_gate("_deep_research")),
-    Ablation("evidence gate", _open_gate("evidence_gate")),
+    Ablation("evidence gate", _open_gate("_evidence")),
     Ablation("draft gate", _patched(loop, "reopens", lambda *_: False)),
     Ablation("verification", Variant("unverified", engine=without_verification)),
     Ablation("score's cap", _patched(quality, "cap", lambda *_: (10.0, ""))),
