@@ -12,7 +12,7 @@ from tests.browser.conftest import Open
 from tests.browser.serving import Server
 from tests.support.world import LIT, SCRIPTS, SIMPLE, World
 
-FIRST_LIT = "In which year was the Harrow Point lighthouse first lit?"
+ANOTHER = "Who keeps the Harrow Point lighthouse?"
 QUESTIONS = ("Which lighthouse do you mean?", "First lit, or rebuilt?")
 
 
@@ -70,17 +70,25 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
     world.model.let_go()
     expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
     assert "Look for the year only" in world.model.requests[-1].prompt
-    page.get_by_label("Sub-question 1").fill(FIRST_LIT)
-    page.get_by_label("Sub-question 2").fill("Who keeps Harrow Point lighthouse?")
+    page.get_by_label("Sub-question 1").fill("In which year was it first lit?")
+    page.get_by_role("button", name="Start").click()
+    expect(page.locator(".aspect-text")).to_have_text("In which year was it first lit?")
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=15_000)
+
+
+def test_a_plan_s_order_and_terms_are_changed_before_it_starts(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    ask_first(page)
+    first = page.get_by_label("Sub-question 1").input_value()
+    page.get_by_label("Sub-question 2").fill(ANOTHER)
     page.get_by_label("Place of line 2").fill("1")
     page.get_by_label("Place of line 1").fill("2")
     page.get_by_label("Scope").fill("The lighthouse alone")
     page.get_by_label("Output").fill("One sentence with the year")
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".aspect-text")).to_have_text(
-        ["Who keeps Harrow Point lighthouse?", FIRST_LIT]
-    )
-    expect(page.get_by_role("button", name="Cancel")).to_have_count(0, timeout=15_000)
+    expect(page.locator(".aspect-text")).to_have_text([ANOTHER, first])
     expect(page.locator(".report")).to_be_visible(timeout=20_000)
     asked = {request.task: request.prompt for request in world.model.requests}
     assert "The lighthouse alone" in asked["assess"]
