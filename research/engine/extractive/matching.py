@@ -19,7 +19,6 @@ SYNONYM = 0.5
 GENERAL_WORD = 0.6
 NAME = 1.5
 SHORTEST_STEM = 5
-SOFTLY = 0.25
 
 Held = Mapping[int, float]
 """How well a text holds each term of a question: its place among the terms → 0-1."""
@@ -93,8 +92,7 @@ class Question:
             for word, x in standing.items():
                 self.stands_for[word][place] = x
         self.total = sum(self.weights)
-        known = self.total / (self.total + missing) if self.total else 0.0
-        self.known_share = known**SOFTLY
+        self.known_share = self.total / (self.total + missing) if self.total else 0.0
 
     def held(self, words: frozenset[str]) -> Held:
         """What of the question a bag of words holds."""

@@ -22,6 +22,8 @@ from research.engine.tools import Page
 RADIUS = 3
 MANY_TERMS = 6
 TITLE_COUNTS = 3
+ON_THE_QUESTION = 0.5
+"""Share of the question in one sentence from which the pages read count as being on it."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,7 @@ class Scores:
             for page in ranking.pages
         ]
         every = [place for page in self._places for place in page]
+        self._reached = min(1.0, self._most(every) / ON_THE_QUESTION)
         self._best_window = max((place.window for place in every), default=0.0) or 1.0
         self._best_section = max((place.section for place in every), default=0.0) or 1.0
         whole = [self._page(number) for number in range(len(ranking.pages))]
@@ -89,15 +92,14 @@ class Scores:
         ]
 
     def of(self, page: int, passage: Passage) -> float:
-        """0-1 for a passage of the page of this number; falls where the pages lack the
-        question's words, and is 0 where nothing around the passage holds any."""
+        """0-1 for a passage of the page of this number; falls where no sentence of any page
+        holds much of the question, and is 0 where nothing around the passage holds any."""
         place = self._places[page][passage.number]
         if not place.window and not self._question.held(place.line.heading):
             return 0.0
         signs = self.signs(page, passage)
         value = BASE + sum(WEIGHTS[name] * sign for name, sign in signs.items())
-        known: float = self._question.known_share
-        return min(1.0, max(0.0, value)) * known
+        return min(1.0, max(0.0, value)) * self._reached
 
     def signs(self, page: int, passage: Passage) -> dict[str, float]:
         """Every sign of a passage, 0-1, by the names of `WEIGHTS`."""
@@ -120,6 +122,12 @@ class Scores:
             "list item": float(place.line.sentence.kind == "item"),
             "table row": float(place.line.sentence.kind == "row"),
         }
+
+    def _most(self, places: Sequence[_Place]) -> float:
+        """The largest share of the whole question in one line and its heading."""
+        words = (place.line.words | place.line.heading for place in places)
+        best = max((self._question.share(self._question.held(each)) for each in words), default=0.0)
+        return best * self._question.known_share
 
     def _section(self, section: Sequence[Line]) -> list[_Place]:
         question, ranking = self._question, self._ranking
