@@ -1,7 +1,7 @@
 """What each sign that a passage answers weighs (`scoring.py`).
 
-Fitted by `python -m bench.fitting`, which prints this table: a softmax over the passages of
-the pages that a search names, on questions over documentation, with the signs scaled
+`python -m bench.fitting` fits them anew and prints this table: a softmax over the passages of
+the pages that a search names, on questions over documentation, with the weights scaled
 afterwards so that scores keep the range for which the thresholds of `reading.py`,
 `ledger.py` and `drafting.py` were chosen. Signs that made no difference were left out.
 """
