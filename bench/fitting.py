@@ -89,7 +89,8 @@ async def _asked(question: dict[str, Any], index: DocumentIndex, names: dict[str
     rows, right = [], []
     for number, page in enumerate(pages):
         for passage in passages(page):
-            rows.append(list(scores.signs(number, passage).values()))
+            signs = scores.signs(number, passage)
+            rows.append([signs[name] for name in WEIGHTS])
             right.append(holds(_quoted(passage), wanted))
     return _hardest(rows, right)
 

@@ -1,6 +1,6 @@
 """How well each passage of some pages answers a sub-question.
 
-A passage gives fourteen signs between 0 and 1: what it says of the question, how much is said
+A passage gives sixteen signs between 0 and 1: what it says of the question, how much is said
 of it around the passage, whether it brings the kind of thing that is asked for, and where it
 stands. Their weighted sum is its score; `weights.py` has the weights and where they come from.
 """
@@ -14,12 +14,13 @@ from itertools import groupby
 from research.engine.extractive.lines import Line, lines
 from research.engine.extractive.matching import Held, Question, Vocabulary, summed
 from research.engine.extractive.passages import Passage
-from research.engine.extractive.wanted import Need, brings_kind
-from research.engine.extractive.weights import BASE, WEIGHTS
+from research.engine.extractive.wanted import Need, brings_kind, defines, is_version_note
+from research.engine.extractive.weights import BASE, BY_HAND, WEIGHTS
 from research.engine.text import terms
 from research.engine.tools import Page
 
 RADIUS = 3
+WORTH = WEIGHTS | BY_HAND
 MANY_TERMS = 6
 TITLE_COUNTS = 3
 ON_THE_QUESTION = 0.5
@@ -98,11 +99,11 @@ class Scores:
         if not place.window and not self._question.held(place.line.heading):
             return 0.0
         signs = self.signs(page, passage)
-        value = BASE + sum(WEIGHTS[name] * sign for name, sign in signs.items())
+        value = BASE + sum(WORTH[name] * sign for name, sign in signs.items())
         return min(1.0, max(0.0, value)) * self._reached
 
     def signs(self, page: int, passage: Passage) -> dict[str, float]:
-        """Every sign of a passage, 0-1, by the names of `WEIGHTS`."""
+        """Every sign of a passage, 0-1, by the names of `WORTH`."""
         question, place = self._question, self._places[page][passage.number]
         above = passage.subject
         kind = brings_kind(passage.text, self._need)
@@ -121,6 +122,8 @@ class Scores:
             "opens its section": float(place.opens),
             "list item": float(place.line.sentence.kind == "item"),
             "table row": float(place.line.sentence.kind == "row"),
+            "definition": float(defines(passage.text, self._need)),
+            "version note": float(is_version_note(passage.text)),
         }
 
     def _most(self, places: Sequence[_Place]) -> float:

@@ -49,6 +49,13 @@ _ASKS_OUTCOME = re.compile(
 )
 _IF = re.compile(r"\b(?:if|when|unless|otherwise|whenever|in case|once)\b", re.IGNORECASE)
 
+_DEFINES = re.compile(r"\b(?:is|are|was|were|means|refers to)\b")
+OPENING = 100
+SHORT_QUESTION = 3
+_VERSION_NOTE = re.compile(
+    r"^(?:new|added|changed|deprecated|removed) (?:in|since)\b", re.IGNORECASE
+)
+
 
 @dataclass(frozen=True)
 class Need:
@@ -120,6 +127,19 @@ def brings_kind(text: str, need: Need) -> Brought:
         default=need.asks_default and held.default,
         condition=need.asks_outcome and held.condition,
     )
+
+
+def defines(text: str, need: Need) -> bool:
+    """Whether a passage opens by saying what the one thing asked for is."""
+    if need.kind != "what" or len(need.terms) > SHORT_QUESTION:
+        return False
+    found = _DEFINES.search(text, 0, OPENING)
+    return found is not None and need.known <= term_set(text[: found.start()])
+
+
+def is_version_note(text: str) -> bool:
+    """Whether a passage says since when something is so, rather than what is."""
+    return _VERSION_NOTE.search(text) is not None
 
 
 def decides(text: str, need: Need) -> bool:

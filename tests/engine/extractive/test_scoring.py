@@ -4,7 +4,7 @@ from research.engine.extractive.passages import Passage, passages
 from research.engine.extractive.question import read_question
 from research.engine.extractive.scoring import Ranking, Scores
 from research.engine.extractive.wanted import Need, brings_kind, decides
-from research.engine.extractive.weights import WEIGHTS
+from research.engine.extractive.weights import BY_HAND, WEIGHTS
 from tests.engine.scripted import page
 
 SETTINGS = (
@@ -48,7 +48,7 @@ def test_scores_and_signs_are_shares() -> None:
 
 def test_every_sign_has_a_weight() -> None:
     scores, [first, *_] = scored(SETTINGS, "Which setting caps the oil of a lamp?")
-    assert list(scores.signs(0, first)) == list(WEIGHTS)
+    assert list(scores.signs(0, first)) == [*WEIGHTS, *BY_HAND]
 
 
 def test_a_word_of_the_heading_counts_for_what_stands_beneath() -> None:
@@ -85,3 +85,16 @@ def test_when_something_happens_again_and_again_is_told_by_a_condition() -> None
     asked = need("When does the lamp go out?")
     assert decides("The lamp goes out once the oil is short.", asked)
     assert not decides("The lamp goes out.", asked)
+
+
+def test_a_definition_answers_what_a_thing_is() -> None:
+    text = "The lamp keeper fills a lamp each day. A lamp is a vessel that burns oil."
+    scores, found = scored(text, "What is a lamp?")
+    values = {passage.text[:5]: scores.of(0, passage) for passage in found}
+    assert values["A lam"] > values["The l"]
+
+
+def test_a_note_on_versions_falls_behind() -> None:
+    noted = scored("Changed in version 2: a lamp burns gas.", "What does a lamp burn?")
+    plain = scored("Here it says that a lamp burns gas.", "What does a lamp burn?")
+    assert noted[0].of(0, noted[1][0]) < plain[0].of(0, plain[1][0])
