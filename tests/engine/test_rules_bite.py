@@ -150,7 +150,7 @@ TABLE = (
              (test_claims.test_c11_support_is_the_share_of_the_claim_s_own_words,)),
     Mutation("C11", findings, "if not answers(", "if False and not answers(",
              (test_read.test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence,)),
-    Mutation("C11", answering, "return bool(features.dates(text))", "return True",
+    Mutation("C11", answering, "return tells_when(text, asked)", "return True",
              (test_answering.test_c11_a_question_for_a_date_number_or_name_is_answered_by_one,)),
     Mutation("C11", answering, "share >= SUPPORTS and", "",
              (test_answering.test_c11_an_answer_is_on_what_is_asked,)),
