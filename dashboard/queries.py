@@ -30,7 +30,8 @@ from research.models import (
     Unit,
     Verdict,
 )
-from research.progress import Progress, progress
+from research.progress import progress
+from research.progress_parts import Progress
 from research.services import documents, runs, sites
 
 Viewer = AbstractBaseUser | AnonymousUser

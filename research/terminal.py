@@ -24,7 +24,8 @@ from research import assembly, notify
 from research.engine.records import ENDED, Status
 from research.leases import Lease, new_owner
 from research.models import Run
-from research.progress import Progress, progress
+from research.progress import progress
+from research.progress_parts import Progress
 from research.services import ServiceError, runs
 from research.worker import advance, claim
 
