@@ -63,9 +63,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def announce(self, host: str, port: int) -> None:
-        from research import assembly
+        from research import at_work
 
-        for line in (sign_in_line(host, port), *assembly.describe(), "Stop with Ctrl-C."):
+        for line in (sign_in_line(host, port), *at_work.describe(), "Stop with Ctrl-C."):
             self.stdout.write(line)
         self.stdout.flush()
 
