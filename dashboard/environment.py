@@ -17,7 +17,8 @@ from urllib.parse import urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from research.engine.config import ConfigError, ResearchConfig, names
+from research.engine.config import ResearchConfig, names
+from research.engine.knobs import ConfigError
 from research.llm.prices import Price, PriceError, parse_prices
 
 TRUE = frozenset({"1", "true", "yes", "on"})

@@ -22,8 +22,9 @@ from research import notify
 from research.commands import Kind
 from research.engine import loop
 from research.engine.budget import Meter
-from research.engine.config import ConfigError, ResearchConfig
+from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, Parked
+from research.engine.knobs import ConfigError
 from research.engine.loop import Question
 from research.engine.tools import ToolFailure, Tools
 from research.journal_store import DjangoInbox, DjangoStore, untaken

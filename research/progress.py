@@ -11,7 +11,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from research.commands import possible
-from research.engine.config import Limits, ResearchConfig, limits
+from research.engine.config import ResearchConfig
+from research.engine.limits import Limits, limits
 from research.engine.records import Complexity, Usage
 from research.gate_after_review import after_review, is_rejected
 from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit

@@ -9,8 +9,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dashboard import queries, sources
 from dashboard import samples as sample_questions
+from dashboard.ask_forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
 from dashboard.contexts.lists import paging, run_line
-from dashboard.forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
 from dashboard.more import values as more_values
 from research import at_work, installation
 from research.engine.config import ResearchConfig

@@ -13,7 +13,8 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from research import installation
-from research.engine.config import ConfigError, ResearchConfig
+from research.engine.config import ResearchConfig
+from research.engine.knobs import ConfigError
 from research.engine.records import Status
 from research.engine.tools import ToolFailure
 from research.schema import migrate
