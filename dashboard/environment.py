@@ -1,6 +1,7 @@
 """Reads settings from the environment and the `.env` file; what cannot be used is one sentence.
 
-Nothing else in Plumbline looks at `os.environ`.
+Nothing else in Plumbline looks at `os.environ`. Every reader here raises `ImproperlyConfigured`
+with that sentence.
 """
 
 from __future__ import annotations

@@ -76,6 +76,7 @@ def _end_early(signum: int, frame: FrameType | None) -> None:
 
 
 def refuse_open_door(host: str) -> None:
+    """Raises `CommandError` where other machines could come in and nobody has a password."""
     from dashboard.sign_in import has_accounts
 
     if is_loopback(host) or has_accounts():
