@@ -127,7 +127,7 @@ def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str 
 
 
 def find_run(viewer: Viewer, public_id: str) -> Run:
-    """Raises `Http404`, for somebody else's run as well, so that its existence cannot be asked for."""
+    """Raises `Http404`, for somebody else's as well, so that its existence cannot be asked for."""
     try:
         return runs.visible_to(viewer).select_related("thread").get(public_id=public_id)
     except Run.DoesNotExist:
