@@ -1,6 +1,7 @@
 """Reads settings from the environment and the `.env` file; what cannot be used is one sentence.
 
-Nothing else in Plumbline looks at `os.environ`.
+Nothing else in Plumbline looks at `os.environ`. Every reader here raises `ImproperlyConfigured`
+with that sentence.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from urllib.parse import urlsplit
 import environ
 from django.core.exceptions import ImproperlyConfigured
 
-from research.engine.config import ConfigError, ResearchConfig, names
+from research.engine.config import ResearchConfig, names
+from research.engine.knobs import ConfigError
 from research.llm.prices import Price, PriceError, parse_prices
 
 TRUE = frozenset({"1", "true", "yes", "on"})

@@ -9,7 +9,8 @@ from typing import Any, Literal, get_args, get_origin
 from django import forms
 from pydantic.fields import FieldInfo
 
-from research.engine.config import ResearchConfig, extra
+from research.engine.config import ResearchConfig
+from research.engine.knobs import extra
 
 # each group begins with this knob and reaches to the next one's
 FIRST_OF_GROUP = (

@@ -30,7 +30,8 @@ from research.models import (
     Unit,
     Verdict,
 )
-from research.progress import Progress, progress
+from research.progress import progress
+from research.progress_parts import Progress
 from research.services import documents, runs, sites
 
 Viewer = AbstractBaseUser | AnonymousUser
@@ -126,7 +127,7 @@ def page_of_runs(viewer: Viewer, number: str | None, text: str = "", state: str 
 
 
 def find_run(viewer: Viewer, public_id: str) -> Run:
-    """Somebody else's run is not found, so that its existence cannot be asked for."""
+    """Raises `Http404`, for somebody else's as well, so that its existence cannot be asked for."""
     try:
         return runs.visible_to(viewer).select_related("thread").get(public_id=public_id)
     except Run.DoesNotExist:
@@ -146,7 +147,7 @@ def collections(viewer: Viewer) -> Sequence[Collection]:
 
 
 def find_collection(viewer: Viewer, public_id: str) -> Collection:
-    """Somebody else's is not found, so that its existence cannot be asked for."""
+    """Raises `Http404`, for somebody else's as well, so that its existence cannot be asked for."""
     try:
         return documents.visible_to(viewer).select_related("owner").get(public_id=public_id)
     except Collection.DoesNotExist:
@@ -241,6 +242,7 @@ def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
 
 
 def citation_rows(run: Run, number: int) -> CitationRows:
+    """All that stands behind `[number]` in the run's last report. Raises `Http404`."""
     report = run.reports.order_by("-number").first()
     cited = {entry["marker"]: entry for entry in report.citations} if report else {}
     if number not in cited:

@@ -13,7 +13,8 @@ from typing import Any
 from annotated_types import Ge, Gt, Le
 from pydantic.fields import FieldInfo
 
-from research.engine.config import ResearchConfig, extra
+from research.engine.config import ResearchConfig
+from research.engine.knobs import extra
 
 ROOT = Path(__file__).resolve().parent.parent
 

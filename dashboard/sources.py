@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import queries
+from research.at_work import search
 from research.installation import Installation
 from research.models import Collection
+from research.source_choices import chosen_sources, source_choices
 
 Sources = dict[str, Any]
 
@@ -23,18 +25,14 @@ LABELS = {
 
 def choices(now: Installation, collections: Sequence[Collection] = ()) -> dict[str, Sources]:
     """Name → the `sources` of a run; what the installation prefers is among them."""
-    from research import assembly  # heavy: only a page that asks should wait for it
-
-    found = assembly.source_choices(now, collections=bool(collections))
-    preferred = assembly.chosen_sources(now)
+    found = source_choices(now, collections=bool(collections))
+    preferred = chosen_sources(now)
     return found if preferred in found.values() else {AS_SET_UP: preferred, **found}
 
 
 def default(found: Mapping[str, Sources], now: Installation) -> str:
     """The name of what is searched where nobody chooses; documents come before samples."""
-    from research import assembly
-
-    preferred = assembly.chosen_sources(now)
+    preferred = chosen_sources(now)
     name = next(name for name, chosen in found.items() if chosen == preferred)
     return "documents" if name == "samples" and "documents" in found else name
 
@@ -58,11 +56,9 @@ def initial(
 
 def at_work(now: Installation, collections: Sequence[Collection]) -> str:
     """What is searched here, in a line."""
-    from research import assembly
-
-    if collections and assembly.chosen_sources(now)["search"] == ["samples"]:
+    if collections and chosen_sources(now)["search"] == ["samples"]:
         return "your documents, or the bundled sample library (nothing else is configured)"
-    return assembly.search(now)
+    return search(now)
 
 
 def with_collections(chosen: Sources, collections: Sequence[Mapping[str, str]]) -> Sources:

@@ -35,7 +35,7 @@ def questions(thread_id: int) -> Sequence[Run]:
 
 
 def find_thread(viewer: Viewer, public_id: str) -> Thread:
-    """Somebody else's thread is not found, so that its existence cannot be asked for."""
+    """Raises `Http404`, for somebody else's as well, so that its existence cannot be asked for."""
     threads = Thread.objects.all() if viewer.is_staff else Thread.objects.filter(owner=viewer)
     try:
         return threads.get(public_id=public_id)

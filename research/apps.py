@@ -1,3 +1,5 @@
+"""The app that does the research; `dashboard` shows it."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 
-from research.engine.config import Limits
 from research.engine.gates import evidence_criteria, feedback
 from research.engine.ledger import SUPPORTS
+from research.engine.limits import Limits
 from research.engine.records import Criterion
 from research.models import Evidence, GateResult, Verdict
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
-from research import assembly, installation
+from research import assembly, at_work, installation
 from research.engine.tools import SearchRequest, ToolFailure, Tools
 from research.installation import Installation
 from research.llm.local import LocalServer, find_local
@@ -109,7 +109,7 @@ async def check_model(now: Installation) -> list[Check]:
         _form(found),
         _manner(found),
         _able(found, now),
-        _price(wanted.research_model, assembly.price_known(wanted)),
+        _price(wanted.research_model, at_work.price_known(wanted)),
     ]
 
 
@@ -200,7 +200,7 @@ def _price(model: str, known: bool) -> Check:
 
 async def _search_and_fetch(now: Installation) -> list[Check]:
     """A search as a run makes it, and the first of its pages that can be read."""
-    label = await sync_to_async(assembly.search)(now)
+    label = await sync_to_async(at_work.search)(now)
     try:
         async with assembly.own_tools(now) as tools:
             return await _tried(label, tools)
@@ -242,7 +242,7 @@ def _database() -> Check:
     if pending:
         return Check("Database", "bad", f"{len(pending)} changes to its tables are waiting.",
                      "Run manage.py migrate; manage.py serve does so too.")  # fmt: skip
-    return Check("Database", "good", f"{assembly.store()} answers, its tables are up to date.")
+    return Check("Database", "good", f"{at_work.store()} answers, its tables are up to date.")
 
 
 async def _channels() -> list[Check]:

@@ -8,215 +8,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from datetime import datetime
-from typing import Any, Literal
-
-from pydantic import BaseModel, ConfigDict
+from typing import Any
 
 from research.commands import possible
-from research.engine.config import Limits, ResearchConfig, limits
+from research.engine.config import ResearchConfig
+from research.engine.limits import Limits, limits
 from research.engine.records import Complexity, Usage
 from research.gate_after_review import after_review, is_rejected
 from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit
 from research.models.runs import Mode
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class RunPart(Part):
-    """`rounds_at_most` is the soft end that holds for the question's complexity."""
-
-    id: str
-    sequence: int
-    status: str
-    stage: str
-    mode: str
-    round: int
-    rounds_at_most: int
-    question: str
-    complexity: str
-    analyst: str
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-
-class VerdictPart(Part):
-    """The one sentence that says why it goes on or why it stopped.
-
-    `asks` is what a paused run wants to know ("dig deeper, or is this sufficient?"), else ''.
-    """
-
-    text: str
-    termination_reason: str | None
-    asks: str
-
-
-class CommandPart(Part):
-    """What a person told the run; `taken` once the loop has come to where it takes it."""
-
-    kind: str
-    topic: str | None
-    at: datetime
-    taken: bool
-
-
-class ControlPart(Part):
-    """`possible` are the kinds of command that its state allows now, `told` those given."""
-
-    possible: list[str]
-    told: list[CommandPart]
-
-
-class ActionPart(Part):
-    text: str
-    since: datetime
-
-
-class DraftedPart(Part):
-    """A sentence of the report as it is being written, not checked yet; `about` is its
-    sub-question, '' in the short answer.
-    """
-
-    text: str
-    about: str
-
-
-class RoundPart(Part):
-    number: int
-    score: float | None
-    novelty: float | None
-    decision: str
-
-
-class QualityPart(Part):
-    """Scores are 1-10; `history` is one entry a round."""
-
-    score: float | None
-    threshold: float
-    dimensions: dict[str, float | None]
-    history: list[RoundPart]
-
-
-class AspectPart(Part):
-    """`sources` counts independent ones."""
-
-    id: str
-    text: str
-    state: str
-    raised_by: str
-    best_claim: str | None
-    evidence: int
-    sources: int
-    dropped: bool
-
-
-class GapPart(Part):
-    id: str
-    text: str
-    aspect: str | None
-    critical: bool
-    opened_round: int
-    closed_round: int | None
-
-
-class UnitPart(Part):
-    """`status` is null while the topic is being researched."""
-
-    round: int
-    number: int
-    topic: str
-    status: str | None
-    seconds: float
-    failure: str | None
-
-
-class UnitsPart(Part):
-    dispatched: int
-    skipped: int
-    current_queries: list[str]
-    completed_queries: int
-    items: list[UnitPart]
-
-
-class CriterionPart(Part):
-    name: str
-    value: float
-    minimum: float
-
-
-class GatePart(Part):
-    """The evidence gate as last evaluated, without the records that a reviewer `rejected`."""
-
-    status: Literal["none", "pass", "retry", "not_to_be_had"]
-    round: int | None
-    reason: list[str]
-    criteria: list[CriterionPart]
-    rejected: int
-
-
-class EvidencePart(Part):
-    """`sources` counts independent ones."""
-
-    count: int
-    sources: int
-    domains: list[str]
-
-
-class BudgetPart(Part):
-    """`limit` is null where nothing bounds it; `used` where it is not known."""
-
-    name: str
-    unit: str
-    used: float | None
-    limit: float | None
-
-
-class LimitsPart(Part):
-    """Limits and minima in force, by the question's complexity, and the thresholds."""
-
-    topics_per_round: int
-    rounds: int
-    tool_calls: int
-    pages_per_round: int
-    evidence_records: int
-    independent_sources: int
-    sources_per_aspect: int
-    quality_threshold: float
-    novelty_threshold: float
-    improvement_threshold: float
-    duplicate_threshold: float
-
-
-class LevelPart(Part):
-    """The fixed mode's tree: levels, and the queries done at the present one."""
-
-    depth: int
-    depth_total: int
-    breadth_done: int
-    breadth_total: int
-
-
-class Progress(Part):
-    """`level` is null but in fixed mode."""
-
-    run: RunPart
-    verdict: VerdictPart
-    action: ActionPart | None
-    draft: list[DraftedPart]
-    control: ControlPart
-    quality: QualityPart
-    aspects: list[AspectPart]
-    gaps: list[GapPart]
-    units: UnitsPart
-    gate: GatePart
-    evidence: EvidencePart
-    usage: dict[str, Any]
-    budget: list[BudgetPart]
-    limits: LimitsPart
-    level: LevelPart | None
+from research.progress_parts import (
+    ActionPart,
+    AspectPart,
+    BudgetPart,
+    CommandPart,
+    ControlPart,
+    DraftedPart,
+    EvidencePart,
+    GapPart,
+    GatePart,
+    LevelPart,
+    LimitsPart,
+    Progress,
+    QualityPart,
+    RoundPart,
+    RunPart,
+    UnitPart,
+    UnitsPart,
+    VerdictPart,
+)
 
 
 def progress(run: Run) -> Progress:

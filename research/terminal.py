@@ -21,12 +21,13 @@ from rich.table import Table
 from rich.text import Text
 
 from research import assembly, notify
+from research.advancing import advance
 from research.engine.records import ENDED, Status
-from research.leases import Lease, new_owner
+from research.leases import Lease, claim, new_owner
 from research.models import Run
-from research.progress import Progress, progress
+from research.progress import progress
+from research.progress_parts import Progress
 from research.services import ServiceError, runs
-from research.worker import advance, claim
 
 POLL_SECONDS = 0.5
 MARKS = {

@@ -1,249 +1,21 @@
-"""From a claimed run to a parked or an ended one: `advance`, and the embedded worker.
-
-`advance` is the only entry point. It claims the run, replays its journal, goes on where
-that ends, and gives the run back when a person has to act. Killed at any moment, another
-worker goes on once the lease has run out.
-"""
+"""The embedded worker: advances runs beside a web server, in its process."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 from django.db import Error as DatabaseError
-from django.db import InterfaceError, OperationalError
 
 from research import notify
-from research.commands import Kind
-from research.engine import loop
-from research.engine.budget import Meter
-from research.engine.config import ConfigError, ResearchConfig
-from research.engine.journal import Journal, Parked
-from research.engine.loop import Question
-from research.engine.tools import ToolFailure, Tools
-from research.journal_store import DjangoInbox, DjangoStore, untaken
-from research.leases import (
-    LEASE_SECONDS,
-    Lease,
-    LeaseLost,
-    abandon,
-    claim,
-    claim_next,
-    new_owner,
-    release,
-    renew,
-)
-from research.models import Run
-from research.outcomes import cancel_run, fail_run
-from research.projection import Projection
-from research.services import ServiceError
-from research.snapshots import seed_of
+from research.advancing import USUAL, BuildTools, Engine, Outcome, Timing, advance, wait_at_most
+from research.leases import Lease, claim_next, new_owner
 from research.writer import Writer
-
-__all__ = ["EmbeddedWorker", "Lease", "LeaseLost", "Timing", "advance", "claim", "claim_next"]
 
 log = logging.getLogger(__name__)
 
-Outcome = Literal["parked", "done", "elsewhere"]
-BuildTools = Callable[[Run], Tools | Awaitable[Tools]]
-Engine = Callable[[Question, ResearchConfig, Journal], Awaitable[None]]
-
-CRASHES = 3
-URGENT = frozenset({Kind.CANCEL.value, Kind.STOP.value})
 STOP_SECONDS = 0.9
-
-BROKEN = "Something went wrong inside Plumbline and the run was ended; the server's log says more."
-CRASHED = (
-    f"The run was ended because its worker stopped unexpectedly {CRASHES} times while it had it."
-)
-UNFINISHED = "The research ended without an outcome; the server's log says more."
-
-
-@dataclass(frozen=True)
-class Timing:
-    """All in seconds; a lease must outlive several heartbeats."""
-
-    lease_seconds: float = LEASE_SECONDS
-    heartbeat_seconds: float = 3.0
-    poll_seconds: float = 0.5
-
-
-async def advance(
-    run_id: int,
-    build_tools: BuildTools,
-    *,
-    lease: Lease | None = None,
-    writer: Writer | None = None,
-    timing: Timing = Timing(),
-    engine: Engine | None = None,
-) -> Outcome:
-    """Take a run as far as it goes without a person.
-
-    "parked": it waits for somebody. "done": it has ended, whichever way. "elsewhere":
-    another worker has it, or will. Cancelled, it gives the run back and raises on.
-    """
-    async with _writing(writer) as ours:
-        if lease is None:
-            lease = await ours.call(claim, run_id, new_owner(), timing.lease_seconds)
-        if lease is None:
-            return "elsewhere"
-        return await _Advance(lease, ours, timing, engine or loop.research).run(build_tools)
-
-
-@asynccontextmanager
-async def _writing(writer: Writer | None) -> AsyncIterator[Writer]:
-    if writer is not None:
-        yield writer
-        return
-    async with Writer() as own:
-        yield own
-
-
-class _Advance:
-    """One advance of one run under one lease."""
-
-    def __init__(self, lease: Lease, writer: Writer, timing: Timing, engine: Engine) -> None:
-        self.lease = lease
-        self.writer = writer
-        self.timing = timing
-        self.engine = engine
-        self.projection = Projection(lease, writer)
-        self.interrupt: Callable[[], None] = lambda: None
-
-    async def run(self, build_tools: BuildTools) -> Outcome:
-        """The run boundary: whatever happens inside ends here as an outcome."""
-        try:
-            return await self._run(build_tools)
-        except LeaseLost:
-            return self._lost()
-        except asyncio.CancelledError:
-            await asyncio.shield(self._give_back())
-            raise
-        except Exception as error:
-            return await self._failed(error)
-        finally:
-            self.writer.forget(self.lease)
-
-    async def _run(self, build_tools: BuildTools) -> Outcome:
-        run = await self.writer.call(_load_run, self.lease.run_id)
-        if await self.writer.call(untaken, run.pk, frozenset({Kind.CANCEL.value})):
-            return await self._cancelled()
-        if run.crashes >= CRASHES:
-            return await self._end_failed(CRASHED)
-        with _woken_by_commands() as woken:
-            work = asyncio.create_task(self._research(run, build_tools), name=f"research {run.pk}")
-            watch = asyncio.create_task(self._watch(woken), name=f"lease {run.pk}")
-            try:
-                await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                await _end(watch)
-                await _end(work)
-        if not work.cancelled():
-            return work.result()
-        if watch.cancelled():
-            raise RuntimeError("the engine cancelled itself")
-        watch.result()
-        return await self._cancelled()
-
-    async def _research(self, run: Run, build_tools: BuildTools) -> Outcome:
-        store = DjangoStore(self.lease, self.writer, owner_id=run.owner_id)
-        resumed = bool(await store.load())
-        await self.projection.load()
-        tools = build_tools(run)
-        if isinstance(tools, Awaitable):
-            tools = await tools
-        config = ResearchConfig.model_validate(run.config)
-        journal = Journal(
-            store,
-            tools,
-            Meter(config),
-            self.projection.receive,
-            DjangoInbox(run.pk, self.writer),
-            analyst=run.analyst if resumed else _analyst(tools),
-        )
-        self.interrupt = journal.interrupted.set
-        seed = await self.writer.call(seed_of, run)
-        question = Question(run.question, run.today.isoformat(), run.agreed, seed)
-        try:
-            await journal.open()
-            await self.engine(question, config, journal)
-        except Parked:
-            await self._settle()
-            await self.writer.call(release, self.lease)
-            return "parked"
-        finally:
-            await journal.close()
-        return await self._finish()
-
-    async def _watch(self, woken: asyncio.Event) -> None:
-        """Keep the lease; returns when the run is to be cancelled. Raises `LeaseLost`."""
-        while True:
-            commands = await self.writer.call(self._beat)
-            kinds = {command["kind"] for command in commands}
-            if Kind.CANCEL in kinds:
-                return
-            if Kind.STOP in kinds:
-                self.interrupt()
-            await _wait(woken, self.timing.heartbeat_seconds)
-
-    def _beat(self) -> list[dict[str, object]]:
-        renew(self.lease, self.timing.lease_seconds)
-        return untaken(self.lease.run_id, URGENT)
-
-    # --- how it ends -----------------------------------------------------------------------
-
-    async def _settle(self) -> None:
-        await self.writer.flush(self.lease)
-
-    async def _finish(self) -> Outcome:
-        await self._settle()
-        run = await self.writer.call(_load_run, self.lease.run_id)
-        if not run.ended:
-            log.error("run %s: the engine returned in state %s", run.public_id, run.status)
-            return await self._end_failed(UNFINISHED)
-        await self.writer.call(release, self.lease)
-        return "done"
-
-    async def _cancelled(self) -> Outcome:
-        await self.writer.call(cancel_run, self.lease)
-        log.info("run %s: cancelled", self.lease.public_id)
-        return "done"
-
-    async def _give_back(self) -> None:
-        """On shutdown: what is known is written, and another worker may go on at once."""
-        try:
-            await self.writer.flush(self.lease)
-            await self.writer.call(release, self.lease)
-        except (LeaseLost, DatabaseError):
-            log.warning("run %s: its lease could not be given back", self.lease.public_id)
-
-    def _lost(self) -> Outcome:
-        log.warning("run %s: another worker has it now", self.lease.public_id)
-        return "elsewhere"
-
-    async def _failed(self, error: Exception) -> Outcome:
-        """A lost lease may surface as any error of the engine's tasks; it is none."""
-        refused = self.writer.failure(self.lease)
-        if isinstance(refused, LeaseLost):
-            return self._lost()
-        trace = error if _sentence(error) == BROKEN else None
-        log.error("run %s: %s", self.lease.public_id, _sentence(error), exc_info=trace)
-        try:
-            if isinstance(refused or error, OperationalError | InterfaceError):
-                await self.writer.call(abandon, self.lease)
-                return "elsewhere"
-            return await self._end_failed(_sentence(error))
-        except LeaseLost:
-            return self._lost()
-
-    async def _end_failed(self, sentence: str) -> Outcome:
-        await self.writer.call(fail_run, self.lease, sentence)
-        return "done"
 
 
 class EmbeddedWorker:
@@ -254,7 +26,7 @@ class EmbeddedWorker:
         build_tools: BuildTools,
         slots: int = 2,
         *,
-        timing: Timing = Timing(),
+        timing: Timing = USUAL,
         engine: Engine | None = None,
     ) -> None:
         self.build_tools = build_tools
@@ -300,7 +72,7 @@ class EmbeddedWorker:
                 await self._fill()
             except DatabaseError:
                 log.warning("the database cannot be asked for work", exc_info=True)
-            await _wait(self._woken, self.timing.poll_seconds, clear=False)
+            await wait_at_most(self._woken, self.timing.poll_seconds, clear=False)
 
     async def _fill(self) -> None:
         while len(self._running) < self.slots and not self._stopping:
@@ -327,47 +99,3 @@ class EmbeddedWorker:
         self._woken.set()
         if not task.cancelled() and task.exception() is not None:
             log.error("run %s: left to its lease", lease.public_id, exc_info=task.exception())
-
-
-@contextmanager
-def _woken_by_commands() -> Iterator[asyncio.Event]:
-    """An event that a command's commit sets, from whatever thread."""
-    woken, running = asyncio.Event(), asyncio.get_running_loop()
-    hook = partial(running.call_soon_threadsafe, woken.set)
-    notify.on_wake.append(hook)
-    try:
-        yield woken
-    finally:
-        notify.on_wake.remove(hook)
-
-
-async def _wait(event: asyncio.Event, seconds: float, *, clear: bool = True) -> None:
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return
-    if clear:
-        event.clear()
-
-
-async def _end(task: asyncio.Task[object]) -> None:
-    """Cancel and await, without raising what the task raised."""
-    task.cancel()
-    await asyncio.wait({task})
-
-
-def _load_run(run_id: int) -> Run:
-    return Run.objects.select_related("owner").get(pk=run_id)
-
-
-def _analyst(tools: Tools) -> str:
-    return "extractive" if tools.model is None else tools.model.name
-
-
-def _sentence(error: BaseException) -> str:
-    """What a person may read: a sentence made for people, else nothing of the inside."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    if isinstance(error, ToolFailure):
-        return error.reason
-    return str(error) if isinstance(error, ServiceError | ConfigError) else BROKEN

@@ -70,7 +70,10 @@ def _get(url: str) -> Any:
 def running_world(
     seed: int, latency: bool = False, per_kind: int = 5, port_base: int = 0
 ) -> Iterator[RunningWorld]:
-    """Start the world's process and end it with the block, or with this process."""
+    """Start the world's process and end it with the block, or with this process.
+
+    Raises `RuntimeError` where it ends before it is ready.
+    """
     command = [sys.executable, "-m", "bench.world", "--seed", str(seed), "--with-parent"]
     command += ["--per-kind", str(per_kind), "--port-base", str(port_base)]
     command += ["--latency"] if latency else []

@@ -9,7 +9,7 @@ from dashboard.queries import RunRows
 from research.commands import Kind
 from research.engine.records import Status
 from research.models import Problem
-from research.progress import CommandPart, Progress
+from research.progress_parts import CommandPart, Progress
 
 WISH = "your topic "
 

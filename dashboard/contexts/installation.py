@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard import words
-from dashboard.forms import InstallationForm
+from dashboard.installation_form import InstallationForm
 
 if TYPE_CHECKING:
     from research.llm.local import LocalServer

@@ -8,7 +8,7 @@ from typing import Any
 from dashboard import words
 from dashboard.queries import RunRows
 from research.models import GateResult, Round
-from research.progress import BudgetPart, GatePart, Progress
+from research.progress_parts import BudgetPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 80
 TOP, BOTTOM = 8, 72

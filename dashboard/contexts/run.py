@@ -24,7 +24,7 @@ from research.models import (
     Run,
     Unit,
 )
-from research.progress import AspectPart, DraftedPart, GapPart, Progress
+from research.progress_parts import AspectPart, DraftedPart, GapPart, Progress
 
 CLAIMS_FIRST = 6
 OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")

@@ -9,9 +9,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from dashboard import queries, sources
 from dashboard import samples as sample_questions
+from dashboard.ask_forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
 from dashboard.contexts.lists import paging, run_line
-from dashboard.forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
 from dashboard.more import values as more_values
+from research import at_work, installation
 from research.engine.config import ResearchConfig
 from research.models import Run
 from research.services import runs
@@ -74,13 +75,11 @@ def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | 
 
 
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
-    from research import assembly, installation  # heavy: only pages that tell of it wait for it
-
     now = installation.current()
     return {
         "page": "ask",
         "at_work": [
-            f"Analyst: {assembly.analyst(now)}",
+            f"Analyst: {at_work.analyst(now)}",
             f"Search: {sources.at_work(now, form.collections)}",
         ],
         "samples": [

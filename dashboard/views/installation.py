@@ -12,7 +12,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from dashboard.contexts.installation import settings_context
-from dashboard.forms import InstallationForm
+from dashboard.installation_form import InstallationForm
 from research import installation
 from research.services.errors import ServiceError
 from research.services.installation import change

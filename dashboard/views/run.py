@@ -17,8 +17,8 @@ from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
 from dashboard.contexts.thread import afterwards, place
-from dashboard.forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.plan_form import PlanForm
+from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
 from research.engine.records import Status
 from research.models import Run
 from research.services import runs

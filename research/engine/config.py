@@ -7,77 +7,22 @@ that other research agents use for the same thing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
-from typing import Annotated, Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    ValidationError,
-    model_validator,
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from research.engine.knobs import (
+    ConfigError,
+    Day,
+    Sites,
+    Triple,
+    explain,
+    extra,
+    knob,
+    parse,
 )
-from pydantic.fields import FieldInfo
-
-from research.engine.records import Complexity
 from research.engine.tools import SearchKind
-
-_HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*")
-
-
-def _listed(value: Any) -> Any:
-    """One site, or none, is a list as well."""
-    return () if value in (None, "") else (value,) if isinstance(value, str) else value
-
-
-def _site(written: str) -> str:
-    """A host's name: what stands around it in an address is left out."""
-    host = re.sub(r"^\w+://", "", written.strip().lower()).split("/")[0].removeprefix("www.")
-    if not _HOST.fullmatch(host):
-        raise ValueError("takes names of sites, such as example.org, with commas between")
-    return host
-
-
-def _day(written: str | None) -> str | None:
-    if not written:
-        return None
-    try:
-        return date.fromisoformat(written.strip()).isoformat()
-    except ValueError:
-        raise ValueError("takes a day, such as 2026-01-31") from None
-
-
-Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
-Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
-Day = Annotated[str | None, AfterValidator(_day)]
-
-
-class ConfigError(ValueError):
-    """Knobs that cannot be used; the message names each and says what it takes.
-
-    `problems`: the same by field, '' for what concerns several.
-    """
-
-    def __init__(self, message: str, problems: Mapping[str, str] | None = None) -> None:
-        super().__init__(message)
-        self.problems = dict(problems or {})
-
-
-def knob(
-    default: Any, help: str, *, unit: str = "", aliases: tuple[str, ...] = (), **rules: Any
-) -> Any:
-    return Field(
-        default,
-        description=help,
-        json_schema_extra={"unit": unit, "aliases": list(aliases)},
-        **rules,
-    )
 
 
 class ResearchConfig(BaseModel):
@@ -281,11 +226,11 @@ class ResearchConfig(BaseModel):
         unknown = sorted(name for name in values if name.upper() not in known)
         if unknown:
             raise ConfigError(f"There is no setting called {', '.join(unknown)}.")
-        given = {known[name.upper()]: _parse(value) for name, value in values.items()}
+        given = {known[name.upper()]: parse(value) for name, value in values.items()}
         try:
             return cls.model_validate({**(base.model_dump() if base else {}), **given})
         except ValidationError as error:
-            raise _explain(error) from None
+            raise explain(error) from None
 
 
 def names() -> dict[str, str]:
@@ -295,90 +240,3 @@ def names() -> dict[str, str]:
         for alias in extra(info)["aliases"]:
             found.setdefault(alias, name)
     return found
-
-
-def extra(info: FieldInfo) -> dict[str, Any]:
-    """Unit and aliases of a knob."""
-    declared = info.json_schema_extra
-    assert isinstance(declared, dict)
-    return declared
-
-
-def _parse(value: str) -> Any:
-    text = value.strip()
-    if text.lower() in {"", "none"}:
-        return None
-    if "," in text:
-        return tuple(part.strip() for part in text.split(","))
-    return text
-
-
-_SAYS = {
-    "int_parsing": "takes a whole number",
-    "int_from_float": "takes a whole number",
-    "float_parsing": "takes a number",
-    "bool_parsing": "takes on or off",
-    "greater_than_equal": "takes {ge} or more",
-    "greater_than": "takes more than {gt}",
-    "less_than_equal": "takes {le} or less",
-    "literal_error": "takes {expected}",
-    "tuple_type": "takes three numbers with commas between",
-    "missing": "takes three numbers with commas between",
-    "too_long": "takes three numbers with commas between",
-}
-
-
-def _explain(error: ValidationError) -> ConfigError:
-    problems: dict[str, str] = {}
-    for problem in error.errors():
-        name = str(problem["loc"][0]) if problem["loc"] else ""
-        says = _SAYS.get(problem["type"], "")
-        text = says.format(**problem.get("ctx", {})) if says else problem["msg"]
-        text = text.removeprefix("Value error, ")
-        given = f", not {problem['input']!r}" if isinstance(problem["input"], str) else ""
-        problems[name] = f"{text}{given}"
-    told = (f"{name.upper()} {text}".strip() for name, text in problems.items())
-    return ConfigError("; ".join(told) + ".", problems)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """The limits and minima that follow a question's complexity."""
-
-    topics_per_round: int
-    rounds: int
-    tool_calls: int
-    pages_per_round: int
-    evidence_records: int
-    independent_sources: int
-    sources_per_aspect: int
-
-
-def limits(config: ResearchConfig, complexity: Complexity) -> Limits:
-    """The column of the table in `docs/architecture.md` for this complexity."""
-    kinds = list(Complexity)
-    column = {
-        "quick": 0,
-        "standard": kinds.index(complexity),
-        "thorough": min(kinds.index(complexity) + 1, len(kinds) - 1),
-    }[config.research_depth]
-
-    def pick(triple: Triple) -> int:
-        return triple[column]
-
-    return Limits(
-        topics_per_round=pick(config.topics_per_round),
-        rounds=max(
-            config.adaptive_min_depth,
-            min(pick(config.adaptive_soft_depth), config.adaptive_max_depth),
-        ),
-        tool_calls=pick(config.unit_tool_calls),
-        pages_per_round=config.max_pages_per_round or pick((4, 8, 12)),
-        evidence_records=_or(config.min_evidence_records, pick((2, 5, 8))),
-        independent_sources=_or(config.min_source_domains, pick((1, 3, 3))),
-        sources_per_aspect=pick(config.min_sources_per_aspect),
-    )
-
-
-def _or(value: int | None, default: int) -> int:
-    return default if value is None else value

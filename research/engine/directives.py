@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from research.engine.text import Sentence
+from research.engine.sentences import Sentence
 
 _MACHINE = (
     r"(?:(?:all|any|an?|the|every|our|you)\s+)*"

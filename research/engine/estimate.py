@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from research.engine.budget import REPORT_CALLS, Rates
-from research.engine.config import ResearchConfig, limits
+from research.engine.config import ResearchConfig
+from research.engine.limits import limits
 from research.engine.records import Estimate, Plan
 
 SECONDS_PER_CALL = (1.0, 10.0)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from research.engine.config import Limits, ResearchConfig
+from research.engine.config import ResearchConfig
 from research.engine.ledger import ANSWERING, SUPPORTS, Ledger
+from research.engine.limits import Limits
 from research.engine.records import (
     Aspect,
     Criterion,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from research.engine.config import ConfigError
+from research.engine.knobs import ConfigError
 from research.engine.run import Run
 from research.engine.tools import ModelRole, PricedModel
 

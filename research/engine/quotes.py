@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from rapidfuzz import fuzz
 
 from research.engine import features
-from research.engine.text import Sentence, normalise
+from research.engine.sentences import Sentence
+from research.engine.text import normalise
 
 MAX_QUOTE = 400
 _FOLDED = str.maketrans(

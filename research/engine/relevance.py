@@ -10,8 +10,9 @@ from collections import Counter
 from functools import lru_cache
 
 from research.engine import features
+from research.engine.sentences import sentence_terms
 from research.engine.similarity import jaccard
-from research.engine.text import sentence_terms, term_set, terms, tokens
+from research.engine.text import term_set, terms, tokens
 
 _NAME_WEIGHT = 2.0
 _WINDOW = 3

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from research.engine.assessment import Assessment
 from research.engine.budget import Spent
-from research.engine.config import Limits, ResearchConfig, limits
+from research.engine.config import ResearchConfig
 from research.engine.evidence import Book
 from research.engine.journal import Journal
 from research.engine.ledger import Lead, Ledger
+from research.engine.limits import Limits, limits
 from research.engine.records import Action, Complexity, Plan, Problem, RunState, Status, StopReason
 from research.engine.seed import IdsUsed, Seed, Shape
 from research.engine.tools import SearchHit

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from research.engine.copies import near_copies
 from research.engine.directives import orders
 from research.engine.relevance import term_weights
-from research.engine.text import Sentence, sentence_terms, sentences, term_set
+from research.engine.sentences import Sentence, sentence_terms, sentences
+from research.engine.text import term_set
 from research.engine.tools import Page
 
 PAGE_CHARACTERS = 8000

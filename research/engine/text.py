@@ -1,19 +1,17 @@
-"""Words and sentences: the plain text statistics that every rule without a model rests on.
+"""Words: the plain text statistics that every rule without a model rests on.
 
-Pages come as the light Markdown that `tools.Page` describes. Nothing here knows a
-subject; stop words and stemming are English, other languages are compared as written.
+Nothing here knows a subject; stop words and stemming are English, other languages are
+compared as written.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 import snowballstemmer
 
@@ -22,7 +20,6 @@ STOP_WORDS = frozenset((_DATA / "stop_words_en.txt").read_text().split())
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*[^\W_]+|[+#]+)*", re.UNICODE)
 _TOKEN = re.compile(r"[^\W_]+(?:(?:[._'’-]|_+)[^\W_]+)*[+#]*|_+[^\W_]+(?:_+[^\W_]+)*_*", re.UNICODE)
 _PART = re.compile(r"[^\W_]+", re.UNICODE)
-_IDENTIFIER = re.compile(r"[a-z]\w*(?:_\w|\.\w|\()")
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
@@ -91,171 +88,6 @@ def term_set(text: str) -> frozenset[str]:
 def normalise(text: str) -> str:
     """White space folded to single spaces."""
     return " ".join(text.split())
-
-
-# --- sentences --------------------------------------------------------------------------
-
-SentenceKind = Literal["prose", "item", "row", "code"]
-
-_ABBREVIATIONS = frozenset((_DATA / "abbreviations_en.txt").read_text().split())
-_BOUNDARY = re.compile(r"(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”）]*)")
-_HEADING = re.compile(r"(#{1,6})\s+(.*)")
-_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
-
-
-TERM_LEVEL = 6
-"""Headings of this level are terms with a definition beneath (`tools.Page`)."""
-
-
-END_OF_TERMS = "***"
-"""A line that ends the definitions above it (`tools.Page`)."""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence of a page: `page.text[start:end]` is its verbatim text.
-
-    `text` is that with white space folded, `section` the heading above it, `block` counts
-    blocks of the page, so that neighbours can be told, `label` are the offsets of the
-    defined term that it stands under, if any.
-    """
-
-    number: int
-    start: int
-    end: int
-    text: str
-    kind: SentenceKind
-    section: str
-    block: int
-    label: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True)
-class _Block:
-    start: int
-    end: int
-    kind: SentenceKind
-    section: str
-    label: tuple[int, int] | None = None
-
-
-@lru_cache(maxsize=256)
-def sentences(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a page's text in order; headings are sections, not sentences."""
-    found: list[Sentence] = []
-    for number, block in enumerate(_blocks(text)):
-        for start, end in _spans(text, block):
-            words = normalise(text[start:end])
-            if words:
-                found.append(
-                    Sentence(
-                        len(found),
-                        start,
-                        end,
-                        words,
-                        block.kind,
-                        block.section,
-                        number,
-                        block.label,
-                    )
-                )
-    return tuple(found)
-
-
-@lru_cache(maxsize=64)
-def sentence_terms(text: str) -> tuple[frozenset[str], ...]:
-    """The terms of each of a page's sentences."""
-    return tuple(term_set(sentence.text) for sentence in sentences(text))
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    """Paragraphs, single list items, table rows and code blocks, with their section."""
-    heading = section = ""
-    label: tuple[int, int] | None = None
-    open_block: _Block | None = None
-    fenced = False
-    for start, end, line in _lines(text):
-        title = None if fenced else _HEADING.match(line)
-        fence = line.lstrip().startswith(("```", "~~~"))
-        kind: SentenceKind = "code" if fenced else _kind(line)
-        rule = not fenced and line.strip() == END_OF_TERMS
-        if rule:
-            section, label = heading, None
-        if fence or title or rule or not line.strip():
-            if open_block:
-                yield open_block
-            open_block, fenced = None, fenced != fence
-            if title:
-                name = normalise(title.group(2))
-                if len(title.group(1)) < TERM_LEVEL:
-                    heading, section, label = name, name, None
-                else:
-                    section = f"{heading} › {name}" if heading else name
-                    label = (start + title.start(2), end)
-        elif open_block and _goes_on(open_block.kind, kind):
-            open_block = replace(open_block, end=end)
-        else:
-            if open_block:
-                yield open_block
-            marker = _ITEM.match(line) if kind == "item" else None
-            begin = start + (marker.end() if marker else 0)
-            open_block = _Block(begin, end, kind, section, label)
-    if open_block:
-        yield open_block
-
-
-def _goes_on(kind: SentenceKind, following: SentenceKind) -> bool:
-    """Whether a line continues the block above it."""
-    if kind == "item":
-        return following in {"prose", "code"}
-    return kind == following and kind in {"prose", "code"}
-
-
-def _lines(text: str) -> Iterator[tuple[int, int, str]]:
-    start = 0
-    for line in text.splitlines(keepends=True):
-        yield start, start + len(line.rstrip()), line.rstrip()
-        start += len(line)
-
-
-def _kind(line: str) -> SentenceKind:
-    if line.startswith("    "):
-        return "code"
-    if _ITEM.match(line):
-        return "item"
-    return "row" if "\t" in line else "prose"
-
-
-def _spans(text: str, block: _Block) -> Iterator[tuple[int, int]]:
-    start = _skip_space(text, block.start, block.end)
-    if block.kind in {"code", "row"}:
-        yield start, block.end
-        return
-    for match in _BOUNDARY.finditer(text, start, block.end):
-        if match.end() <= start or _is_abbreviation(text, start, match.start(), match.end()):
-            continue
-        yield start, match.end()
-        start = _skip_space(text, match.end(), block.end)
-    if start < block.end:
-        yield start, block.end
-
-
-def _skip_space(text: str, start: int, end: int) -> int:
-    while start < end and text[start].isspace():
-        start += 1
-    return start
-
-
-def _is_abbreviation(text: str, start: int, dot: int, end: int) -> bool:
-    """Whether the full stop at `dot` belongs to a word, or the next word goes on in lower case."""
-    if text[dot] != ".":
-        return False
-    last = text[start:dot].rsplit(None, 1)[-1].lstrip("(\"'“‘[").lower() if dot > start else ""
-    if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i"):
-        return True
-    following = _skip_space(text, end, len(text))
-    lower = text[following : following + 1].islower() and last != ""
-    return lower and not _IDENTIFIER.match(text, following)
 
 
 def words_in(text: str) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from research.evaluation.run_questions import Failed, Outcome
+from research.evaluation.results import Failed, Outcome
 from research.evaluation.scoring import DEPTH, Cost
 from research.evaluation.stopping_check import Point, hindsight, verdict, versus_fixed
 

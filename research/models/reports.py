@@ -1,3 +1,5 @@
+"""What a run wrote."""
+
 from __future__ import annotations
 
 from django.db import models

@@ -1,3 +1,5 @@
+"""What a run of a thread starts from."""
+
 from __future__ import annotations
 
 from django.db import models

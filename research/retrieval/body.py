@@ -27,7 +27,7 @@ async def read_body(response: httpx.Response, max_bytes: int) -> bytes:
 
 
 async def read_start(response: httpx.Response, most_bytes: int) -> bytes:
-    """The first `most_bytes` after decompression; the rest is not asked for."""
+    """At most `most_bytes`, decompressed; the rest is not asked for. Raises `FetchFailure`."""
     encoding = response.headers.get("content-encoding", "").strip().lower()
     if encoding not in (*_PLAIN, *_COMPRESSED):
         raise FetchFailure("refused: the page is packed in an unusual way", status="refused")

@@ -1,3 +1,5 @@
+"""Whose run it is."""
+
 from __future__ import annotations
 
 from django.contrib.auth.models import AbstractUser

@@ -1,3 +1,5 @@
+"""How a service refuses."""
+
 from __future__ import annotations
 
 

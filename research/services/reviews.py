@@ -24,7 +24,10 @@ def review(actor: AbstractUser, evidence: Evidence, verdict: str, note: str = ""
 def review_all(
     actor: AbstractUser, evidence: Iterable[Evidence], verdict: str, note: str = ""
 ) -> list[Verdict]:
-    """One verdict on many records, in one transaction; all of them or none."""
+    """One verdict on many records, in one transaction; all of them or none.
+
+    Raises `ServiceError` with a sentence for the person, `PermissionDenied` for another's run.
+    """
     if verdict not in Verdict.Kind.values:
         raise ServiceError(f"A verdict is one of {', '.join(Verdict.Kind.values)}.")
     if len(note) > NOTE_LENGTH:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.contrib.auth.models import AbstractUser
 
-from research.engine.config import ConfigError, ResearchConfig
+from research.engine.config import ResearchConfig
+from research.engine.knobs import ConfigError
 from research.models import NeverSite
 from research.services.errors import ServiceError
 

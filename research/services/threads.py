@@ -16,8 +16,9 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from research import installation, notify, snapshots
-from research.engine.config import ConfigError, ResearchConfig
+from research.engine.config import ResearchConfig
 from research.engine.journal import digest
+from research.engine.knobs import ConfigError
 from research.engine.seed import Form, Seed, SeedKind, Shape
 from research.engine.shaping import BY_CODE
 from research.models import Run

@@ -3,7 +3,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from research.engine.config import ConfigError, ResearchConfig, extra, limits, names
+from research.engine.config import ResearchConfig, names
+from research.engine.knobs import ConfigError, extra
+from research.engine.limits import limits
 from research.engine.records import Complexity
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from research.engine.directives import is_order, orders
+from research.engine.sentences import sentences
 from research.engine.sheets import number_sentences
-from research.engine.text import sentences
 from tests.engine.scripted import page
 
 ORDERS = [

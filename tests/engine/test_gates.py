@@ -3,9 +3,10 @@ from dataclasses import replace
 import pytest
 
 from research.engine import gates, stages
-from research.engine.config import Limits, ResearchConfig, limits
+from research.engine.config import ResearchConfig
 from research.engine.evidence import Finding
 from research.engine.ledger import Ledger
+from research.engine.limits import Limits, limits
 from research.engine.records import (
     AspectState,
     Complexity,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from research.engine.config import ConfigError
+from research.engine.knobs import ConfigError
 from research.engine.records import ENDED, Plan, Problem, Status, StopReason
 from research.engine.tools import ModelAnswer, ModelRequest, Page, SearchAnswer, SearchRequest
 from tests.engine.scripted import (

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from research.engine import quotes
-from research.engine.text import normalise, sentences
+from research.engine.sentences import sentences
+from research.engine.text import normalise
 
 TEXT = (
     "The café — “Zum Anker” — opened in 1887.\n\nIts owner paid 1,200 crowns for the house, "

@@ -17,7 +17,8 @@ from django.core.management.base import CommandError
 from research.engine.config import ResearchConfig
 from research.evaluation import pool
 from research.evaluation.cases import read_cases
-from research.evaluation.run_questions import Failed, Job, Results, run_cases
+from research.evaluation.results import Failed, Job, Results
+from research.evaluation.run_questions import run_cases
 from research.evaluation.summary import summarise
 from tests.evaluation.planted import CHAIN, PLAIN, write
 

@@ -11,7 +11,8 @@ from research.engine.journal import MemoryStore
 from research.engine.tools import Tools
 from research.evaluation import pool
 from research.evaluation.cases import Case
-from research.evaluation.run_questions import Job, Outcome, measure
+from research.evaluation.measuring import measure
+from research.evaluation.results import Job, Outcome
 from research.evaluation.scoring import Cost, GoldFound
 from research.evaluation.stopping_check import (
     Point,

@@ -11,12 +11,12 @@ from django.urls import reverse
 
 from research import leases
 from research.admin.base import COUNTED
+from research.advancing import advance
 from research.models import Evidence, JournalEntry, Round, Run, Verdict
 from research.progress import progress
 from research.projection import Projection
 from research.services import reviews, runs
 from research.staleness import is_stale
-from research.worker import advance
 from research.writer import Writer
 from tests.research.scripts import QUOTE, World, evidence, page_at, research
 

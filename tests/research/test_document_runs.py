@@ -13,10 +13,10 @@ from django.contrib.auth.models import AbstractUser
 from pytest_django import Settings
 
 from research import assembly
+from research.advancing import advance
 from research.engine.tools import FetchFailure, SearchRequest
 from research.models import Collection, EvidenceSource, PageText, Run
 from research.services import documents, runs, threads
-from research.worker import advance
 from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
 from tests.retrieval.papers import pdf
 

@@ -14,13 +14,13 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from research import leases
+from research.advancing import advance
 from research.engine import records
 from research.models import Run
 from research.progress import progress
 from research.projection import Projection
 from research.resource import run_resource
 from research.services import reviews, runs
-from research.worker import advance
 from research.writer import Writer
 from tests.research.scripts import World, evidence, page_at, research
 

@@ -16,6 +16,7 @@ from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AbstractUser
 
 from research import leases, notify
+from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import PAID_TWICE, Question
@@ -26,7 +27,6 @@ from research.progress import progress
 from research.replaying import replay
 from research.resource import run_resource
 from research.services import ServiceError, runs
-from research.worker import Outcome, Timing, advance
 from tests.engine.scripted import CHAIN, World, harbour
 
 pytestmark = pytest.mark.django_db(transaction=True)

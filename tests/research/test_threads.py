@@ -16,6 +16,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from research import leases
+from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import Question
@@ -25,7 +26,6 @@ from research.replaying import replay
 from research.resource import run_resource
 from research.services import ServiceError, reviews, runs, threads
 from research.staleness import is_stale
-from research.worker import Outcome, Timing, advance
 from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,6 +17,7 @@ from django.db import OperationalError
 from django.db.models import F
 
 from research import leases, notify
+from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal
 from research.engine.loop import Question
@@ -25,7 +26,7 @@ from research.engine.tools import ModelFailure, SearchRequest
 from research.models import Run
 from research.resource import run_resource
 from research.services import runs
-from research.worker import EmbeddedWorker, Outcome, Timing, advance
+from research.worker import EmbeddedWorker
 from research.writer import Writer
 from tests.research.scripts import World, asks_model, research
 

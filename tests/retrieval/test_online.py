@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from research import assembly, installation
+from research import installation
 from research.retrieval import online
 from research.retrieval.online import NetworkProbe
 from research.retrieval.providers import KEYLESS_WEB
+from research.source_choices import chosen_sources
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def test_silence_costs_a_second_once():
 
 
 def chosen() -> dict[str, Any]:
-    return assembly.chosen_sources(installation.of_the_environment())
+    return chosen_sources(installation.of_the_environment())
 
 
 def test_where_nothing_is_configured_the_network_decides(settings, listener):

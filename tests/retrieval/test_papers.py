@@ -5,7 +5,7 @@ import re
 import pytest
 from pypdf import PdfWriter
 
-from research.engine.text import sentences
+from research.engine.sentences import sentences
 from research.retrieval import pdftext
 from research.retrieval.extract import extract
 from research.retrieval.extracted import EmptyPage

@@ -21,6 +21,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 django.setup()
 
 from research import assembly, leases  # noqa: E402 - after the setup
+from research.advancing import Timing  # noqa: E402
 from research.engine import loop  # noqa: E402
 from research.engine.config import ResearchConfig  # noqa: E402
 from research.engine.journal import Entry, Journal, Store  # noqa: E402
@@ -32,7 +33,7 @@ from research.resource import run_resource  # noqa: E402
 from research.retrieval import fallback, fetch, index, pool, providers  # noqa: E402, F401
 from research.schema import migrate  # noqa: E402
 from research.services import people, runs  # noqa: E402
-from research.worker import EmbeddedWorker, Timing  # noqa: E402
+from research.worker import EmbeddedWorker  # noqa: E402
 
 POLL_SECONDS = 0.02
 

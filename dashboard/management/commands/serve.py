@@ -63,9 +63,9 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def announce(self, host: str, port: int) -> None:
-        from research import assembly
+        from research import at_work
 
-        for line in (sign_in_line(host, port), *assembly.describe(), "Stop with Ctrl-C."):
+        for line in (sign_in_line(host, port), *at_work.describe(), "Stop with Ctrl-C."):
             self.stdout.write(line)
         self.stdout.flush()
 
@@ -76,6 +76,7 @@ def _end_early(signum: int, frame: FrameType | None) -> None:
 
 
 def refuse_open_door(host: str) -> None:
+    """Raises `CommandError` where other machines could come in and nobody has a password."""
     from dashboard.sign_in import has_accounts
 
     if is_loopback(host) or has_accounts():

@@ -17,7 +17,8 @@ from research.engine.extractive.matching import Vocabulary
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Ledger
 from research.engine.relevance import term_weights
-from research.engine.text import sentence_terms, term_set, without_accents
+from research.engine.sentences import sentence_terms
+from research.engine.text import term_set, without_accents
 from research.engine.tools import Page
 
 ENOUGH = 0.85

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from research.engine.assessment import Assessment, Missing
-from research.engine.config import Limits
 from research.engine.extractive.leads import find_leads
 from research.engine.ledger import ANSWERING, SUPPORTS, Lead, Ledger
+from research.engine.limits import Limits
 from research.engine.records import Aspect, AspectState, Complexity, Dimensions
 from research.engine.similarity import jaccard
 from research.engine.text import term_set

@@ -27,8 +27,9 @@ from research.engine.extractive.phrases import recurring
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Lead, Ledger
 from research.engine.records import Complexity
+from research.engine.sentences import sentence_terms, sentences
 from research.engine.similarity import jaccard
-from research.engine.text import sentence_terms, sentences, term_set
+from research.engine.text import term_set
 from research.engine.tools import Page
 
 MOST_LEADS = 12

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from research.engine.text import Sentence, sentences, term_set, terms
+from research.engine.sentences import Sentence, sentences
+from research.engine.text import term_set, terms
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from functools import lru_cache
 from research.engine.directives import is_order, orders
 from research.engine.extractive.lines import Line, lines
 from research.engine.quotes import MAX_QUOTE
-from research.engine.text import Sentence, term_set, words_in
+from research.engine.sentences import Sentence
+from research.engine.text import term_set, words_in
 from research.engine.tools import Page
 
 SHORTEST = 4

@@ -15,7 +15,8 @@ from research.engine import features
 from research.engine.ledger import SUPPORTS, Lead, Ledger
 from research.engine.quotes import plain
 from research.engine.records import Quoted
-from research.engine.text import STOP_WORDS, sentences, term_set, terms, tokens
+from research.engine.sentences import sentences
+from research.engine.text import STOP_WORDS, term_set, terms, tokens
 
 LONGEST = 60
 _BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import asdict, replace
+from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from research.engine.budget import BudgetSpent, Meter
+from research.engine.budget import BudgetSpent, Hold, Meter
 from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
 from research.engine.journal.models import ModelCalls, failed
 from research.engine.records import Record
@@ -25,6 +26,9 @@ TOO_SLOW = SearchFailure("The search did not answer in time.")
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
 SEARCH: TypeAdapter[SearchAnswer] = TypeAdapter(SearchAnswer)
+
+Settled = tuple[Literal["done", "failed"], dict[str, Any]]
+"""How a call ended, and the answer or the failure to record."""
 
 
 class Journal(ModelCalls):
@@ -74,29 +78,19 @@ class Journal(ModelCalls):
 
     async def _live_search(self, place: str, request: SearchRequest) -> Entry:
         tools, asked = self._live(place), asdict(request)
-        entry = Entry(place, 1, "search", "pending", digest(asked), asked)
-        try:
-            self._check_time()
-            hold = self.meter.reserve_search()
-        except BudgetSpent as spent:
-            return await self._put(
-                replace(entry, status="refused", answer={"reason": spent.reason})
-            )
-        try:
-            started = tools.clock.monotonic()
+
+        async def call() -> Settled:
             try:
                 async with asyncio.timeout(self.unit_seconds()):
                     found = await tools.search.search(request)
-                answer = SEARCH.dump_python(found, mode="json")
-                entry = replace(entry, status="done", answer=answer)
             except TimeoutError:
-                entry = replace(entry, status="failed", answer=failed(TOO_SLOW))
+                return "failed", failed(TOO_SLOW)
             except SearchFailure as failure:
-                entry = replace(entry, status="failed", answer=failed(failure))
-            seconds = tools.clock.monotonic() - started
-            return await self._put(replace(entry, seconds=round(seconds, 3)))
-        finally:
-            self.meter.release(hold)
+                return "failed", failed(failure)
+            return "done", SEARCH.dump_python(found, mode="json")
+
+        entry = Entry(place, 1, "search", "pending", digest(asked), asked)
+        return await self._settle(entry, self.meter.reserve_search, call)
 
     async def fetch(self, url: str) -> Page:
         """One page of the run; asked for twice, it is fetched once.
@@ -137,29 +131,38 @@ class Journal(ModelCalls):
         return PAGE.validate_python({**entry.answer, "text": text})
 
     async def _live_fetch(self, place: str, url: str) -> Entry:
-        tools = self._live(place)
-        entry = Entry(place, 1, "fetch", "pending", digest({"url": url}), {"url": url})
+        tools, asked = self._live(place), {"url": url}
+
+        async def call() -> Settled:
+            try:
+                page = await tools.fetch.fetch(url)
+            except FetchFailure as failure:
+                return "failed", {**failed(failure), "status": failure.status}
+            await self.store.put_page(page)
+            return "done", PAGE.dump_python(page, mode="json", exclude={"text"})
+
+        entry = Entry(place, 1, "fetch", "pending", digest(asked), asked)
+        entry = await self._settle(entry, self.meter.reserve_fetch, call)
+        self.meter.fetched += entry.status != "refused"
+        return entry
+
+    async def _settle(
+        self, entry: Entry, reserve: Callable[[], Hold], call: Callable[[], Awaitable[Settled]]
+    ) -> Entry:
+        """The entry as recorded: refused where no budget holds the call, else as the call ends."""
+        clock = self._live(entry.place).clock
         try:
             self._check_time()
-            hold = self.meter.reserve_fetch()
+            hold = reserve()
         except BudgetSpent as spent:
             return await self._put(
                 replace(entry, status="refused", answer={"reason": spent.reason})
             )
         try:
-            started = tools.clock.monotonic()
-            try:
-                page = await tools.fetch.fetch(url)
-                await self.store.put_page(page)
-                answer = PAGE.dump_python(page, mode="json", exclude={"text"})
-                entry = replace(entry, status="done", answer=answer)
-            except FetchFailure as failure:
-                answer = {**failed(failure), "status": failure.status}
-                entry = replace(entry, status="failed", answer=answer)
-            seconds = tools.clock.monotonic() - started
-            entry = await self._put(replace(entry, seconds=round(seconds, 3)))
-            self.meter.fetched += 1
-            return entry
+            started = clock.monotonic()
+            status, answer = await call()
+            seconds = round(clock.monotonic() - started, 3)
+            return await self._put(replace(entry, status=status, answer=answer, seconds=seconds))
         finally:
             self.meter.release(hold)
 

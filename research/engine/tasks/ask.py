@@ -141,7 +141,10 @@ class InvalidAnswer(ValueError):
 
 
 def parse(text: str, answer: type[A]) -> A:
-    """Read the JSON object in a model's text, past reasoning, fences and chatter."""
+    """Read the JSON object in a model's text, past reasoning, fences and chatter.
+
+    Raises `InvalidAnswer` with what the model is told of its fault.
+    """
     plain = without_thoughts(text)
     start, end = plain.find("{"), plain.rfind("}")
     if start < 0 or end < start:

@@ -19,16 +19,8 @@ from rich.console import Console
 from research.engine.tools import ToolFailure
 from research.evaluation import pool, table
 from research.evaluation.cases import Case, DataError, read_cases, read_pages
-from research.evaluation.run_questions import (
-    Failed,
-    Job,
-    Outcome,
-    Results,
-    WorkerBroke,
-    case_key,
-    run_cases,
-    source_hash,
-)
+from research.evaluation.results import Failed, Job, Outcome, Results, case_key, source_hash
+from research.evaluation.run_questions import WorkerBroke, run_cases
 from research.evaluation.summary import recall, summarise
 from research.installation import of_the_environment
 from research.management.commands.research import BAD_USE, configured

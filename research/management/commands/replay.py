@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from research.engine.config import ConfigError
+from research.engine.knobs import ConfigError
 from research.schema import migrate
 
 BAD_USE = 2

@@ -12,12 +12,14 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from research import assembly, installation
-from research.engine.config import ConfigError, ResearchConfig
+from research import installation
+from research.engine.config import ResearchConfig
+from research.engine.knobs import ConfigError
 from research.engine.records import Status
 from research.engine.tools import ToolFailure
 from research.schema import migrate
 from research.services.errors import ServiceError
+from research.source_choices import check_searches
 
 BAD_USE = 2
 NO_TERMINAL = (
@@ -118,7 +120,7 @@ def chosen(search: str | None, documents: list[str]) -> dict[str, Any] | None:
     if "documents" in names and not folders:
         folders = [Path(folder) for folder in settings.DOCUMENTS]
     try:
-        assembly.check_searches(names, folders)
+        check_searches(names, folders)
     except ToolFailure as unusable:
         raise CommandError(unusable.reason, returncode=BAD_USE) from None
     return {"search": names or ["documents"], "documents": [str(folder) for folder in folders]}

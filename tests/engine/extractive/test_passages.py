@@ -5,7 +5,7 @@ from research.engine.extractive.passages import passages, reads_well
 from research.engine.quotes import MAX_QUOTE
 from research.engine.text import normalise
 from tests.engine.scripted import page
-from tests.engine.test_text import PAGES
+from tests.engine.test_sentences import PAGES
 
 
 def told(text: str) -> list[str]:

@@ -1,7 +1,8 @@
-from research.engine.config import ResearchConfig, limits
+from research.engine.config import ResearchConfig
 from research.engine.extractive.judging import judge
 from research.engine.extractive.leads import find_leads
 from research.engine.extractive.phrases import phrases
+from research.engine.limits import limits
 from research.engine.records import Complexity
 from tests.engine.extractive.test_leads import found
 

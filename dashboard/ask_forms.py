@@ -1,18 +1,19 @@
-"""What people send."""
+"""What people send to ask a question, with what they change for it, and to find a run again."""
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
 from dashboard import knobs, more, queries, sources
-from research.engine.config import ConfigError, ResearchConfig
-from research.installation import SECRET, SERVER, Installation, current
+from research.engine.config import ResearchConfig
+from research.engine.knobs import ConfigError
+from research.installation import current
 from research.services import documents
-from research.services.runs import QUESTION_LENGTH, TEXT_LENGTH
+from research.services.runs import QUESTION_LENGTH
 
 
 def new_key() -> str:
@@ -187,129 +188,3 @@ class FindForm(forms.Form):
 
 class SampleForm(forms.Form):
     key = forms.CharField(max_length=64)
-
-
-class ClarificationForm(forms.Form):
-    """A field for each question that the run asks; those left empty are skipped."""
-
-    def __init__(self, questions: Sequence[str], data: Any = None) -> None:
-        super().__init__(data)
-        self.questions = questions
-        for number, question in enumerate(questions):
-            self.fields[f"answer-{number}"] = forms.CharField(
-                label=question,
-                required=False,
-                max_length=TEXT_LENGTH,
-                widget=forms.Textarea(attrs={"rows": 2}),
-            )
-
-    def answers(self) -> list[str]:
-        """One for each question, '' where it was left empty."""
-        return [self.cleaned_data[f"answer-{number}"] for number in range(len(self.questions))]
-
-
-class TopicForm(forms.Form):
-    topic = forms.CharField(
-        label="Something else to find out",
-        max_length=TEXT_LENGTH,
-        widget=forms.TextInput(
-            attrs={
-                "placeholder": "A question of its own",
-                "autocomplete": "off",
-                "aria-describedby": "topic-problem",
-            }
-        ),
-        error_messages={"required": "Write what it should find out."},
-    )
-
-    use_required_attribute = False
-
-
-class CommentForm(forms.Form):
-    comment = forms.CharField(
-        label="What should be different?",
-        max_length=TEXT_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Say what should be different."},
-    )
-
-    use_required_attribute = False
-
-
-class InstallationForm(forms.Form):
-    """The settings that an admin may change here; what the environment sets is only shown.
-
-    The key is written and never shown: an empty field keeps it.
-    """
-
-    OPENAI_BASE_URL = forms.CharField(
-        label="Address of the model's server",
-        required=False,
-        max_length=500,
-        help_text="It speaks OpenAI's chat completions and usually ends in /v1. "
-        "Empty: OpenAI's own.",
-    )
-    OPENAI_API_KEY = forms.CharField(
-        label="Key",
-        required=False,
-        max_length=500,
-        strip=True,
-        widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
-    )
-    RESEARCH_MODEL = forms.CharField(
-        label="Model",
-        required=False,
-        max_length=200,
-        help_text="It plans, reads and writes. Empty: passages are quoted.",
-    )
-    EVALUATOR_MODEL = forms.CharField(
-        label="Model that judges each round",
-        required=False,
-        max_length=200,
-        help_text="A cheaper one will do. Empty: the same.",
-    )
-    MODEL_PROFILE = forms.ChoiceField(
-        label="Profile",
-        required=False,
-        choices=[("standard", "standard"), ("small", "small: short prompts, one thing at a time")],
-    )
-    SEARCH_PROVIDER = forms.CharField(
-        label="Search",
-        required=False,
-        max_length=200,
-        help_text="Searches by name, preferred first, with commas between. Empty: what is set up.",
-    )
-    SEARXNG_URL = forms.CharField(label="Address of SearXNG", required=False, max_length=500)
-    forget_key = forms.BooleanField(label="Forget the key", required=False)
-
-    use_required_attribute = False
-
-    def __init__(self, now: Installation, data: Any = None) -> None:
-        super().__init__(data)
-        self.has_key = bool(now[SECRET])
-        self.server_is_given = any(now.values[name].origin == "environment" for name in SERVER)
-        for name, held in now.values.items():
-            field = self.fields[name]
-            if held.origin == "environment" or (name in SERVER and self.server_is_given):
-                field.disabled = True
-                field.help_text = "Set by the environment, which wins."
-            elif name == SECRET:
-                kept = "One is kept; it is never shown. Write another to replace it."
-                field.help_text = kept if self.has_key else "None is kept."
-            if name != SECRET:
-                field.initial = held.value
-        if self.server_is_given or not self.has_key:
-            del self.fields["forget_key"]
-
-    def changes(self) -> dict[str, str]:
-        """What was sent and may be changed, by name."""
-        wanted = {
-            name: value
-            for name, value in self.cleaned_data.items()
-            if name in self.fields and not self.fields[name].disabled and name != "forget_key"
-        }
-        if not wanted.get(SECRET) and not self.cleaned_data.get("forget_key"):
-            wanted.pop(SECRET, None)
-        return {
-            name: value for name, value in wanted.items() if name in self.data or name == SECRET
-        }

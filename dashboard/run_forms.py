@@ -1,0 +1,57 @@
+"""What people send to a run that asks them something or is researching."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from research.services.runs import TEXT_LENGTH
+
+
+class ClarificationForm(forms.Form):
+    """A field for each question that the run asks; those left empty are skipped."""
+
+    def __init__(self, questions: Sequence[str], data: Any = None) -> None:
+        super().__init__(data)
+        self.questions = questions
+        for number, question in enumerate(questions):
+            self.fields[f"answer-{number}"] = forms.CharField(
+                label=question,
+                required=False,
+                max_length=TEXT_LENGTH,
+                widget=forms.Textarea(attrs={"rows": 2}),
+            )
+
+    def answers(self) -> list[str]:
+        """One for each question, '' where it was left empty."""
+        return [self.cleaned_data[f"answer-{number}"] for number in range(len(self.questions))]
+
+
+class TopicForm(forms.Form):
+    topic = forms.CharField(
+        label="Something else to find out",
+        max_length=TEXT_LENGTH,
+        widget=forms.TextInput(
+            attrs={
+                "placeholder": "A question of its own",
+                "autocomplete": "off",
+                "aria-describedby": "topic-problem",
+            }
+        ),
+        error_messages={"required": "Write what it should find out."},
+    )
+
+    use_required_attribute = False
+
+
+class CommentForm(forms.Form):
+    comment = forms.CharField(
+        label="What should be different?",
+        max_length=TEXT_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        error_messages={"required": "Say what should be different."},
+    )
+
+    use_required_attribute = False

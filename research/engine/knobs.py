@@ -1,0 +1,108 @@
+"""What a knob is: the kinds of value it takes, what is declared of it, and how a fault is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, ValidationError
+from pydantic.fields import FieldInfo
+
+_HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*")
+
+
+def _listed(value: Any) -> Any:
+    """One site, or none, is a list as well."""
+    return () if value in (None, "") else (value,) if isinstance(value, str) else value
+
+
+def _site(written: str) -> str:
+    """A host's name: what stands around it in an address is left out."""
+    host = re.sub(r"^\w+://", "", written.strip().lower()).split("/")[0].removeprefix("www.")
+    if not _HOST.fullmatch(host):
+        raise ValueError("takes names of sites, such as example.org, with commas between")
+    return host
+
+
+def _day(written: str | None) -> str | None:
+    if not written:
+        return None
+    try:
+        return date.fromisoformat(written.strip()).isoformat()
+    except ValueError:
+        raise ValueError("takes a day, such as 2026-01-31") from None
+
+
+Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
+Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
+Day = Annotated[str | None, AfterValidator(_day)]
+
+
+class ConfigError(ValueError):
+    """Knobs that cannot be used; the message names each and says what it takes.
+
+    `problems`: the same by field, '' for what concerns several.
+    """
+
+    def __init__(self, message: str, problems: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.problems = dict(problems or {})
+
+
+def knob(
+    default: Any, help: str, *, unit: str = "", aliases: tuple[str, ...] = (), **rules: Any
+) -> Any:
+    return Field(
+        default,
+        description=help,
+        json_schema_extra={"unit": unit, "aliases": list(aliases)},
+        **rules,
+    )
+
+
+def extra(info: FieldInfo) -> dict[str, Any]:
+    """Unit and aliases of a knob."""
+    declared = info.json_schema_extra
+    assert isinstance(declared, dict)
+    return declared
+
+
+def parse(value: str) -> Any:
+    """What is written in the environment: none, a list with commas between, or one text."""
+    text = value.strip()
+    if text.lower() in {"", "none"}:
+        return None
+    if "," in text:
+        return tuple(part.strip() for part in text.split(","))
+    return text
+
+
+_SAYS = {
+    "int_parsing": "takes a whole number",
+    "int_from_float": "takes a whole number",
+    "float_parsing": "takes a number",
+    "bool_parsing": "takes on or off",
+    "greater_than_equal": "takes {ge} or more",
+    "greater_than": "takes more than {gt}",
+    "less_than_equal": "takes {le} or less",
+    "literal_error": "takes {expected}",
+    "tuple_type": "takes three numbers with commas between",
+    "missing": "takes three numbers with commas between",
+    "too_long": "takes three numbers with commas between",
+}
+
+
+def explain(error: ValidationError) -> ConfigError:
+    """Every knob that was refused, by name, with what it takes."""
+    problems: dict[str, str] = {}
+    for problem in error.errors():
+        name = str(problem["loc"][0]) if problem["loc"] else ""
+        says = _SAYS.get(problem["type"], "")
+        text = says.format(**problem.get("ctx", {})) if says else problem["msg"]
+        text = text.removeprefix("Value error, ")
+        given = f", not {problem['input']!r}" if isinstance(problem["input"], str) else ""
+        problems[name] = f"{text}{given}"
+    told = (f"{name.upper()} {text}".strip() for name, text in problems.items())
+    return ConfigError("; ".join(told) + ".", problems)
