@@ -227,15 +227,15 @@ def time_spent(run: Run) -> list[dict[str, Any]]:
 
 def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
     """Marker → the quotes behind it, in order; their claims' other quotes are loaded too."""
-    rows: dict[tuple[str, str], list[EvidenceSource]] = {}
-    quoted = EvidenceSource.objects.filter(evidence__run=run).select_related("evidence")
-    for row in quoted.order_by("evidence__position", "position").prefetch_related(
-        "evidence__quotes"
-    ):
-        rows.setdefault((row.evidence.label, row.url), []).append(row)
+    labels = {label for entry in report.citations for label in entry["evidence_ids"]}
+    cited = run.evidence.filter(label__in=labels).prefetch_related("quotes")
+    quotes = {one.label: list(one.quotes.all()) for one in cited.order_by()}
     return {
         entry["marker"]: [
-            row for label in entry["evidence_ids"] for row in rows.get((label, entry["url"]), ())
+            row
+            for label in entry["evidence_ids"]
+            for row in quotes.get(label, ())
+            if row.url == entry["url"]
         ]
         for entry in report.citations
     }

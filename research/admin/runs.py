@@ -51,7 +51,6 @@ class RunAdmin(ReadOnlyAdmin):
     list_filter = ("status", "mode", "complexity", "termination_reason", "created_at")
     list_select_related = ("owner",)
     search_fields = ("question", "public_id")
-    date_hierarchy = "created_at"
     inlines = (AspectInline, RoundInline, GapInline, ProblemInline)
     fieldsets = (
         (None, {"fields": ("question", "owner", "status", "verdict", "termination_text")}),

@@ -46,18 +46,22 @@ SELECT asked.number, count(*) AS rows
 FROM {_ASKED} JOIN {{table}} t ON t.vector @@ asked.query::tsquery
 WHERE t.collection_id = ANY(?) GROUP BY asked.number
 """
+# What a row holds is put together for the best rows alone: there are matches by the ten thousand.
 _CANDIDATES = f"""
 WITH matched AS MATERIALIZED (
     SELECT t.{{key}} AS key, t.words, asked.number
     FROM {_ASKED} JOIN {{table}} t ON t.vector @@ asked.query::tsquery
     WHERE t.collection_id = ANY(?)
-), weighed AS (
+), weighed AS MATERIALIZED (
     SELECT number, greatest(ln((? - count(*) + 0.5) / (count(*) + 0.5)), 1e-6)::float AS rarity
     FROM matched GROUP BY number
+), best AS MATERIALIZED (
+    SELECT key, sum(rarity) AS total FROM matched JOIN weighed USING (number)
+    GROUP BY key ORDER BY total DESC, key LIMIT ?
 )
 SELECT key, words, array_agg(number) AS numbers, array_agg(rarity) AS rarities
-FROM matched JOIN weighed USING (number)
-GROUP BY key, words ORDER BY sum(rarity) DESC, key LIMIT ?
+FROM best JOIN matched USING (key) JOIN weighed USING (number)
+GROUP BY key, words, total ORDER BY total DESC, key
 """
 _COUNTED = """
 SELECT t.{key} AS key, t.document_id, entry.lexeme,
