@@ -150,12 +150,16 @@ class Indexer:
         return error.reason if is_filled else ""
 
     async def _clear_away(self, collection: Collection) -> None:
-        index, _ = self.parts()
-        if collection.index_name:
-            await index.forget(collection.index_name)
-        if not collection.folder:
-            await asyncio.to_thread(uploads.remove_all, collection.public_id)
-        await self.writer.call(collection.delete)
+        """What fails is tried again once the lease has run out."""
+        try:
+            index, _ = self.parts()
+            if collection.index_name:
+                await index.forget(collection.index_name)
+            if not collection.folder:
+                await asyncio.to_thread(uploads.remove_all, collection.public_id)
+            await self.writer.call(collection.delete)
+        except Exception:
+            log.exception("collection %s: not cleared away", collection.public_id)
 
     @asynccontextmanager
     async def _told(self, collection: Collection, seen: _Seen) -> AsyncIterator[None]:

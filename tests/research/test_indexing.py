@@ -150,6 +150,29 @@ def test_a_deleted_collection_leaves_the_index_and_the_database(ada: AbstractUse
     assert async_to_sync(assembly.documents()[0].collections)() == []
 
 
+async def test_those_that_cannot_be_cleared_away_keep_nobody_from_being_indexed(
+    ada: AbstractUser, state: Path
+) -> None:
+    old = [await apart(documents.create, ada, name) for name in ("The mill", "The inn")]
+    blocked = [state / "documents" / each.public_id for each in old]
+    blocked[0].parent.mkdir()
+    for each, path in zip(old, blocked, strict=True):
+        path.write_text("a file where a folder should be")
+        await apart(documents.delete, ada, each)
+    indexer = Indexer(lambda: (assembly.documents()[0], InProcess()), poll_seconds=0.05)
+    await indexer.start()
+    try:
+        await _until(lambda: all(now(each).lease_until for each in old))
+        farm = await apart(filled, ada, "The farm", lease__md=LEASE)
+        await _until(lambda: now(farm).state == "ready")
+        for path in blocked:
+            path.unlink()
+        await apart(Collection.objects.exclude(pk=farm.pk).update, lease_until=timezone.now())
+        await _until(lambda: Collection.objects.count() == 1)
+    finally:
+        await indexer.stop()
+
+
 async def _until(condition: Any) -> None:
     async with asyncio.timeout(10):
         while not await apart(condition):
