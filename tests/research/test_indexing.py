@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from research import assembly
 from research.collection_leases import claim, finish
-from research.indexing import Indexer
+from research.indexing import Indexer, bring_up_to_date
 from research.models import Collection
 from research.services import documents
 from research.trying import Passage, section_of, try_search
@@ -131,6 +131,22 @@ def test_collections_of_one_name_stay_apart(ada: AbstractUser, bob: AbstractUser
     index_all()
     assert tried(mine, "granary") == [] and tried(theirs, "rent") == []
     assert len({now(mine).index_name, now(theirs).index_name}) == 2
+
+
+def test_a_name_in_a_lost_index_is_taken_by_nobody_else(
+    ada: AbstractUser, bob: AbstractUser, state: Path
+) -> None:
+    """Else its owner would search the other's documents until it is indexed again."""
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    async_to_sync(assembly.close)()
+    for part in state.glob("documents.sqlite3*"):
+        part.unlink()
+    other = filled(bob, "The mill", granary__md=GRANARY)
+    index, pool = assembly.documents()
+    report = async_to_sync(bring_up_to_date)(other, index, pool)
+    assert report.collection != now(mill).index_name
+    assert tried(mill, "granary") == []
 
 
 def test_a_renamed_collection_keeps_its_addresses(ada: AbstractUser) -> None:
