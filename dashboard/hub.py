@@ -28,6 +28,7 @@ from redis.exceptions import RedisError
 
 from dashboard import announce, fragments, queries
 from dashboard.fragments import State
+from research.connections import fresh
 
 log = logging.getLogger(__name__)
 
@@ -169,7 +170,7 @@ class Hub:
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, _fresh, function, *arguments)
+        return await loop.run_in_executor(self._thread, fresh, function, *arguments)
 
     # --- hearing of it ----------------------------------------------------------------------------
 
@@ -231,14 +232,6 @@ class Hub:
                     self.heard(public_id, found[public_id])
                 else:
                     self.runs[public_id].publish(None)
-
-
-def _fresh(function: Callable[..., T], *arguments: Any) -> T:
-    """A connection that broke is replaced before it is used again."""
-    for connection in connections.all(initialized_only=True):
-        if connection.errors_occurred:
-            connection.close_if_unusable_or_obsolete()
-    return function(*arguments)
 
 
 _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}

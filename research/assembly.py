@@ -8,10 +8,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import sync_to_async
-
 from research import installation
 from research.clock import SystemClock
+from research.connections import asked
 from research.engine.tools import Fetch, Search, ToolFailure, Tools
 from research.installation import Installation
 from research.parts import Parts
@@ -65,13 +64,13 @@ async def build_tools(run: Run) -> Tools:
     from research.engine.config import ResearchConfig
     from research.models.runs import REWRITES
 
-    now = await sync_to_async(installation.current)()
+    now = await asked(installation.current)
     if not run.sources:
         run.sources = await asyncio.to_thread(chosen_sources, now)
         await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
     web = _web_of(run, ResearchConfig.model_validate(run.config))
     sources = {"search": [NONE]} if run.kind in REWRITES else run.sources
-    collections = await sync_to_async(_collections_of)(run.owner, sources)
+    collections = await asked(_collections_of, run.owner, sources)
     search, fetch = await _sources(sources, web, now, _parts, collections)
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
 

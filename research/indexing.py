@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from django.db import Error as DatabaseError
 
 from research import notify, uploads
 from research.collection_leases import claim, finish, make_due, release, renew
+from research.connections import asked
 from research.leases import new_owner
 from research.models import Collection
 from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing
@@ -57,8 +59,17 @@ async def bring_up_to_date(
 ) -> IndexReport:
     """Index what changed in a collection; raises `DocumentError`, also where nothing is in it."""
     folder = Path(collection.folder) if collection.folder else _uploaded(collection)
-    addressing = CollectionAddressing(collection.index_name or collection.name)
+    addressing = CollectionAddressing(await asked(_name_in_index, collection))
     return await refresh(index, folder, workers, addressing=addressing, heard=heard)
+
+
+def _name_in_index(collection: Collection) -> str:
+    """Its own, which stays while an index is made anew; at first one that no other has."""
+    if collection.index_name:
+        return collection.index_name
+    taken = set(Collection.objects.values_list("index_name", flat=True))
+    numbered = (f"{collection.name}-{number}" for number in count(2))
+    return next(name for name in chain([collection.name], numbered) if name not in taken)
 
 
 def _uploaded(collection: Collection) -> Path:
@@ -150,12 +161,16 @@ class Indexer:
         return error.reason if is_filled else ""
 
     async def _clear_away(self, collection: Collection) -> None:
-        index, _ = self.parts()
-        if collection.index_name:
-            await index.forget(collection.index_name)
-        if not collection.folder:
-            await asyncio.to_thread(uploads.remove_all, collection.public_id)
-        await self.writer.call(collection.delete)
+        """What fails is tried again once the lease has run out."""
+        try:
+            index, _ = self.parts()
+            if collection.index_name:
+                await index.forget(collection.index_name)
+            if not collection.folder:
+                await asyncio.to_thread(uploads.remove_all, collection.public_id)
+            await self.writer.call(collection.delete)
+        except Exception:
+            log.exception("collection %s: not cleared away", collection.public_id)
 
     @asynccontextmanager
     async def _told(self, collection: Collection, seen: _Seen) -> AsyncIterator[None]:

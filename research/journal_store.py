@@ -6,8 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from asgiref.sync import sync_to_async
-
+from research.connections import asked
 from research.engine.journal import Entry
 from research.engine.records import Status
 from research.engine.tools import Page
@@ -98,7 +97,7 @@ class RecordedStore:
         self._texts: dict[str, str] = {}
 
     async def load(self) -> list[Entry]:
-        return await sync_to_async(load_entries)(self.run_id)
+        return await asked(load_entries, self.run_id)
 
     async def put(self, entry: Entry) -> None:
         self.entries.append(entry)
@@ -108,7 +107,7 @@ class RecordedStore:
 
     async def page_text(self, sha256: str) -> str:
         if sha256 not in self._texts:
-            self._texts[sha256] = await sync_to_async(read_page_text)(self.run_id, sha256)
+            self._texts[sha256] = await asked(read_page_text, self.run_id, sha256)
         return self._texts[sha256]
 
 

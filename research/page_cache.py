@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from asgiref.sync import sync_to_async
 from django.db import transaction
 from django.utils import timezone
 from pydantic import TypeAdapter
 
+from research.connections import asked
 from research.engine.tools import Page
 from research.models import CachedPage, PageText
 from research.models.base import key_digest
@@ -32,11 +32,11 @@ class DjangoPageCache:
         self._max_age = timedelta(hours=max_age_hours)
 
     async def get(self, url: str) -> Page | None:
-        return await sync_to_async(self._get)(url) if self._max_age else None
+        return await asked(self._get, url) if self._max_age else None
 
     async def put(self, page: Page) -> None:
         if self._max_age:
-            await sync_to_async(self._put)(page)
+            await asked(self._put, page)
 
     def _get(self, url: str) -> Page | None:
         scopes = (PUBLIC,) if not is_private(url) else ()

@@ -72,17 +72,21 @@ def folder_of(public_id: str) -> Path:
     return home() / public_id
 
 
+def printable(text: str) -> str:
+    """Without signs that show nothing, some of which no database or file system keeps."""
+    return "".join(filter(str.isprintable, text))
+
+
 def safe_name(sent: str | None) -> str:
     """The name to keep a file under. Raises `Refused` for one that is none, or of a wrong kind."""
     base = (sent or "").replace("\\", "/").rpartition("/")[2]
-    shown = "".join(sign for sign in unicodedata.normalize("NFC", base) if sign.isprintable())
-    name = " ".join(shown.split()).lstrip(".")
+    name = " ".join(printable(unicodedata.normalize("NFC", base)).split()).lstrip(".")
     suffix = PurePosixPath(name).suffix.lower()
     if not name or name == suffix:
         raise Refused("the file has no name")
     if suffix not in CONTENT_TYPES:
         raise Refused(OTHER_KINDS.get(suffix, f"only {KINDS}"))
-    if len(name.encode()) > NAME_BYTES:
+    if max(len(name.encode()), len(name.casefold())) > NAME_BYTES:
         raise Refused("the name is too long")
     return name
 

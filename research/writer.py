@@ -19,6 +19,7 @@ from django.db import connections, transaction
 from django.db.models import F
 
 from research import notify
+from research.connections import fresh
 from research.leases import Lease, hold
 from research.models.base import EngineRow
 
@@ -102,7 +103,7 @@ class Writer:
     async def call(self, function: Callable[..., T], *arguments: object) -> T:
         """Run a function that uses the database in the writer's thread."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._executor, _fresh, function, *arguments)
+        return await loop.run_in_executor(self._executor, fresh, function, *arguments)
 
     def failure(self, lease: Lease) -> BaseException | None:
         """What writing under this lease failed with, if it did."""
@@ -150,7 +151,7 @@ class Writer:
         if error is None:
             works = _latest(one.work for one in queued if one.work is not None)
             job = asyncio.get_running_loop().run_in_executor(
-                self._executor, _fresh, commit, lease, works
+                self._executor, fresh, commit, lease, works
             )
             await asyncio.wait([job])
             error = job.exception()
@@ -186,14 +187,6 @@ def upsert(model: type[EngineRow], rows: list[EngineRow]) -> None:
     model._default_manager.bulk_create(
         rows, update_conflicts=True, unique_fields=model.key_fields, update_fields=changing
     )
-
-
-def _fresh(function: Callable[..., T], *arguments: object) -> T:
-    """A connection that broke is replaced before it is used again."""
-    for connection in connections.all(initialized_only=True):
-        if connection.errors_occurred:
-            connection.close_if_unusable_or_obsolete()
-    return function(*arguments)
 
 
 def _by_lease(batch: list[_Queued]) -> dict[Lease, list[_Queued]]:

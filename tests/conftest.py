@@ -6,16 +6,19 @@ Generated cases are the same ones each time, so that a red test is red for every
 makes new ones. They get no deadline: a busy machine is no fault of the code's.
 """
 
+import asyncio
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 import psycopg
 import pytest
 import redis
+from asgiref.sync import sync_to_async
 from django.conf import settings as django_settings
+from django.db import connections
 from hypothesis import HealthCheck, settings
 
 BROWSER_FOLDER = "browser"
@@ -88,6 +91,13 @@ left_out = pytest.StashKey[dict[str, list[str]]]()
 @cache
 def is_missing(service: str) -> bool:
     return not SERVICES[service].is_there()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """PostgreSQL drops no database that a thread of the tests still has a connection to."""
+    yield
+    asyncio.run(sync_to_async(connections.close_all)())
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,10 @@ _UNSPACED = frozenset({"ja", "zh", "th"})
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST_SHARE = 0.3
 """Of the characters: a foreign name in an English question does not make it foreign."""
+_LEAST_WORDS = 2
+"""As many common words tell a language; of a question with its mark, whose English words would
+tell as well, one is enough.
+"""
 
 
 def language_of(text: str) -> str:
@@ -39,10 +43,18 @@ def language_of(text: str) -> str:
     for code, script in _SCRIPTS:
         if len(script.findall(text)) >= _LEAST_SHARE * letters:
             return "ja" if code == "zh" and _SCRIPTS[0][1].search(text) else code
-    words = [word.lower() for word in _WORD.findall(text)]
+    words = _without_names(_WORD.findall(text))
     counts = {code: sum(w in known for w in words) for code, known in _function_words().items()}
-    best = max(counts.values())
-    return next((code for code, n in counts.items() if n == best and best), ENGLISH)
+    best, needed = max(counts.values()), 1 if "?" in text else _LEAST_WORDS
+    return next((code for code, n in counts.items() if n == best >= needed), ENGLISH)
+
+
+def _without_names(words: list[str]) -> list[str]:
+    """Without those in capitals, as in "Los Angeles"; the first one counts in lower case where
+    none follows it.
+    """
+    first = [word.lower() for word in words[:1] if not "".join(words[1:2]).istitle()]
+    return first + [word for word in words[1:] if word.islower()]
 
 
 def compared(language: str) -> str:

@@ -103,8 +103,8 @@ CREATE TABLE version AS SELECT {SCHEMA_VERSION} AS version;
 _TABLES = "titles, pages, passages, documents, texts, collections, version"
 
 # The planner takes a look into every vector for cheap, which it is not, and a row by its key for
-# dear, and would compile a statement for longer than it runs. Set anew in each transaction, which is all that a pool
-# of connections keeps together.
+# dear, and would compile a statement for longer than it runs. Set anew in each transaction, which
+# is all that a pool of connections keeps together.
 _SEARCHING = f"""
 SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY;
 SET LOCAL search_path TO {SCHEMA};

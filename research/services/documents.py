@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 from django.conf import settings
@@ -23,6 +22,7 @@ from research import notify, uploads
 from research.models import Collection, Document
 from research.services import people
 from research.services.errors import ServiceError
+from research.uploads import printable
 
 NAME_LENGTH = 80
 FOLDER_LENGTH = 1_000
@@ -113,7 +113,7 @@ def _create(actor: AbstractUser, name: str, **columns: object) -> Collection:
 
 
 def _name(written: str) -> str:
-    name = " ".join(written.split())
+    name = " ".join(printable(" ".join(written.split())).split())
     if not name:
         raise ServiceError("Give the collection a name.")
     if len(name) > NAME_LENGTH:
@@ -129,7 +129,7 @@ def _free_name(actor: AbstractUser, wanted: str) -> str:
 
 def _usable(path: str) -> Path:
     """The folder itself; what holds this installation's own state is refused."""
-    written = path.strip()
+    written = printable(path).strip()
     if not written or len(written) > FOLDER_LENGTH or not Path(written).expanduser().is_absolute():
         raise ServiceError("Give the whole path of a folder, such as /srv/papers.")
     folder, state = Path(written).expanduser().resolve(), settings.STATE_DIR.resolve()
@@ -167,10 +167,13 @@ def add_files(
 
 
 def remove_file(actor: AbstractUser, collection: Collection, name: str) -> None:
+    """The file goes before its row: what is killed in between can be removed again."""
     _require(actor, collection)
-    if not collection.files.filter(name=name).delete()[0]:
+    row = collection.files.filter(name=printable(name)).first()
+    if row is None:
         raise ServiceError(f"{name} is not in this collection any more.")
-    uploads.remove(collection.public_id, name)
+    uploads.remove(collection.public_id, row.name)
+    row.delete()
     _changed(collection)
 
 
@@ -237,7 +240,7 @@ def delete(actor: AbstractUser, collection: Collection) -> None:
     _require(actor, collection)
     Collection.objects.filter(pk=collection.pk, deleted_at=None).update(deleted_at=timezone.now())
     if not collection.folder:
-        transaction.on_commit(partial(uploads.remove_all, collection.public_id))
+        transaction.on_commit(lambda: uploads.remove_all(collection.public_id), robust=True)
     notify.wake_after_commit()
 
 

@@ -279,6 +279,15 @@ def test_a_folder_that_cannot_be_used_is_told_beside_its_field(client: Client) -
     assert b'id="folder-problem"' in answer.content and b'value="papers"' in answer.content
 
 
+def test_a_sign_that_no_database_keeps_is_no_failure_of_the_server(
+    client: Client, mill: Collection, tmp_path: Path
+) -> None:
+    assert client.post(url(mill, "remove/"), {"name": "lease.md\x00"}).status_code == 302
+    assert client.get(url(mill), {"q": "rent\x00"}).status_code == 200
+    folder = client.post("/documents/folder/", {"path": f"{tmp_path}/no\x00", "name": "Papers"})
+    assert folder.status_code == 422
+
+
 def test_only_an_admin_is_offered_a_folder(eve: User, tmp_path: Path) -> None:
     stranger = signed_in(eve)
     assert "Use a folder" not in text(stranger, "/documents/")

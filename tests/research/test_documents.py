@@ -100,6 +100,15 @@ def test_a_name_that_is_only_an_ending_is_refused(ada: AbstractUser, mill: Colle
     assert len(documents.add_files(ada, mill, [sent(".md")]).refused) == 1
 
 
+def test_a_name_that_grows_without_regard_to_case_is_still_bounded(
+    ada: AbstractUser, mill: Collection
+) -> None:
+    grows = "\u0390"  # one sign, which is three where case doesn't count
+    assert len(grows.casefold()) == 3
+    done = documents.add_files(ada, mill, [sent(f"{grows * 90}.txt")])
+    assert list(reasons(done).values()) == ["the name is too long"]
+
+
 def test_a_file_takes_the_place_of_one_of_its_name(
     ada: AbstractUser, mill: Collection, state: Path
 ) -> None:
@@ -165,6 +174,12 @@ def test_a_name_is_needed_and_stands_once_for_a_person(
         documents.create(ada, name)
     with pytest.raises(ServiceError):
         documents.change(ada, documents.create(ada, "Other"), name, shared=False)
+
+
+def test_signs_that_cannot_be_shown_are_left_out_of_a_name(ada: AbstractUser) -> None:
+    assert documents.create(ada, "The\x00 mi\u202ell").name == "The mill"
+    with pytest.raises(ServiceError, match="Give the collection a name"):
+        documents.create(ada, "\x00 \u200b")
 
 
 def test_two_people_may_use_one_name(mill: Collection, bob: AbstractUser) -> None:

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from research import assembly
 from research.collection_leases import claim, finish
-from research.indexing import Indexer
+from research.indexing import Indexer, bring_up_to_date
 from research.models import Collection
 from research.services import documents
 from research.trying import Passage, section_of, try_search
@@ -133,6 +133,22 @@ def test_collections_of_one_name_stay_apart(ada: AbstractUser, bob: AbstractUser
     assert len({now(mine).index_name, now(theirs).index_name}) == 2
 
 
+def test_a_name_in_a_lost_index_is_taken_by_nobody_else(
+    ada: AbstractUser, bob: AbstractUser, state: Path
+) -> None:
+    """Else its owner would search the other's documents until it is indexed again."""
+    mill = filled(ada, "The mill", lease__md=LEASE)
+    index_all()
+    async_to_sync(assembly.close)()
+    for part in state.glob("documents.sqlite3*"):
+        part.unlink()
+    other = filled(bob, "The mill", granary__md=GRANARY)
+    index, pool = assembly.documents()
+    report = async_to_sync(bring_up_to_date)(other, index, pool)
+    assert report.collection != now(mill).index_name
+    assert tried(mill, "granary") == []
+
+
 def test_a_renamed_collection_keeps_its_addresses(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE)
     index_all()
@@ -148,6 +164,29 @@ def test_a_deleted_collection_leaves_the_index_and_the_database(ada: AbstractUse
     documents.delete(ada, mill)
     assert index_all() == 1 and not Collection.objects.exists()
     assert async_to_sync(assembly.documents()[0].collections)() == []
+
+
+async def test_those_that_cannot_be_cleared_away_keep_nobody_from_being_indexed(
+    ada: AbstractUser, state: Path
+) -> None:
+    old = [await apart(documents.create, ada, name) for name in ("The mill", "The inn")]
+    blocked = [state / "documents" / each.public_id for each in old]
+    blocked[0].parent.mkdir()
+    for each, path in zip(old, blocked, strict=True):
+        path.write_text("a file where a folder should be")
+        await apart(documents.delete, ada, each)
+    indexer = Indexer(lambda: (assembly.documents()[0], InProcess()), poll_seconds=0.05)
+    await indexer.start()
+    try:
+        await _until(lambda: all(now(each).lease_until for each in old))
+        farm = await apart(filled, ada, "The farm", lease__md=LEASE)
+        await _until(lambda: now(farm).state == "ready")
+        for path in blocked:
+            path.unlink()
+        await apart(Collection.objects.exclude(pk=farm.pk).update, lease_until=timezone.now())
+        await _until(lambda: Collection.objects.count() == 1)
+    finally:
+        await indexer.stop()
 
 
 async def _until(condition: Any) -> None:

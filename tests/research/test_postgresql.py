@@ -22,6 +22,7 @@ SUITES = [
         "runs",
         "progress",
         "admin",
+        "connections",
     )
 ]
 

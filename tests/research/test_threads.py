@@ -241,6 +241,8 @@ def test_a_model_reshapes_in_one_call(ada: AbstractUser, settings: Any) -> None:
     assert made.reason == "For a manager"
     assert made.quality_score == run.quality_score
     assert made.usage["llm_calls"] == 1
+    replayed = asyncio.run(replay(made, {}))
+    assert replayed.identical and replayed.divergences == []
 
 
 def test_a_shape_that_takes_a_model_fails_with_it(ada: AbstractUser, settings: Any) -> None:

@@ -95,6 +95,12 @@ def test_a_definition_answers_what_a_thing_is() -> None:
 
 
 def test_a_note_on_versions_falls_behind() -> None:
-    noted = scored("Deprecated since version 3: the use of a lamp that burns gas in the tower.", "What does a lamp burn?")
-    plain = scored("Some people there know the use of a lamp that burns gas in the tower.", "What does a lamp burn?")
+    noted = scored(
+        "Deprecated since version 3: the use of a lamp that burns gas in the tower.",
+        "What does a lamp burn?",
+    )
+    plain = scored(
+        "Some people there know the use of a lamp that burns gas in the tower.",
+        "What does a lamp burn?",
+    )
     assert noted[0].of(0, noted[1][0]) < plain[0].of(0, plain[1][0])
