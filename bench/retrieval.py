@@ -20,6 +20,7 @@ import random
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -167,6 +168,7 @@ async def _serve(channel: Connection) -> None:
         finally:
             writer.close()
 
+    _page()
     for address in addresses:
         server = await asyncio.start_server(answer, address, 0)
         places.append(f"{address}:{server.sockets[0].getsockname()[1]}")
@@ -188,7 +190,9 @@ def _reply(target: str, places: list[str]) -> bytes:
     return (head + body).encode()
 
 
+@cache
 def _page() -> str:
+    """Made before the first is asked for, or all servers would stand still meanwhile."""
     chance = random.Random(2)
     paragraphs = (
         " ".join(chance.choice(WORDS) for _ in range(12)).capitalize() + "." for _ in range(200)
