@@ -101,7 +101,7 @@ class ResearchConfig(BaseModel):
         aliases=("DEEP_RESEARCH_CONCURRENCY",),
     )
     unit_tool_calls: Triple = knob(
-        (3, 5, 10),
+        (4, 5, 10),
         "Searches and fetches of one topic; a page that is not to be had is replaced once.",
         unit="calls",
         aliases=("MAX_REACT_TOOL_CALLS",),

@@ -104,7 +104,7 @@ def test_a_config_is_frozen() -> None:
 @pytest.mark.parametrize(
     "complexity, expected",
     [
-        (Complexity.SIMPLE, (2, 2, 3, 4, 2, 1, 1)),
+        (Complexity.SIMPLE, (2, 2, 4, 4, 2, 1, 1)),
         (Complexity.ORDINARY, (4, 3, 5, 8, 5, 3, 2)),
         (Complexity.COMPLEX, (4, 5, 10, 12, 8, 3, 2)),
     ],

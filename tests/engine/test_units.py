@@ -137,14 +137,14 @@ async def test_tool_calls_of_a_unit_are_bounded(calls: int) -> None:
 
 
 async def test_a_page_that_is_not_to_be_had_gives_its_place_to_the_next_one() -> None:
-    pages = [page(f"https://s{n}.example/", f"{LIT} Note {n}.", "Harrow lit") for n in range(4)]
+    pages = [page(f"https://s{n}.example/", f"{LIT} Note {n}.", "Harrow lit") for n in range(5)]
     web = Web(pages)
     web.down = {"https://s0.example/"}
     ran = await World(web, Oracle(SIMPLE)).ask(SIMPLE.question, adaptive_max_depth=1)
     states = {source.url: source.status for source in ran.of(Source)}
     assert list(states.values()).count("failed") == 1
-    assert [r.pages_read for r in ran.rounds] == [2]
-    assert ran.usage.fetches == 3
+    assert [r.pages_read for r in ran.rounds] == [3]
+    assert ran.usage.fetches == 4
 
 
 async def test_two_addresses_of_one_page_are_counted_as_repeated() -> None:
