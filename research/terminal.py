@@ -158,7 +158,7 @@ def picture(now: Progress) -> Group:
     gaps = sum(gap.closed_round is None for gap in now.gaps)
     facts = (
         f"round {now.run.round} of at most {now.run.rounds_at_most} · "
-        f"{score} of {now.quality.threshold:g} · {gaps} gaps · "
+        f"score {score}, goal {now.quality.threshold:g} · {gaps} gaps · "
         f"{now.evidence.count} quotes from {now.evidence.sources} sources"
     )
     table = Table.grid(padding=(0, 2))

@@ -23,7 +23,7 @@ FOLD = {
     "round, score and gaps": ".verdict-line",
     "states of the sub-questions": ".aspect-state .state",
 }
-SAYS = ("round ", " of at most ", "score ", " of 7", "gap")
+SAYS = ("round ", " of at most ", "score ", "goal 7", "gap")
 
 READ = """() => {
   for (const each of document.querySelectorAll("details")) {

@@ -117,7 +117,7 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
         at_most = f"round {run.round} of at most {run.rounds_at_most}"
         yield words.count(run.round, "round") if ended else at_most
     if quality.score is not None:
-        yield f"score {quality.score:.1f} of {quality.threshold:.1f}"
+        yield f"score {quality.score:.1f}, goal {quality.threshold:.1f}"
     if payload.aspects:
         yield words.count(sum(gap.closed_round is None for gap in payload.gaps), "gap")
 

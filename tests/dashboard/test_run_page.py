@@ -26,7 +26,7 @@ def test_a_working_run_shows_verdict_action_and_standing(client: Client, admin: 
     add_evidence(run, 1)
     html = page(client, run)
     assert f'<h1 id="run-{run.public_id}-verdict">Going on: 1 of 1 answered.</h1>' in html
-    assert "round 2 of at most 3" in html and "score 5.8 of 7.0" in html and "1 gap" in html
+    assert "round 2 of at most 3" in html and "score 5.8, goal 7.0" in html and "1 gap" in html
     for part in ("verdict", "action", "aspects", "gaps", "evidence", "rounds"):
         assert f'id="run-{run.public_id}-{part}"' in html
 
