@@ -43,10 +43,10 @@ RENEW_SECONDS = 3600.0
 
 @dataclass(frozen=True)
 class Timing:
-    """All in seconds: between two renderings of a run, two sends to a socket, two tail checks."""
+    """All in seconds: between two renderings of a run, so also two sends to a socket, and between
+    two tail checks."""
 
     render_seconds: float = 0.1
-    send_seconds: float = 0.1
     tail_seconds: float = 1.0
 
 
@@ -119,7 +119,6 @@ class Hub:
                 yield text
                 if sent.ended:
                     return
-                await asyncio.sleep(self.timing.send_seconds)
 
     @contextmanager
     def _watching(self, public_id: str) -> Iterator[Watched]:
