@@ -28,6 +28,7 @@ _NAMES = {
     "es": "Spanish", "it": "Italian", "pt": "Portuguese", "nl": "Dutch",
 }  # fmt: skip
 _UNSPACED = frozenset({"ja", "zh", "th"})
+_CODE = re.compile("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
 _WORD = re.compile(r"[^\W\d_]+")
 _LEAST_SHARE = 0.3
 """Of the characters: a foreign name in an English question does not make it foreign."""
@@ -47,6 +48,12 @@ def language_of(text: str) -> str:
     counts = {code: sum(w in known for w in words) for code, known in _function_words().items()}
     best, needed = max(counts.values()), 1 if "?" in text else _LEAST_WORDS
     return next((code for code, n in counts.items() if n == best >= needed), ENGLISH)
+
+
+def code_of(written: str) -> str:
+    """A code as somebody wrote it; '' where it is none, such as a language's name."""
+    code = written.strip().replace("_", "-")
+    return code if _CODE.fullmatch(code) else ""
 
 
 def _without_names(words: list[str]) -> list[str]:

@@ -70,9 +70,10 @@ class DocumentFetch:
 
 
 def _as_stored(url: str) -> str:
-    """The spelling of the index: without a fragment, quoted where it must be."""
+    """The spelling of the index: without a fragment, each part quoted where it must be."""
     scheme, separator, rest = urldefrag(url).url.partition("://")
-    return f"{scheme}{separator}{quote(unquote(rest), errors='replace')}"
+    parts = (quote(unquote(part), safe="", errors="replace") for part in rest.split("/"))
+    return f"{scheme}{separator}{'/'.join(parts)}"
 
 
 def _page(url: str, document: IndexedDocument) -> Page:

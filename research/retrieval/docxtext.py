@@ -94,7 +94,9 @@ def _is_numbered(paragraph: Paragraph) -> bool:
 
 
 def _table(table: Table) -> str:
-    rows = ("\t".join(" ".join(cell.text.split()) for cell in row.cells) for row in table.rows)
+    """A line for each row; a cell over several columns, which its row repeats, stands once."""
+    cells = (dict.fromkeys(row.cells) for row in table.rows)
+    rows = ("\t".join(" ".join(cell.text.split()) for cell in row) for row in cells)
     return "\n".join(row for row in rows if row.strip())
 
 

@@ -16,6 +16,9 @@ from research.retrieval.sniffing import DOCX, PDF, looks_like_html, packed_type
 
 Form = Literal["html", "markdown", "plain", "pdf", "docx"]
 
+# As much as a text file may have in bytes: what is packed may unpack to anything.
+MAX_CHARACTERS = 10 * 1024 * 1024
+
 _FORM_OF_TYPE: dict[str, Form] = {
     "text/html": "html",
     "application/xhtml+xml": "html",
@@ -41,6 +44,8 @@ def extract(body: bytes, content_type: str | None, url: str) -> Extracted:
     the address and the bytes decide.
     """
     extracted = _extract(body, content_type, url)
+    if len(extracted.text) > MAX_CHARACTERS:
+        raise EmptyPage("it holds more text than can be read")
     if is_junk(extracted.text):
         raise EmptyPage("the page holds encoded data and no readable text")
     return replace(

@@ -8,7 +8,7 @@ from research.engine.labels import labels, translated
 from research.engine.languages import compared, language_of
 from research.engine.records import StopReason
 from research.engine.tasks.understood import from_wording
-from tests.engine.scripted import Web, World, page
+from tests.engine.scripted import SIMPLE, Web, World, harbour, page
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,25 @@ from tests.engine.scripted import Web, World, page
 def test_f11_a_question_tells_its_language(question: str, language: str) -> None:
     assert language_of(question) == language
     assert from_wording(question, (), "").language == language
+
+
+@pytest.mark.parametrize(
+    ("written", "language"),
+    [
+        ("de-AT", "de-AT"),
+        ("pt_BR ", "pt-BR"),
+        ("English", "en"),
+        ("English, which is the language of the question as it is worded", "en"),
+        ("", "en"),
+    ],
+)
+async def test_f11_a_model_s_language_is_a_code_or_the_words_tell_it(
+    written: str, language: str
+) -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.twists["intake"] = lambda answer: {**answer, "language": written}
+    assert (await world.ask(SIMPLE.question)).state.language == language
 
 
 def test_f11_what_a_language_does_not_get_is_said_in_the_plan() -> None:

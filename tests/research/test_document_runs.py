@@ -87,6 +87,13 @@ def test_a_collection_that_is_not_indexed_yet_is_read_before_the_search(ada: Abs
     assert cited(researched(asked(ada, mill, empty))) == {"file:///The%20mill/lease.md"}
 
 
+def test_any_name_of_a_collection_and_of_its_files_makes_an_address(ada: AbstractUser) -> None:
+    made = documents.create(ada, "Q1/Q2: 100% ~ #5?")
+    documents.add_files(ada, made, [sent("Rent & dues #1 50%?.md", LEASE)])
+    [address] = cited(researched(asked(ada, made)))
+    assert address.startswith("file:///Q1%2FQ2")
+
+
 def test_a_run_searches_only_the_collections_that_it_names(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE)
     filled(ada, "Secrets", secret__md=SECRET)

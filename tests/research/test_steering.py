@@ -18,8 +18,7 @@ from django.contrib.auth.models import AbstractUser
 from research import leases, notify
 from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
-from research.engine.journal import Entry, Journal
-from research.engine.loop import PAID_TWICE, Question
+from research.engine.loop import PAID_TWICE
 from research.engine.loop import research as the_loop
 from research.engine.tools import SearchAnswer, SearchRequest
 from research.models import Run
@@ -28,6 +27,7 @@ from research.replaying import replay
 from research.resource import run_resource
 from research.services import ServiceError, runs
 from tests.engine.scripted import CHAIN, World, harbour
+from tests.research.killing import Killed, killed_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,10 +39,6 @@ ADDED = "How tall is the Harrow Point register mark?"
 
 IN_FLIGHT = 4
 """Calls that may be under way when a worker dies: one of each unit."""
-
-
-class Killed(BaseException):
-    """Ends an engine as kill -9 would: nothing after it runs."""
 
 
 def when_searching(world: World, run: Run, tell: Callable[[], object]) -> None:
@@ -65,21 +61,8 @@ def when_searching(world: World, run: Run, tell: Callable[[], object]) -> None:
 
 
 def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
-    async def doomed(question: Question, config: ResearchConfig, journal: Journal) -> None:
-        store: Any = journal.store
-        put, written = store.put, 0
-
-        async def dies_at_last(entry: Entry) -> None:
-            nonlocal written
-            await put(entry)
-            written += 1
-            if written == die_at:
-                raise Killed
-
-        store.put = dies_at_last
-        await the_loop(question, config, journal)
-
-    return asyncio.run(advance(run.pk, lambda run: world.tools(), engine=doomed, timing=QUICK))
+    engine = killed_at(die_at, the_loop)
+    return asyncio.run(advance(run.pk, lambda run: world.tools(), engine=engine, timing=QUICK))
 
 
 def resource(run: Run) -> dict[str, Any]:

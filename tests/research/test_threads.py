@@ -18,8 +18,6 @@ from django.test.utils import CaptureQueriesContext
 from research import leases
 from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
-from research.engine.journal import Entry, Journal
-from research.engine.loop import Question
 from research.engine.loop import research as the_loop
 from research.models import Evidence, Run, Verdict
 from research.replaying import replay
@@ -27,6 +25,7 @@ from research.resource import run_resource
 from research.services import ServiceError, reviews, runs, threads
 from research.staleness import is_stale
 from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
+from tests.research.killing import Killed, killed_at
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,26 +33,9 @@ SCHEMA = json.loads(Path(__file__).parent.with_name("run.schema.json").read_text
 QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 
 
-class Killed(BaseException):
-    """Ends an engine as kill -9 would: nothing after it runs."""
-
-
 def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
-    async def doomed(question: Question, config: ResearchConfig, journal: Journal) -> None:
-        store: Any = journal.store
-        put, written = store.put, 0
-
-        async def dies_at_last(entry: Entry) -> None:
-            nonlocal written
-            await put(entry)
-            written += 1
-            if written == die_at:
-                raise Killed
-
-        store.put = dies_at_last
-        await the_loop(question, config, journal)
-
-    return asyncio.run(advance(run.pk, lambda _: world.tools(), timing=QUICK, engine=doomed))
+    engine = killed_at(die_at, the_loop)
+    return asyncio.run(advance(run.pk, lambda _: world.tools(), timing=QUICK, engine=engine))
 
 
 def asked(actor: AbstractUser, world: World, question: str = SIMPLE.question, **knobs: Any) -> Run:

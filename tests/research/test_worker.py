@@ -19,7 +19,7 @@ from django.db.models import F
 from research import leases, notify
 from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
-from research.engine.journal import Entry, Journal
+from research.engine.journal import Journal
 from research.engine.loop import Question
 from research.engine.records import Action, RunState, Status
 from research.engine.tools import ModelFailure, SearchRequest
@@ -28,6 +28,7 @@ from research.resource import run_resource
 from research.services import runs
 from research.worker import EmbeddedWorker
 from research.writer import Writer
+from tests.research.killing import Killed, killed_at
 from tests.research.scripts import World, asks_model, research
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,10 +36,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 SCHEMA = json.loads(Path(__file__).parent.with_name("run.schema.json").read_text())
 QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 Engine = Callable[[Question, ResearchConfig, Journal], Awaitable[None]]
-
-
-class Killed(BaseException):
-    """Ends an engine as kill -9 would: nothing after it runs."""
 
 
 def advanced(run: Run, world: World, engine: Engine = research, **more: Any) -> Outcome:
@@ -128,33 +125,13 @@ def test_a_crash_at_any_entry_asks_nothing_twice(ada: AbstractUser) -> None:
     for k in range(1, whole.journal.count(), 2):
         run, world = runs.ask(ada, whole.question, agreed=True), World()
         with pytest.raises(Killed):
-            advanced(run, world, _killed_at(k))
+            advanced(run, world, killed_at(k, research))
         expire(run)
         assert advanced(run, world) == "done"
         assert world.asked == asked_once.asked, k
         run.refresh_from_db()
         assert (run.status, run.crashes) == ("completed", 1)
         assert _without_times(resource(run)) == expected
-
-
-def _killed_at(k: int) -> Engine:
-    """The scripted engine, dropped once its k-th entry is durable."""
-
-    async def doomed(question: Question, config: ResearchConfig, journal: Journal) -> None:
-        store: Any = journal.store
-        put, written = store.put, 0
-
-        async def dies_at_last(entry: Entry) -> None:
-            nonlocal written
-            await put(entry)
-            written += 1
-            if written == k:
-                raise Killed
-
-        store.put = dies_at_last
-        await research(question, config, journal)
-
-    return doomed
 
 
 def _without_times(found: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """PDF and Word documents: their text, the page it stands on, and why there is none."""
 
+import io
 import re
 
+import docx
 import pytest
 from pypdf import PdfWriter
 
@@ -120,6 +122,22 @@ def test_a_word_document_keeps_its_shape():
         f"# Harbour log\n\n# Tides\n\n{TIDE}\n\n- spring\n- neap\n\nmonth\theight\nMay\t3 m\n\n"
         f"## Winds\n\n{WIND}"
     )
+
+
+def test_a_cell_over_several_columns_is_read_once():
+    document = docx.Document(io.BytesIO(word([("month", "height"), ("May", "3 m")])))
+    top = document.tables[0].cell(0, 0)._tc
+    top.get_or_add_tcPr().get_or_add_gridSpan().val = 100_000
+    body = io.BytesIO()
+    document.save(body)
+    text = read(body.getvalue(), DOCX, "file:///notes/log.docx").text
+    assert text == "month\theight\nMay\t3 m"
+
+
+def test_a_small_file_that_unpacks_to_a_huge_text_is_refused():
+    body = word(*[("Normal", "tide " * 100_000)] * 24)
+    assert len(body) < 100_000
+    assert reason(body, DOCX) == "it holds more text than can be read"
 
 
 def test_a_word_document_without_text_says_why():

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from research.engine.languages import code_of, language_of
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.run import Run
 from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
@@ -77,7 +78,7 @@ def _understood(question: str, answer: IntakeAnswer) -> Understood:
     understood = Understood(
         brief=normalise(answer.brief) or question,
         complexity=answer.complexity,
-        language=answer.language.strip() or "en",
+        language=code_of(answer.language) or language_of(question),
         aspects=tuple(planned) or (PlannedAspect(question, question),),
     )
     if not isinstance(answer, PlanAnswer):
