@@ -7,32 +7,30 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from asgiref.sync import async_to_sync
 from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from research import assembly
 from research.models import Collection, Run
 from research.services import documents
 from tests.dashboard.conftest import make_run
 from tests.dashboard.test_run_page import count_queries
-from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
+from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
 from tests.retrieval.folders import write
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+def state(settings: Settings, tmp_path: Path, transactional_db: None) -> Iterator[Path]:
     settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
     settings.PROVIDERS, settings.NETWORK_PROBE = {}, "none"
     settings.STATE_DIR = tmp_path / "state"
     settings.STATE_DIR.mkdir()
     yield settings.STATE_DIR
-    async_to_sync(assembly.close)()
+    forget_index()
 
 
 @pytest.fixture

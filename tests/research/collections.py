@@ -9,11 +9,12 @@ from typing import Any, TypeVar
 
 from django.contrib.auth.models import AbstractUser
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connections
+from django.db import connection, connections
 
 from research import assembly
 from research.indexing import Indexer
 from research.models import Collection
+from research.retrieval.index_postgres import SCHEMA
 from research.services import documents
 
 T = TypeVar("T")
@@ -53,6 +54,14 @@ def index_all(workers: Any = None) -> int:
         return steps
 
     return asyncio.run(work())
+
+
+def forget_index() -> None:
+    """After a test: PostgreSQL's index stands beside the tables that are emptied then."""
+    asyncio.run(assembly.close())
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")
 
 
 async def apart(function: Callable[..., T], *arguments: Any, **named: Any) -> T:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from asgiref.sync import async_to_sync
 from django.contrib.auth.models import AbstractUser
 from pytest_django import Settings
 
@@ -17,7 +16,7 @@ from research.advancing import advance
 from research.engine.tools import FetchFailure, SearchRequest
 from research.models import Collection, EvidenceSource, PageText, Run
 from research.services import documents, runs, threads
-from tests.research.collections import GRANARY, LEASE, filled, index_all, sent
+from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
 from tests.retrieval.papers import pdf
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -27,7 +26,7 @@ SECRET = "The rent of the mill is secretly doubled for tenants from the city."
 
 
 @pytest.fixture(autouse=True)
-def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+def state(settings: Settings, tmp_path: Path, transactional_db: None) -> Iterator[Path]:
     """Nothing configured: the extractive analyst, and no network."""
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "RESEARCH_MODEL", "SEARCH_PROVIDER"):
         setattr(settings, name, "")
@@ -35,7 +34,7 @@ def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
     settings.STATE_DIR = tmp_path / "state"
     settings.STATE_DIR.mkdir()
     yield settings.STATE_DIR
-    async_to_sync(assembly.close)()
+    forget_index()
 
 
 def asked(actor: AbstractUser, *collections: Collection, question: str = RENT) -> Run:

@@ -20,7 +20,7 @@ from research.indexing import Indexer, bring_up_to_date
 from research.models import Collection
 from research.services import documents
 from research.trying import Passage, section_of, try_search
-from tests.research.collections import GRANARY, LEASE, apart, filled, index_all, sent
+from tests.research.collections import GRANARY, LEASE, apart, filled, forget_index, index_all, sent
 from tests.retrieval.folders import InProcess, write
 from tests.retrieval.papers import pdf
 
@@ -28,11 +28,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def state(settings: Settings, tmp_path: Path) -> Iterator[Path]:
+def state(settings: Settings, tmp_path: Path, transactional_db: None) -> Iterator[Path]:
     settings.STATE_DIR = tmp_path / "state"
     settings.STATE_DIR.mkdir()
     yield settings.STATE_DIR
-    async_to_sync(assembly.close)()
+    forget_index()
 
 
 def now(collection: Collection) -> Collection:

@@ -23,6 +23,8 @@ SUITES = [
         "progress",
         "admin",
         "connections",
+        "indexing",
+        "document_runs",
     )
 ]
 
