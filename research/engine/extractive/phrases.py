@@ -21,14 +21,28 @@ from research.engine.text import STOP_WORDS, term_set, terms, tokens
 LONGEST = 60
 _BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")
 
+_INTRODUCES = re.compile(
+    r"\b(?:an?|the|this|that|these|those|each|every|any|some|no|its|their|his|her|your|our|of|in"
+    r"|on|at|by|for|from|with|without|into|as|between|under|over|through|against|about|than|like"
+    r"|both|other|such|many|several|most|all|more|one|two|three)\s+\W*$",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"\s+(?:is|are|was|were|has|have|can|may|must|will|would|should)\b")
+_ARTICLE = re.compile(r"\s+(?:an?|the|its|their)\b")
+_PARTICIPLE = re.compile(r"[a-z]{2}ed$")
+
 
 @dataclass
 class _Candidate:
-    """A lead in the making: its first wording and place, and how each source supports it."""
+    """A lead in the making: its first wording and place, and how each source supports it.
+
+    `is_thing` says that a sentence writes it as it would a noun.
+    """
 
     text: str
     source: Quoted
     by_key: dict[str, float] = field(default_factory=dict)
+    is_thing: bool = False
 
     @property
     def strength(self) -> float:
@@ -39,7 +53,7 @@ class _Candidate:
 
 def recurring(ledger: Ledger) -> list[Lead]:
     """What the supporting quotes of two sources or more have in common."""
-    found = _maximal([c for c in _candidates(ledger) if len(c.by_key) > 1])
+    found = _maximal([c for c in _candidates(ledger) if len(c.by_key) > 1 and c.is_thing])
     return [Lead(each.text, each.text, each.source.url, each.strength) for each in found]
 
 
@@ -51,17 +65,19 @@ def _candidates(ledger: Ledger) -> list[_Candidate]:
             continue
         wanted = known | term_set(ledger.aspects[record.aspect_id].text)
         for source in record.sources:
-            for text in _named(source, wanted):
+            for text, sentence in _named(source, wanted):
                 label = " ".join(sorted(term_set(text)))
                 each = found.setdefault(label, _Candidate(text, source))
                 value = record.relevance / _told(ledger, source, text)
                 key = source.independence_key
                 each.by_key[key] = max(each.by_key.get(key, 0.0), value)
+                each.is_thing = each.is_thing or is_thing(text, sentence)
     return [c for label, c in found.items() if not set(label.split()) <= known]
 
 
-def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[str]:
-    """The new phrases of a quote's sentences that speak of what is wanted."""
+def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The new phrases of a quote's sentences that speak of what is wanted, each with its
+    sentence."""
     for sentence in sentences(source.quote):
         if not term_set(sentence.text) & wanted:
             continue
@@ -70,7 +86,7 @@ def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[str]:
             new = len(words - wanted)
             fresh = new * 2 >= len(words) and new > 0
             if fresh and len(text) < LONGEST and not features.dates(text):
-                yield text
+                yield text, sentence.text
 
 
 def _told(ledger: Ledger, source: Quoted, text: str) -> float:
@@ -90,6 +106,21 @@ def _maximal(found: list[_Candidate]) -> list[_Candidate]:
             for j, other in enumerate(found)
         )
     ]
+
+
+def is_thing(phrase: str, sentence: str) -> bool:
+    """Whether a sentence writes a phrase as it would a noun rather than a verb and a noun:
+    behind an article, a preposition or the like, or before a form of "to be", and not itself
+    before an article ("the user presses the key"); nor does a participle end it."""
+    if _PARTICIPLE.search(phrase):
+        return False
+    written = r"\W+".join(map(re.escape, phrase.split()))
+    match = re.search(rf"(?<!\w){written}(?!\w)", sentence)
+    if match is None:
+        return False
+    before, after = sentence[: match.start()], sentence[match.end() :]
+    introduced = _INTRODUCES.search(before) or _IS.match(after)
+    return bool(introduced) and not _ARTICLE.match(after)
 
 
 def phrases(text: str) -> list[str]:
