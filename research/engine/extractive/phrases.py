@@ -21,22 +21,23 @@ from research.engine.text import STOP_WORDS, term_set, terms, tokens
 LONGEST = 60
 _BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")
 
-_INTRODUCES = re.compile(
-    r"\b(?:an?|the|this|that|these|those|each|every|any|some|no|its|their|his|her|your|our|of|in"
-    r"|on|at|by|for|from|with|without|into|as|between|under|over|through|against|about|than|like"
-    r"|both|other|such|many|several|most|all|more|one|two|three)\s+\W*$",
+_DETERMINES = re.compile(r"\b(?:an?|the|its|their|his|her|your|our)\s+\W*$", re.IGNORECASE)
+_PREPOSED = re.compile(
+    r"\b(?:of|in|on|at|by|for|from|with|without|into|as|between|under|over|through|against"
+    r"|about|every|no)\s+\W*$",
     re.IGNORECASE,
 )
 _IS = re.compile(r"\s+(?:is|are|was|were|has|have|can|may|must|will|would|should)\b")
 _ARTICLE = re.compile(r"\s+(?:an?|the|its|their)\b")
-_PARTICIPLE = re.compile(r"[a-z]{2}ed$")
+_NO_NOUN = re.compile(r"[a-z]{2}ed$|n['’]t\b|['’]s?$")
+_GERUND = re.compile(r"^[a-z]+ing\b")
 
 
 @dataclass
 class _Candidate:
-    """A lead in the making: its first wording and place, and how each source supports it.
+    """A lead in the making: its wording and place, and how each source supports it.
 
-    `is_thing` says that a sentence writes it as it would a noun.
+    They are those of the first sentence that writes it as it would a noun, if any (`is_thing`).
     """
 
     text: str
@@ -71,7 +72,8 @@ def _candidates(ledger: Ledger) -> list[_Candidate]:
                 value = record.relevance / _told(ledger, source, text)
                 key = source.independence_key
                 each.by_key[key] = max(each.by_key.get(key, 0.0), value)
-                each.is_thing = each.is_thing or is_thing(text, sentence)
+                if not each.is_thing and is_thing(text, sentence):
+                    each.text, each.source, each.is_thing = text, source, True
     return [c for label, c in found.items() if not set(label.split()) <= known]
 
 
@@ -109,17 +111,19 @@ def _maximal(found: list[_Candidate]) -> list[_Candidate]:
 
 
 def is_thing(phrase: str, sentence: str) -> bool:
-    """Whether a sentence writes a phrase as it would a noun rather than a verb and a noun:
-    behind an article, a preposition or the like, or before a form of "to be", and not itself
-    before an article ("the user presses the key"); nor does a participle end it."""
-    if _PARTICIPLE.search(phrase):
-        return False
+    """Whether a sentence writes a phrase as it would a noun rather than a noun and a verb.
+
+    It stands behind an article or a preposition ("of mercury floats", but not "without causing
+    data") or opens the sentence before a form of "to be"; it does not stand before an article
+    ("the user presses the key").
+    """
     written = r"\W+".join(map(re.escape, phrase.split()))
     match = re.search(rf"(?<!\w){written}(?!\w)", sentence)
-    if match is None:
+    if match is None or _NO_NOUN.search(phrase):
         return False
     before, after = sentence[: match.start()], sentence[match.end() :]
-    introduced = _INTRODUCES.search(before) or _IS.match(after)
+    preposed = _PREPOSED.search(before) and not _GERUND.search(phrase)
+    introduced = _DETERMINES.search(before) or preposed or (not before and _IS.match(after))
     return bool(introduced) and not _ARTICLE.match(after)
 
 

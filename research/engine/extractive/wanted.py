@@ -146,8 +146,9 @@ def is_version_note(text: str) -> bool:
 
 
 def decides(text: str, need: Need) -> bool:
-    """Whether a short answer may rest on it: a date for "when", a number for "how many", near what is counted,
-    a name for "who", two of its words for a comparison; other kinds have no such sign."""
+    """Whether a short answer may rest on it: a date for "when", a number near what is counted
+    for "how many", a name for "who", two of its words for a comparison; other kinds have no
+    such sign."""
     held = holds(text)
     if need.kind == "how_many":
         return held.number and counts(text, counted(need.text))
