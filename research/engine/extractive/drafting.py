@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from research.engine import features
 from research.engine.draft import Draft, Section, Statement
+from research.engine.extractive.matching import share_held
 from research.engine.extractive.passages import reads_well
 from research.engine.extractive.question import Asked, read_question
 from research.engine.extractive.wanted import Need, decides
@@ -26,6 +27,7 @@ SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
 CLOSEST = 2
 DIRECT = 0.57
+TOGETHER = 0.65
 FAR_BEHIND = 0.65
 BREVITY = 0.015
 OF_A_SECTION = 3
@@ -50,10 +52,20 @@ def draft(ledger: Ledger) -> Draft:
 
 
 def _direct(short: Sequence[Evidence], asked: Asked) -> bool:
-    """Whether the best passage is close, and one holds what the kind of question asks for."""
+    """Whether the best passage is close, and one holds what the kind of question asks for
+    together with most of the question's words."""
     need = Need.of(asked)
-    told = any(decides(plain(record.sources[0].quote), need) for record in short)
+    told = any(
+        decides(plain(record.sources[0].quote), need) and _holds_most(record.sources[0], asked)
+        for record in short
+    )
     return told and max(record.relevance for record in short) >= DIRECT
+
+
+def _holds_most(source: Quoted, asked: Asked) -> bool:
+    """Whether most of the question stands in a quote and the heading right above it."""
+    heading = source.section.rpartition(" › ")[2]
+    return share_held(asked.text, f"{heading} {source.quote}") >= TOGETHER
 
 
 def closest(ledger: Ledger) -> Draft:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from research.engine.text import stem
+from research.engine.text import stem, term_set, terms, tokens, unique
 
 DERIVED = 0.7
 SYNONYM = 0.5
@@ -132,3 +132,17 @@ def summed(several: Iterable[Held]) -> Held:
         for place, x in counts.items():
             found[place] = found.get(place, 0.0) + x
     return found
+
+
+def share_held(asked: str, text: str) -> float:
+    """The share (0-1) of a question's words that a text holds, or words that stand for them.
+
+    A compound counts as one word, whatever its parts. 1 for a question without content words.
+    """
+    vocabulary = Vocabulary([term_set(text)])
+    held = [
+        sum(max(vocabulary.standing_for(term).values(), default=0.0) for term in parts) / len(parts)
+        for word in unique(token.lower() for token in tokens(asked))
+        if (parts := terms(word))
+    ]
+    return sum(held) / len(held) if held else 1.0

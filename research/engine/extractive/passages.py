@@ -33,6 +33,7 @@ _POINTER = re.compile(
     r"\b(?:see (?:table|figure|section|chapter|also|the)|click|subscribe|sign up|cookie|newsletter"
     r"|(?:described|discussed|documented|explained|listed|shown|summari[sz]ed) in"
     r" (?:table|section|chapter|figure)"
+    r"|(?:description|details|discussion|explanation|information) can be found in"
     r"|all rights reserved|copyright|read more|share this|learn more"
     r"|(?:posted|written|published|edited|updated) (?:on|by)"
     r"|by .{3,30} on \w+ \d)\b",

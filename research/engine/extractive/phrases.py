@@ -21,14 +21,29 @@ from research.engine.text import STOP_WORDS, term_set, terms, tokens
 LONGEST = 60
 _BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")
 
+_DETERMINES = re.compile(r"\b(?:an?|the|its|their|his|her|your|our)\s+\W*$", re.IGNORECASE)
+_PREPOSED = re.compile(
+    r"\b(?:of|in|on|at|by|for|from|with|without|into|as|between|under|over|through|against"
+    r"|about|every|no)\s+\W*$",
+    re.IGNORECASE,
+)
+_IS = re.compile(r"\s+(?:is|are|was|were|has|have|can|may|must|will|would|should)\b")
+_ARTICLE = re.compile(r"\s+(?:an?|the|its|their)\b")
+_NO_NOUN = re.compile(r"[a-z]{2}ed$|n['’]t\b|['’]s?$")
+_GERUND = re.compile(r"^[a-z]+ing\b")
+
 
 @dataclass
 class _Candidate:
-    """A lead in the making: its first wording and place, and how each source supports it."""
+    """A lead in the making: its wording and place, and how each source supports it.
+
+    They are those of the first sentence that writes it as it would a noun, if any (`is_thing`).
+    """
 
     text: str
     source: Quoted
     by_key: dict[str, float] = field(default_factory=dict)
+    is_thing: bool = False
 
     @property
     def strength(self) -> float:
@@ -39,7 +54,7 @@ class _Candidate:
 
 def recurring(ledger: Ledger) -> list[Lead]:
     """What the supporting quotes of two sources or more have in common."""
-    found = _maximal([c for c in _candidates(ledger) if len(c.by_key) > 1])
+    found = _maximal([c for c in _candidates(ledger) if len(c.by_key) > 1 and c.is_thing])
     return [Lead(each.text, each.text, each.source.url, each.strength) for each in found]
 
 
@@ -51,17 +66,20 @@ def _candidates(ledger: Ledger) -> list[_Candidate]:
             continue
         wanted = known | term_set(ledger.aspects[record.aspect_id].text)
         for source in record.sources:
-            for text in _named(source, wanted):
+            for text, sentence in _named(source, wanted):
                 label = " ".join(sorted(term_set(text)))
                 each = found.setdefault(label, _Candidate(text, source))
                 value = record.relevance / _told(ledger, source, text)
                 key = source.independence_key
                 each.by_key[key] = max(each.by_key.get(key, 0.0), value)
+                if not each.is_thing and is_thing(text, sentence):
+                    each.text, each.source, each.is_thing = text, source, True
     return [c for label, c in found.items() if not set(label.split()) <= known]
 
 
-def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[str]:
-    """The new phrases of a quote's sentences that speak of what is wanted."""
+def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The new phrases of a quote's sentences that speak of what is wanted, each with its
+    sentence."""
     for sentence in sentences(source.quote):
         if not term_set(sentence.text) & wanted:
             continue
@@ -70,7 +88,7 @@ def _named(source: Quoted, wanted: frozenset[str]) -> Iterator[str]:
             new = len(words - wanted)
             fresh = new * 2 >= len(words) and new > 0
             if fresh and len(text) < LONGEST and not features.dates(text):
-                yield text
+                yield text, sentence.text
 
 
 def _told(ledger: Ledger, source: Quoted, text: str) -> float:
@@ -90,6 +108,23 @@ def _maximal(found: list[_Candidate]) -> list[_Candidate]:
             for j, other in enumerate(found)
         )
     ]
+
+
+def is_thing(phrase: str, sentence: str) -> bool:
+    """Whether a sentence writes a phrase as it would a noun rather than a noun and a verb.
+
+    It stands behind an article or a preposition ("of mercury floats", but not "without causing
+    data") or opens the sentence before a form of "to be"; it does not stand before an article
+    ("the user presses the key").
+    """
+    written = r"\W+".join(map(re.escape, phrase.split()))
+    match = re.search(rf"(?<!\w){written}(?!\w)", sentence)
+    if match is None or _NO_NOUN.search(phrase):
+        return False
+    before, after = sentence[: match.start()], sentence[match.end() :]
+    preposed = _PREPOSED.search(before) and not _GERUND.search(phrase)
+    introduced = _DETERMINES.search(before) or preposed or (not before and _IS.match(after))
+    return bool(introduced) and not _ARTICLE.match(after)
 
 
 def phrases(text: str) -> list[str]:

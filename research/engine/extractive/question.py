@@ -40,6 +40,10 @@ _OPEN_ENDED = re.compile(
 _EITHER = re.compile(r"(?P<one>[^,?]+?)\s+or\s+(?P<other>[^,?]+)\??$", re.IGNORECASE)
 
 
+_COMPARES = re.compile(r"\b(?:versus|vs\.?|compared?)(?=\s)", re.IGNORECASE)
+"""Words that say how to answer, not what is asked about."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """A question read: `terms` are its stems in order, `names` the proper names in it."""
@@ -56,7 +60,8 @@ def read_question(text: str) -> Asked:
     plain = normalise(text)
     kind = _kind(plain)
     names = tuple(name for name in features.names(plain) if terms(name))
-    return Asked(plain, kind, tuple(unique(terms(plain))), names, _complexity(plain, kind, names))
+    about = _COMPARES.sub(" ", plain) if kind == "comparison" else plain
+    return Asked(plain, kind, tuple(unique(terms(about))), names, _complexity(plain, kind, names))
 
 
 def _kind(text: str) -> Kind:

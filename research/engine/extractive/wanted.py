@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from research.engine import features
 from research.engine.extractive.question import Asked, Kind
-from research.engine.text import term_set
+from research.engine.text import STOP_WORDS, term_set, terms, tokens
 
 _IDENTIFIER = re.compile(
     r"\w+_\w+|\w+\(\)|--?[a-z][\w-]+|\b[a-z]+[A-Z]\w*|\b[A-Z]{3,}\b|\b\w+\.\w+\b|\\\w+"
@@ -19,6 +20,8 @@ _ASKS_NUMBER = re.compile(
     r"|\blimit|\bmost\b",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(r"\bhow (?:many|much)\s+(?P<rest>.+)", re.IGNORECASE)
+NEAR_ITS_NUMBER = 4
 _ASKS_DEFAULT = re.compile(
     r"\bdefault|\bunless\b|\bout of the box|\bfresh|\bleave (?:it|the)\b|\bno \w+ given"
     r"|\bif i (?:don't|do not|change nothing|leave|give no)|\bwithout (?:saying|telling)"
@@ -143,11 +146,12 @@ def is_version_note(text: str) -> bool:
 
 
 def decides(text: str, need: Need) -> bool:
-    """Whether a short answer may rest on it: a date for "when", a number for "how many",
-    a name for "who", two of its words for a comparison; other kinds have no such sign."""
+    """Whether a short answer may rest on it: a date for "when", a number near what is counted
+    for "how many", a name for "who", two of its words for a comparison; other kinds have no
+    such sign."""
     held = holds(text)
     if need.kind == "how_many":
-        return held.number
+        return held.number and counts(text, counted(need.text))
     if need.kind == "when":
         return tells_when(text, need.text)
     if need.kind == "who":
@@ -155,6 +159,27 @@ def decides(text: str, need: Need) -> bool:
     if need.kind == "comparison":
         return len(term_set(text) & need.known) > 1
     return True
+
+
+def counted(asked: str) -> frozenset[str]:
+    """The terms of what a "how many" question counts; none for "how long" and the like."""
+    match = _COUNTED.search(asked)
+    words = tokens(match["rest"]) if match else []
+    return frozenset(
+        term
+        for word in takewhile(lambda word: word.lower() not in STOP_WORDS, words)
+        for term in terms(word)
+    )
+
+
+def counts(text: str, things: frozenset[str]) -> bool:
+    """Whether a number stands within a few words of one of the things, if there are any."""
+    words = tokens(text)
+    numbers = [at for at, word in enumerate(words) if features.numbers(word)]
+    return not things or any(
+        things & term_set(" ".join(words[max(0, at - NEAR_ITS_NUMBER) : at + NEAR_ITS_NUMBER + 1]))
+        for at in numbers
+    )
 
 
 def tells_when(text: str, asked: str) -> bool:

@@ -90,6 +90,22 @@ def test_where_nothing_answers_directly_it_says_so() -> None:
     assert draft(read_into("Why do storms put out the lamps of lighthouses?", near)).opening == ""
 
 
+def test_words_of_the_question_that_stand_apart_are_no_direct_answer() -> None:
+    question = "How can keepers clean glass lamps?"
+    apart = page(
+        "https://a.example/",
+        "Keepers live in the tower with their families. Lamps burn oil through the whole night.",
+        "Keepers of glass lamps",
+    )
+    assert draft(read_into(question, apart)).opening
+    whole = page(
+        "https://a.example/",
+        "Keepers clean the glass of their lamps with vinegar every morning.",
+        "Keepers of glass lamps",
+    )
+    assert draft(read_into(question, whole)).opening == ""
+
+
 def test_only_the_head_of_a_list_item_is_a_step() -> None:
     text = "Text.\n1. Beat it.\n- Stir it. Go on."
     assert is_step(text, text.index("Beat")) and is_step(text, text.index("Stir"))

@@ -5,6 +5,7 @@ from research.engine.extractive.matching import (
     SYNONYM,
     Question,
     Vocabulary,
+    share_held,
     summed,
     synonyms,
 )
@@ -66,3 +67,10 @@ def test_the_sum_of_several() -> None:
 def test_synonyms_go_both_ways() -> None:
     found = synonyms()
     assert all(word in found[other] for word, others in found.items() for other in others)
+
+
+def test_a_compound_of_the_question_counts_as_one_word() -> None:
+    asked = "Who sets the wind-up lamp?"
+    assert share_held(asked, "The wind-up clock") == 1 / 3
+    assert share_held(asked, "She sets the wind-up lamp.") == 1.0
+    assert share_held("What is it?", "A lamp.") == 1.0

@@ -38,6 +38,7 @@ def test_a_passage_is_verbatim_and_no_longer_than_a_quote(text: str) -> None:
         "Chapter 12 provides all that is known of lamps.",
         "(It is said that the lamp burns oil.)",
         "There are several kinds of lamps:",
+        "A detailed description can be found in most books on lamps.",
         "Written by Ines Vale",
         "    code = that.is(never, a, passage)",
     ],

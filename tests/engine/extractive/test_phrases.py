@@ -1,7 +1,7 @@
 from research.engine.config import ResearchConfig
 from research.engine.extractive.judging import judge
 from research.engine.extractive.leads import find_leads
-from research.engine.extractive.phrases import phrases
+from research.engine.extractive.phrases import is_thing, phrases
 from research.engine.limits import limits
 from research.engine.records import Complexity
 from tests.engine.extractive.test_leads import found
@@ -36,3 +36,34 @@ def test_phrases_are_runs_of_content_words() -> None:
         "float bearings",
         "hash-based signatures",
     ]
+
+
+def test_a_phrase_is_a_thing_where_a_sentence_writes_it_as_a_noun() -> None:
+    for phrase, sentence in (
+        ("mercury floats", "Keepers died of mercury floats."),
+        ("lamp room", "They painted the lamp room in spring."),
+        ("Fresnel lenses", "Fresnel lenses are heavy."),
+        ("rotating lamps", "A keeper winds the rotating lamps."),
+    ):
+        assert is_thing(phrase, sentence)
+
+
+def test_a_verb_and_its_noun_are_no_thing() -> None:
+    for phrase, sentence in (
+        ("house receives oil", "Each house receives oil in autumn."),
+        ("offer shelter", "Harbours that offer shelter have two lamps."),
+        ("keeper winds", "At dusk the keeper winds the clock."),
+        ("causing fires", "They cleaned it without causing fires."),
+        ("lamps rotated", "At night the lamps rotated slowly."),
+        ("lamp isn’t", "Where the lamp isn’t lit, ships founder."),
+    ):
+        assert not is_thing(phrase, sentence)
+
+
+def test_verb_phrases_become_no_leads() -> None:
+    told = (
+        "Storms that damage lamp glass with beach gravel make lighthouse keeping hard.",
+        "Lighthouse keeping in storms that damage lamp glass with beach gravel is hard.",
+    )
+    leads = [lead.text for lead in find_leads(found(OPEN, Complexity.COMPLEX, *told))]
+    assert leads == ["beach gravel"]

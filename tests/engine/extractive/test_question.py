@@ -50,3 +50,9 @@ def test_any_other_question_is_its_own_sub_question() -> None:
 def test_a_query_is_the_content_words_once_each() -> None:
     assert query_of("How does the lamp of a lamp burn?") == "lamp burn"
     assert query_of("What is it?") == "What is it?"
+
+
+def test_a_word_that_asks_to_compare_is_no_term() -> None:
+    assert read_question("Compare lamps and lenses").terms == ("lamp", "lens")
+    assert read_question("Lamps versus lenses").terms == ("lamp", "lens")
+    assert "differ" in read_question("What is the difference between lamps and lenses?").terms

@@ -76,6 +76,12 @@ def test_a_short_answer_rests_on_a_date_a_number_or_a_name_where_one_is_asked_fo
     assert not decides("It was lit long ago.", need("When was the lamp lit?"))
     assert decides("It burns a lot.", need("Is it lit?"))
     assert not decides("It burns a lot.", need("How many barrels does it burn?"))
+    assert decides("It burns eight barrels a year.", need("How many barrels does it burn?"))
+    assert not decides(
+        "Built in 1887, it has burnt oil from wooden barrels.",
+        need("How many barrels does it burn?"),
+    )
+    assert decides("The Fresnel lamp weighs 40 kg.", need("How much does the lamp weigh?"))
     assert decides("The lamp was built by Edda Marlow.", need("Who built the lamp?"))
     assert not decides("The lamp was built well.", need("Who built the lamp?"))
     assert not decides("Wicks are made of wool.", need("Compare wicks and burners"))
