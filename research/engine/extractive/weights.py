@@ -1,9 +1,10 @@
 """What each sign that a passage answers weighs (`scoring.py`).
 
-`python -m bench.fitting` fits them anew and prints this table: a softmax over the passages of
-the pages that a search names, on questions over documentation, with the weights scaled
-afterwards so that scores keep the range for which the thresholds of `reading.py`,
-`ledger.py` and `drafting.py` were chosen. Signs that made no difference were left out.
+Fitted as `bench/fitting.py` does: a softmax over the passages of the pages that a search names,
+on questions over documentation, with the weights scaled afterwards so that scores keep the
+range for which the thresholds of `reading.py`, `ledger.py` and `drafting.py` were chosen. Signs
+that made no difference were left out. The table is of pages as an earlier index named them:
+`python -m bench.fitting` prints what today's give, which balances the same signs otherwise.
 """
 
 BASE = 0.03
