@@ -97,10 +97,11 @@ async def ask(
 
     `on_text` hears each attempt's text grow, where the model can be followed; `first` is the
     number of the first attempt. Raises `TaskFailed` when `attempts` are used up or a budget is
-    spent, `TooLong` when the same prompt is no use.
+    spent, `TooLong` when the same prompt is no use: a server that finds it too long is asked once
+    more before it is believed.
     """
     asked = request_for(journal, task, context)
-    cause, repair = "no answer", ""
+    cause, repair, refused = "no answer", "", False
     for attempt in range(first, attempts + 1):
         request = replace(asked, prompt=asked.prompt + repair)
         if attempt > 1:
@@ -112,7 +113,9 @@ async def ask(
         except ModelFailure as failure:
             cause = failure.reason
             if failure.too_long:
-                raise TooLong(cause, attempt) from None
+                if refused or first > 1:
+                    raise TooLong(cause, attempt) from None
+                refused = True
             if failure.permanent:
                 break
             continue
