@@ -9,7 +9,7 @@ from research.engine import gates, quality, stages, wording
 from research.engine.ahead import begin_ahead, settle_ahead
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive.coverage import Coverage, covered
-from research.engine.extractive.judging import judge
+from research.engine.extractive.judging import judge, without_second_sources
 from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.records import (
     Aspect,
@@ -57,10 +57,13 @@ async def close_round(run: Run) -> Decision:
 async def settle(run: Run, assessment: Assessment) -> Decision:
     """Gaps, gates, score and the stop rule, on the ledger and what was made of it."""
     _reopen(run, assessment)
+    coverage = covered(run.ledger) if run.follows_names else None
+    chained = coverage is not None and coverage.is_chain
+    if chained:
+        assessment = without_second_sources(assessment)
     news = _carry_gaps(run, assessment)
     wishes = await take_commands(run)
-    coverage = covered(run.ledger) if run.follows_names else None
-    results = await _evaluate(run, assessment, chained=coverage is not None and coverage.is_chain)
+    results = await _evaluate(run, assessment, chained)
     _score(run, assessment, results)
     run.candidates = in_order(run, next_topics(run.ledger, assessment))
     situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)

@@ -73,7 +73,7 @@ async def test_a_closed_chain_needs_no_second_source_for_the_whole() -> None:
     ran = await World(Web(pages), None).ask(question, max_pages_per_round=PAGES)
     decisions = {gate.decision for gate in ran.of(GateResult) if gate.round == 1}
     assert "not_to_be_had" in decisions and "retry" not in decisions
-    assert [r.pages_read for r in ran.rounds if r.number > 1] in ([], [0])
+    assert len(ran.rounds) == 1
 
 
 async def test_what_nobody_wrote_about_ends_as_nothing_found_within_three_rounds() -> None:

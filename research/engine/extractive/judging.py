@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive.leads import find_leads
@@ -73,6 +74,14 @@ def _gaps(ledger: Ledger, limits: Limits, leads: Sequence[Lead]) -> tuple[Missin
     for lead in leads[: max(0, room)]:
         gaps.append(Missing(lead.text, lead.query, None, False, lead.url))
     return tuple(gaps)
+
+
+def without_second_sources(assessment: Assessment) -> Assessment:
+    """The assessment of a question that takes two pages, each of which rests on itself: no
+    other source has the whole, so that none is missing.
+    """
+    gaps = tuple(gap for gap in assessment.gaps if gap.critical or gap.aspect_id is None)
+    return replace(assessment, gaps=gaps, ready=not gaps)
 
 
 def _fresh_leads(ledger: Ledger) -> list[Lead]:
