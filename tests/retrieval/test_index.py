@@ -504,7 +504,7 @@ async def test_finds_the_right_page_of_real_documentation(index: DocumentIndex):
         names = [(await index.refresh(root, pool)).collection for root in roots]
         started = time.perf_counter()
         report = await index.refresh(POSTGRESQL, pool)
-        assert time.perf_counter() - started < 10
+        assert time.perf_counter() - started < 2
     assert report.changed == 0 and report.documents > 1000
     places, seconds = [], []
     for question, page in QUESTIONS:
@@ -514,4 +514,4 @@ async def test_finds_the_right_page_of_real_documentation(index: DocumentIndex):
         places.append(next((at for at, url in enumerate(found) if url.endswith(f"/{page}")), 99))
     assert sum(place == 0 for place in places) >= 12
     assert sum(place < 5 for place in places) >= 14
-    assert statistics.median(seconds) < 1  # the suite of retrieval measures; this tells orders
+    assert statistics.median(seconds) < 0.2
