@@ -148,6 +148,7 @@ DASHBOARD = (
     Bar("calm", "updates in a reader's browser", "≥", 200, ".0f"),
     Bar("lost", "of focus, selection, scroll, opened details: lost by them", "=", 0, ".0f"),
     Bar("shift", "layout shift over them", "≤", 0.02, ".4f"),
+    Bar("onlookers", "the same where nobody touches anything, at the worst size", "≤", 0.02, ".4f"),
     Bar("axe", "axe-core: violations on all pages, light and dark", "=", 0, ".0f"),
     Bar("hosts", "first page: requests to other hosts", "=", 0, ".0f"),
     Bar("no_script", "first page: a question can be asked without script", "=", 1, ".0f"),

@@ -16,6 +16,8 @@
       return;
     }
     const next = [...fragment.children];
+    if (target.closest(".aspects") && !target.children.length) keepForm(next.length);
+    if (target.closest(".drafting") && !target.children.length) openDraft();
     if (next.some((row) => document.getElementById(row.id))) {
       event.detail.shouldSwap = false;
       settleRows(target, next);
@@ -36,6 +38,19 @@
       if (list.children[place] !== kept) list.insertBefore(kept, list.children[place] ?? null);
     });
     holdNew(list, fresh);
+  }
+
+  // A few sub-questions have room for all their words, and keep it when others join them.
+  function keepForm(rows) {
+    document.querySelector(".aspects").classList.toggle("roomy", rows > 0 && rows < 5);
+  }
+
+  const aspects = document.querySelectorAll(".aspect").length;
+  if (aspects) keepForm(aspects);
+
+  // The report that begins to grow covers nothing that somebody reads.
+  function openDraft() {
+    document.querySelector(".drafting details").open = !isReading();
   }
 
   function settleRow(old, row) {

@@ -1,9 +1,11 @@
 """What the steps of an engine change, one numbered step after the other: long words, six
-sub-questions, open gaps, a score for each round."""
+sub-questions that others join, gaps that open and close, a score and a verdict of another length
+for each round, quotes that are refused, a page that fails, a report that grows."""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +24,11 @@ PARTS = (
     "Which measures were taken since, and which of them were shown to work by measurements?",
     "How do neighbouring countries with as much ice organise and pay for the same service?",
 )
+RAISED = {
+    61: "Which of the breakwaters were raised after the second storm, and by how much?",
+    101: "How many pilots does a medium-sized harbour keep through the winter?",
+}
+"""Sub-questions that a page raises, by the step that does."""
 CLAIM = (
     "The harbour board spent a third of its yearly income on keeping the entrance free, most of "
     "it in the two months when hardly any ship called"
@@ -30,6 +37,15 @@ QUOTE = "A sentence of usual length that stands word for word on the page which 
 SITES = 7
 ROUND_STEPS = 10
 GAPS = 3
+FAILS, DRAFTS = 71, 121
+"""The steps of a page that fails, and of the first sentence of the report."""
+VERDICTS = (
+    "Going on.",
+    "Going on: {0} of 6 answered after step {1}. Missing: “{2}”, “{3}” and 2 more. The next round "
+    "looks for both, and for what the inquiries found, about 60 s, $0.04.",
+    "Going on: {0} of 6 answered after step {1}. Missing: what the state pays; which measures were "
+    "shown to work. The next round looks for both, about 40 s, $0.02.",
+)
 
 
 def step(number: int) -> list[Any]:
@@ -40,7 +56,7 @@ def step(number: int) -> list[Any]:
     if number % 3 == 0:
         changed += [evidence(number // 3), aspect(number % len(PARTS), AspectState.ANSWERED)]
     if number % ROUND_STEPS == 1:
-        changed += judged(number)
+        changed += [*judged(number), *news(number)]
     return changed
 
 
@@ -53,15 +69,29 @@ def judged(number: int) -> list[Any]:
     ]
 
 
+def news(number: int) -> Iterator[Any]:
+    """What a round brings beside evidence."""
+    this = number // ROUND_STEPS + 1
+    yield gap(this + 1, opened=this)
+    yield gap(this - 2, closed=this)
+    yield records.RefusedQuote(this, 1, 1, CLAIM, "https://site-1.test/", "no such words there")
+    if number in RAISED:
+        label, text = f"A{len(PARTS) + 1 + list(RAISED).index(number)}", RAISED[number]
+        yield records.Aspect(label, text, text, "https://site-2.test/", this)
+    if number == FAILS:
+        yield records.Problem("site-3.test", "A page of site-3.test was not there.")
+    if number >= DRAFTS:
+        written = range((number - DRAFTS) // ROUND_STEPS + 1)
+        yield records.Drafted(tuple(records.DraftedSentence(f"{CLAIM} ({n}).") for n in written))
+
+
 def state(number: int, status: Status) -> records.RunState:
+    this = number // ROUND_STEPS + 1
     return records.RunState(
         status,
-        round=number // ROUND_STEPS + 1,
+        round=this,
         quality_score=5 + number % 4 / 2,
-        verdict=(
-            f"Going on: 3 of 6 answered after step {number}. Missing: what the state pays; which "
-            "measures were shown to work. The next round looks for both, about 40 s, $0.02."
-        ),
+        verdict=VERDICTS[this % len(VERDICTS)].format(3, number, *PARTS),
     )
 
 
@@ -69,9 +99,11 @@ def aspect(number: int, state: AspectState = AspectState.OPEN) -> records.Aspect
     return records.Aspect(f"A{number + 1}", PARTS[number], PARTS[number], "plan", 1, state)
 
 
-def gap(number: int) -> records.Gap:
-    text = f"Nothing was found yet that answers: {PARTS[number]}"
-    return records.Gap(f"G{number + 1}", text, f"A{number + 1}", number == 0, 1)
+def gap(number: int, opened: int = 1, closed: int | None = None) -> records.Gap:
+    part = number % len(PARTS)
+    text = f"Nothing was found yet that answers: {PARTS[part]}"
+    label, aspect_label = f"G{number + 1}", f"A{part + 1}"
+    return records.Gap(label, text, aspect_label, number == 0, opened, closed_round=closed)
 
 
 def evidence(number: int) -> records.Evidence:

@@ -38,7 +38,7 @@ READ = """() => {
   getSelection().addRange(range);
   window.kept = {
     focused: document.activeElement,
-    opened: [...document.querySelectorAll("details[open]")],
+    opened: [...document.querySelectorAll("details[open]")].filter(each => each.offsetParent),
     chosen: getSelection().toString(),
     scrolled: scrollY,
     place: range.getBoundingClientRect().top,
@@ -79,28 +79,32 @@ VIEW = """() => {
 @dataclass
 class Looked:
     """`below` names what is not above the fold, by size; `lost` what a reader lost; `shift` is
-    the sum of all layout shifts over `updates`, those soon after an input included.
+    the sum of all layout shifts over `updates`, those soon after an input included;
+    `onlookers` the same for those who touch nothing, by the size of their window.
     """
 
     below: dict[str, list[str]]
     updates: int
     lost: list[str]
     shift: float
-    shift_at_top: float
+    onlookers: dict[str, float]
     moved: list[Any]
 
 
 def look(browser: Browser) -> Looked:
-    with served(3) as server:
+    with served(1) as server:
         server.steps(FIRST_STEPS)
+        session = server.sessions[0]
         below = {}
-        for session, size in zip(server.sessions, (DESK, PHONE), strict=False):
+        for size in (DESK, PHONE):
             page = server.page(browser, session, size)
-            below[f"{size['width']} × {size['height']}"] = below_the_fold(page)
+            below[named(size)] = below_the_fold(page)
             page.context.close()
-        reader = server.page(browser, server.sessions[0])
-        glancer = server.page(browser, server.sessions[2])
-        for page in (reader, glancer):
+        reader = server.page(browser, session)
+        onlookers = {named(size): server.page(browser, session, size) for size in (DESK, PHONE)}
+        onlookers["phone, at the evidence"] = at_the_evidence(server.page(browser, session, PHONE))
+        pages = [reader, *onlookers.values()]
+        for page in pages:
             page.wait_for_timeout(1000)
             page.evaluate(SHIFTS, server.run)
         reader.evaluate(READ)
@@ -108,17 +112,27 @@ def look(browser: Browser) -> Looked:
         reader.evaluate("window.shifted = 0; window.moved = []")
         for _ in range(LONGEST):
             server.steps(STEPS)
-            if reader.evaluate("updates.size") >= UPDATES:
+            if min(page.evaluate("updates.size") for page in pages) >= UPDATES:
                 break
         kept = reader.evaluate(KEPT)
         return Looked(
             below=below,
-            updates=reader.evaluate("updates.size"),
+            updates=min(page.evaluate("updates.size") for page in pages),
             lost=[what for what, holds in kept.items() if not holds],
             shift=reader.evaluate("shifted"),
-            shift_at_top=glancer.evaluate("shifted"),
-            moved=reader.evaluate("moved"),
+            onlookers={name: page.evaluate("shifted") for name, page in onlookers.items()},
+            moved=[moved for page in pages for moved in page.evaluate("moved")],
         )
+
+
+def named(size: dict[str, int]) -> str:
+    return f"{size['width']} × {size['height']}"
+
+
+def at_the_evidence(page: Page) -> Page:
+    page.locator(".tabs label").nth(1).click()
+    page.wait_for_selector(".evidence-item")
+    return page
 
 
 def below_the_fold(page: Page) -> list[str]:

@@ -80,6 +80,7 @@ def values(
         "calm": float(looked.updates),
         "lost": float(len(looked.lost)),
         "shift": looked.shift,
+        "onlookers": max(looked.onlookers.values()),
         "axe": float(len(faults)),
         "hosts": float(first.other_hosts),
         "weight": first.kilobytes,

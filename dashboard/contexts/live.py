@@ -34,12 +34,13 @@ def live_parts(rows: RunRows) -> LiveParts:
 def leaves(rows: RunRows) -> dict[str, Context]:
     run = parts.head(rows.run, rows.told)
     ended = run["ended"]
+    sentence = parts.sentence(rows)
     return {
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"]},
-        "verdict": {"sentence": parts.sentence(rows)},
+        "verdict": {"sentence": sentence, "length": parts.length(sentence)},
         "line": {"parts": list(parts.verdict_line(rows.progress, ended=ended))},
         "action": {"live": run["live"], **parts.action(rows)},
         "heard": {"heard": heard(rows)},

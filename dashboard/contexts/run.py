@@ -26,7 +26,9 @@ from research.models import (
 )
 from research.progress_parts import AspectPart, DraftedPart, GapPart, Progress
 
-CLAIMS_FIRST = 6
+LONG, LONGEST = 170, 290
+"""Characters from which a verdict is set smaller, so that it keeps to the room it has."""
+
 OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
 MARKS = {"good": "✓", "bad": "✗", "asks": "?"}
 FAVICONS = {"good": "done", "bad": "failed", "asks": "asks"}
@@ -91,6 +93,11 @@ def sentence(rows: RunRows) -> str:
     if run.status == Status.PAUSED:
         return run.asks or STANDING[Status.PAUSED]
     return run.verdict or standing(rows)
+
+
+def length(sentence: str) -> str:
+    """How a sentence is set, by its length."""
+    return "longest" if len(sentence) > LONGEST else "long" if len(sentence) > LONG else "short"
 
 
 def standing(rows: RunRows) -> str:
@@ -202,11 +209,9 @@ def evidence_count(rows: RunRows) -> dict[str, Any]:
 
 
 def evidence_more(rows: RunRows) -> dict[str, Any]:
-    """How many claims are folded away, and how many are not on the page at all."""
-    return {
-        "folded": max(0, len(rows.evidence) - CLAIMS_FIRST),
-        "left_out": rows.progress.evidence.count - len(rows.evidence),
-    }
+    """How many claims are on the page, and how many are not."""
+    shown = len(rows.evidence)
+    return {"shown": shown, "left_out": rows.progress.evidence.count - shown}
 
 
 def refused(row: RefusedQuote) -> dict[str, Any]:
