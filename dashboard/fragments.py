@@ -15,8 +15,8 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from dashboard import queries
 from dashboard.contexts.live import LiveParts, live_parts
+from dashboard.run_rows import RunRows
 from research.models import Run
 
 Context = dict[str, Any]
@@ -75,8 +75,11 @@ class State:
 
 def build(run: Run, previous: State | None = None) -> State:
     """The state of a run as committed now; fragments of `previous` that still hold are kept."""
-    rows = queries.run_rows(run)
-    return _Builder(run, previous.fragments if previous else {}).state(live_parts(rows))
+    return build_from(RunRows(run), previous)
+
+
+def build_from(rows: RunRows, previous: State | None = None) -> State:
+    return _Builder(rows.run, previous.fragments if previous else {}).state(live_parts(rows))
 
 
 def build_by_id(public_id: str, previous: State | None = None) -> State | None:

@@ -12,26 +12,19 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, F, Q, Sum
 from django.http import Http404
 
+from dashboard.run_rows import behind_markers, labels_cited
 from research.engine.records import ENDED, WAITING, Status
 from research.models import (
     Collection,
     Document,
     Evidence,
     EvidenceSource,
-    GateResult,
     JournalEntry,
     PageText,
-    Problem,
-    RefusedQuote,
     Report,
-    Round,
     Run,
     Source,
-    Unit,
-    Verdict,
 )
-from research.progress import progress
-from research.progress_parts import Progress
 from research.services import documents, runs, sites
 
 Viewer = AbstractBaseUser | AnonymousUser
@@ -40,8 +33,6 @@ RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
 CALLS_ON_A_PAGE = 100
 FILES_ON_A_PAGE = 50
-EVIDENCE_SHOWN = 60
-REFUSED_SHOWN = 40
 STATES = {
     "waiting": Q(status__in=WAITING),
     "working": Q(status__in=frozenset(Status) - ENDED - WAITING),
@@ -58,28 +49,6 @@ LIST_FIELDS = (
     "created_at",
     "reason",
 )
-
-
-@dataclass(frozen=True)
-class RunRows:
-    """What the page of a run is made of.
-
-    `told` are commands that no worker has taken up yet; `evidence` and `refused` are the
-    newest first, cut to a limit; `rejected` the labels that a reviewer refused.
-    """
-
-    run: Run
-    progress: Progress
-    told: frozenset[str]
-    evidence: Sequence[Evidence]
-    refused: Sequence[RefusedQuote]
-    refused_count: int
-    gates: Sequence[GateResult]
-    rounds: Sequence[Round]
-    units: Sequence[Unit]
-    problems: Sequence[Problem]
-    report: Report | None
-    rejected: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -170,45 +139,6 @@ def sequences(public_ids: Iterable[str]) -> dict[str, int]:
     return dict(rows.values_list("public_id", "sequence"))
 
 
-def run_rows(run: Run) -> RunRows:
-    newest = run.evidence.order_by("-position", "-label").prefetch_related("quotes")
-    refused = run.refused_quotes.order_by("-round", "-unit", "-ordinal")
-    shown = list(refused[:REFUSED_SHOWN])
-    return RunRows(
-        run=run,
-        progress=progress(run),
-        told=untaken_commands(run),
-        evidence=list(newest[:EVIDENCE_SHOWN]),
-        refused=shown,
-        refused_count=len(shown) if len(shown) < REFUSED_SHOWN else refused.count(),
-        # The models' own order begins with the run and would join its table each time.
-        gates=list(run.gates.order_by("round", "at", "pk")),
-        rounds=list(run.rounds.order_by("number")),
-        units=list(run.units.order_by("round", "number")),
-        problems=list(run.problems.order_by("pk")),
-        report=run.reports.order_by("-number").first() if run.ended else None,
-        rejected=rejected_labels(run) if run.ended else frozenset(),
-    )
-
-
-def rejected_labels(run: Run) -> frozenset[str]:
-    """The evidence that a reviewer refused: the last word on each record counts."""
-    said = Verdict.objects.filter(evidence__run=run).order_by("pk")
-    last = dict(said.values_list("evidence__label", "verdict"))
-    return frozenset(label for label, verdict in last.items() if verdict == "reject")
-
-
-def untaken_commands(run: Run) -> frozenset[str]:
-    """The kinds of what people said and no worker has taken up yet."""
-    return frozenset(run.commands.filter(taken_at_place=None).values_list("kind", flat=True))
-
-
-def cited_labels(run: Run) -> frozenset[str]:
-    """The evidence that the newest report cites."""
-    cited = run.reports.order_by("-number").values_list("citations", flat=True).first() or ()
-    return frozenset(label for entry in cited for label in entry["evidence_ids"])
-
-
 def calls(run: Run, number: str | None) -> Page[JournalEntry]:
     """A page of the run's outside calls in the order in which they began."""
     outside = run.journal.exclude(kind="decision").order_by("pk")
@@ -227,18 +157,8 @@ def time_spent(run: Run) -> list[dict[str, Any]]:
 
 def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
     """Marker → the quotes behind it, in order; their claims' other quotes are loaded too."""
-    labels = {label for entry in report.citations for label in entry["evidence_ids"]}
-    cited = run.evidence.filter(label__in=labels).prefetch_related("quotes")
-    quotes = {one.label: list(one.quotes.all()) for one in cited.order_by()}
-    return {
-        entry["marker"]: [
-            row
-            for label in entry["evidence_ids"]
-            for row in quotes.get(label, ())
-            if row.url == entry["url"]
-        ]
-        for entry in report.citations
-    }
+    cited = run.evidence.filter(label__in=labels_cited(report)).prefetch_related("quotes")
+    return behind_markers(report, list(cited.order_by()))
 
 
 def citation_rows(run: Run, number: int) -> CitationRows:

@@ -54,9 +54,3 @@ def place(run: Run) -> tuple[int, int]:
 def asked_aspects(run: Run) -> Sequence[Aspect]:
     """The sub-questions that nobody left out, in their order."""
     return list(run.aspects.filter(dropped=False).order_by("position"))
-
-
-def open_gaps(run: Run) -> frozenset[str]:
-    """The labels of the sub-questions that something is missing for."""
-    found = run.gaps.filter(closed_round=None).exclude(aspect_label=None)
-    return frozenset(found.values_list("aspect_label", flat=True))

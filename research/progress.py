@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from research.commands import possible
+from research.committed import Committed, Quote
 from research.engine.config import ResearchConfig
-from research.engine.limits import Limits, limits
-from research.engine.records import Complexity, Usage
+from research.engine.limits import Limits
+from research.engine.records import Usage
 from research.gate_after_review import after_review, is_rejected
-from research.models import Aspect, Evidence, EvidenceSource, Gap, GateResult, Round, Run, Unit
+from research.models import Aspect, Command, Evidence, Gap, Round, Run, Unit
 from research.models.runs import Mode
 from research.progress_parts import (
     ActionPart,
@@ -41,52 +42,47 @@ from research.progress_parts import (
 
 def progress(run: Run) -> Progress:
     """The payload of a run as committed now."""
-    run = Run.objects.get(pk=run.pk)
-    config = ResearchConfig.model_validate(run.config)
-    bounds = limits(config, Complexity(run.complexity))
-    rounds = list(run.rounds.all())
-    evidence = list(run.evidence.with_review())
-    quotes = list(_quotes(run))
-    units = list(run.units.all())
+    return payload(Committed(Run.objects.get(pk=run.pk)))
+
+
+def payload(rows: Committed) -> Progress:
+    run = rows.run
     return Progress(
-        run=_run(run, bounds, config),
+        run=_run(run, rows.bounds, rows.config),
         verdict=VerdictPart(
             text=run.verdict, termination_reason=run.termination_reason, asks=run.asks
         ),
         action=_action(run),
         draft=[DraftedPart(**sentence) for sentence in run.draft],
-        control=_control(run),
-        quality=_quality(run, config, rounds),
-        aspects=_aspects(run.aspects.all(), evidence, quotes),
-        gaps=[_gap(gap) for gap in run.gaps.all()],
-        units=_units(units, rounds),
-        gate=_gate(run.gates.filter(gate="evidence").last(), evidence, quotes, bounds),
-        evidence=_evidence(evidence, quotes),
+        control=_control(run, rows.commands),
+        quality=_quality(run, rows.config, rows.rounds),
+        aspects=_aspects(rows.aspects, rows.evidence, rows.quotes),
+        gaps=[_gap(gap) for gap in rows.gaps],
+        units=_units(rows.units, rows.rounds),
+        gate=evidence_gate(rows),
+        evidence=_evidence(rows.evidence, rows.quotes),
         usage=_usage(run),
-        budget=_budget(_usage(run), config),
-        limits=_limits(config, bounds),
-        level=_level(run, config, units),
+        budget=_budget(_usage(run), rows.config),
+        limits=_limits(rows.config, rows.bounds),
+        level=_level(run, rows.config, rows.units),
     )
 
 
-def evidence_gate(run: Run) -> GatePart:
-    """The gate alone, for whoever asks for nothing else."""
-    config = ResearchConfig.model_validate(run.config)
-    return _gate(
-        run.gates.filter(gate="evidence").last(),
-        list(run.evidence.with_review()),
-        list(_quotes(run)),
-        limits(config, Complexity(run.complexity)),
+def evidence_gate(rows: Committed) -> GatePart:
+    """As it was evaluated last, without what a reviewer has rejected since."""
+    recorded = [row for row in rows.gates if row.gate == "evidence"]
+    if not recorded:
+        return GatePart(status="none", round=None, reason=[], criteria=[], rejected=0)
+    now = after_review(recorded[-1], rows.evidence, _keys(rows.quotes), rows.bounds)
+    return GatePart.model_validate(
+        {
+            "status": now.decision,
+            "round": now.round,
+            "reason": now.feedback,
+            "criteria": now.criteria,
+            "rejected": sum(map(is_rejected, rows.evidence)),
+        }
     )
-
-
-Quote = tuple[int, str, str]
-
-
-def _quotes(run: Run) -> Iterable[Quote]:
-    """(evidence, independence key, domain) of every quote."""
-    rows = EvidenceSource.objects.filter(evidence__run=run).order_by("evidence", "position")
-    return rows.values_list("evidence_id", "independence_key", "domain")
 
 
 def _run(run: Run, bounds: Limits, config: ResearchConfig) -> RunPart:
@@ -105,7 +101,7 @@ def _action(run: Run) -> ActionPart | None:
     return ActionPart(text=run.action, since=run.action_at)
 
 
-def _control(run: Run) -> ControlPart:
+def _control(run: Run, commands: Iterable[Command]) -> ControlPart:
     told = [
         CommandPart(
             kind=row.kind,
@@ -113,7 +109,7 @@ def _control(run: Run) -> ControlPart:
             at=row.created_at,
             taken=row.taken_at_place is not None,
         )
-        for row in run.commands.all()
+        for row in commands
     ]
     return ControlPart(
         possible=[kind.value for kind in possible(run.status, run.mode, run.asks)], told=told
@@ -201,23 +197,6 @@ def _level(run: Run, config: ResearchConfig, units: Iterable[Unit]) -> LevelPart
         depth_total=config.deep_research_depth,
         breadth_done=sum(unit.status is not None for unit in here),
         breadth_total=len(here),
-    )
-
-
-def _gate(
-    last: GateResult | None, evidence: Sequence[Evidence], quotes: Iterable[Quote], bounds: Limits
-) -> GatePart:
-    if last is None:
-        return GatePart(status="none", round=None, reason=[], criteria=[], rejected=0)
-    now = after_review(last, evidence, _keys(quotes), bounds)
-    return GatePart.model_validate(
-        {
-            "status": now.decision,
-            "round": now.round,
-            "reason": now.feedback,
-            "criteria": now.criteria,
-            "rejected": sum(map(is_rejected, evidence)),
-        }
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dashboard.queries import RunRows
+from dashboard.run_rows import RunRows
 from research.commands import Kind
 from research.engine.records import Status
 from research.models import Problem

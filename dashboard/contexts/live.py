@@ -14,7 +14,7 @@ from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
 from dashboard.contexts.heard import heard
 from dashboard.contexts.report import report
-from dashboard.queries import RunRows
+from dashboard.run_rows import RunRows
 
 Context = dict[str, Any]
 
@@ -47,7 +47,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "failure": parts.failure(rows),
         "survived": {"count": len(parts.survived(rows))},
         "desk-key": {"key": parts.desk_key(rows.run, run)},
-        "report": parts.outcome(rows, report(rows.run, rows.report, rows.rejected)),
+        "report": parts.outcome(rows, report(rows)),
         "aspects-none": {"ended": ended},
         "gaps-title": parts.gaps_title(rows.progress.gaps, ended=ended),
         "evidence-count": parts.evidence_count(rows),
@@ -76,7 +76,7 @@ def lists(rows: RunRows) -> dict[str, list[Context]]:
         "draft": parts.drafted(rows.progress.draft),
         "aspects": parts.aspects(rows),
         "gaps": [parts.gap(part) for part in rows.progress.gaps],
-        "evidence": [parts.claim(row) for row in rows.evidence],
+        "evidence": [parts.claim(row) for row in rows.newest],
         "refused": [parts.refused(row) for row in rows.refused],
         "rounds": [parts.round_column(row, rows) for row in rows.rounds],
     }

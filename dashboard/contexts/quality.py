@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dashboard import words
-from dashboard.queries import RunRows
+from dashboard.run_rows import RunRows
 from research.models import GateResult, Round
 from research.progress_parts import BudgetPart, GatePart, Progress
 

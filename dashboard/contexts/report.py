@@ -12,22 +12,21 @@ from dashboard import markdown, words
 from dashboard.contexts.run import dated, support
 from dashboard.exports import FORMATS
 from dashboard.markdown import Link
-from dashboard.queries import cited_rows
-from research.models import EvidenceSource, Report, Run
+from dashboard.run_rows import RunRows
+from research.models import EvidenceSource
 
 QUOTE_LENGTH = 240
 
 
-def report(
-    run: Run, version: Report | None, rejected: frozenset[str] = frozenset()
-) -> dict[str, Any]:
+def report(rows: RunRows) -> dict[str, Any]:
     """Empty where nothing was found or the run did not get that far.
 
-    What rests on `rejected` evidence is marked.
+    What rests on rejected evidence is marked.
     """
+    run, version = rows.run, rows.report
     if version is None or not version.markdown:
         return {}
-    rendered = markdown.render(version.markdown, citation_links(run, version, rejected))
+    rendered = markdown.render(version.markdown, citation_links(rows))
     return {
         "html": rendered.html,
         "headings": rendered.headings,
@@ -40,17 +39,15 @@ def report(
     }
 
 
-def citation_links(
-    run: Run, shown: Report, rejected: frozenset[str] = frozenset()
-) -> Callable[[int], Link | None]:
+def citation_links(rows: RunRows) -> Callable[[int], Link | None]:
     """Marker → its page, None for a marker that the report does not have."""
     links = {
         marker: Link(
-            reverse("citation", args=[run.public_id, marker]),
-            *glance(rows),
-            any(row.evidence.label in rejected for row in rows),
+            reverse("citation", args=[rows.run.public_id, marker]),
+            *glance(quotes),
+            any(row.evidence.label in rows.rejected for row in quotes),
         )
-        for marker, rows in cited_rows(run, shown).items()
+        for marker, quotes in rows.cited.items()
     }
     return links.get
 

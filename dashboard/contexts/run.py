@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard import words
 from dashboard.contexts.heard import is_refused_wish, topics_told
 from dashboard.contexts.quality import cap_sentence, marks
-from dashboard.queries import RunRows
+from dashboard.run_rows import RunRows
 from research.commands import WAKES, Kind, possible
 from research.engine.ledger import ANSWERING
 from research.engine.records import Status
@@ -96,8 +96,8 @@ def sentence(rows: RunRows) -> str:
 
 
 def length(sentence: str) -> str:
-    """How a sentence is set, by its length."""
-    return "longest" if len(sentence) > LONGEST else "long" if len(sentence) > LONG else "short"
+    """How a sentence is set, by its length; '' for a usual one."""
+    return "longest" if len(sentence) > LONGEST else "long" if len(sentence) > LONG else ""
 
 
 def standing(rows: RunRows) -> str:
@@ -210,7 +210,7 @@ def evidence_count(rows: RunRows) -> dict[str, Any]:
 
 def evidence_more(rows: RunRows) -> dict[str, Any]:
     """How many claims are on the page, and how many are not."""
-    shown = len(rows.evidence)
+    shown = len(rows.newest)
     return {"shown": shown, "left_out": rows.progress.evidence.count - shown}
 
 
@@ -245,7 +245,9 @@ def outcome(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
 
 
 def claim(row: Evidence) -> dict[str, Any]:
+    """`row` comes with its `last_verdict`."""
     quotes = list(row.quotes.all())
+    said = row.last_verdict  # type: ignore[attr-defined]
     return {
         "id": row.label,
         "claim": "" if says_itself(row.claim, quotes) else row.claim,
@@ -254,6 +256,7 @@ def claim(row: Evidence) -> dict[str, Any]:
         "caveats": [words.CAVEATS[flag] for flag in row.uncertainty if words.CAVEATS.get(flag)],
         "earlier": row.round == 0,
         "contradicts": ", ".join(row.contradicts),
+        "review": words.VERDICT[said].word if said else "",
     }
 
 

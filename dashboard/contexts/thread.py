@@ -8,9 +8,10 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard import queries, thread_queries, words
+from dashboard import thread_queries, words
 from dashboard.contexts.lists import run_line
 from dashboard.markdown import MARKER
+from dashboard.run_rows import RunRows
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from research import installation
 from research.engine.ledger import ANSWERING
@@ -18,17 +19,21 @@ from research.models import Run, Thread
 from research.progress import evidence_gate
 
 FIRST = "First report"
+DOUBTED_SHOWN = 5
 
 
-def afterwards(run: Run, **forms: object) -> dict[str, Any]:
+def afterwards(rows: RunRows, **forms: object) -> dict[str, Any]:
     """The versions of a run's question and, once it has ended, what can follow.
 
     `forms` replaces those that were sent with mistakes.
     """
+    run = rows.run
     shown: dict[str, Any] = {"versions": versions(run)}
     if run.ended and run.plan is not None:
-        shown |= {"follow_up_form": FollowUpForm(), "deeper": deeper(run), **review(run)}
-    if run.ended and run.reports.exclude(markdown="").exists():
+        shown |= {"follow_up_form": FollowUpForm(), "deeper": deeper(rows), **review(rows)}
+    if rows.flagged:
+        shown["doubted"] = doubted(rows)
+    if rows.report and rows.report.markdown:
         shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
     return {"afterwards": shown | forms}
 
@@ -44,17 +49,31 @@ def place(run: Run) -> dict[str, Any]:
     return {"thread": {"number": number, "total": total, "url": address}} if total > 1 else {}
 
 
-def review(run: Run) -> dict[str, Any]:
+def review(rows: RunRows) -> dict[str, Any]:
     """How many records were rejected since the report was written, whether it cites one of them,
     and what the evidence gate lacks without them.
     """
-    rejected = queries.rejected_labels(run)
-    if not rejected:
+    if not rows.rejected:
         return {"rejected": 0}
     return {
-        "rejected": len(rejected),
-        "rests_on": bool(rejected & queries.cited_labels(run)),
-        "lacking": evidence_gate(run).reason,
+        "rejected": len(rows.rejected),
+        "rests_on": bool(rows.rejected & rows.cited_labels),
+        "lacking": evidence_gate(rows).reason,
+    }
+
+
+def doubted(rows: RunRows) -> dict[str, Any]:
+    """How many records a reviewer called doubtful, and the citations that rest on them."""
+    citations = rows.report.citations if rows.report else ()
+    markers = [
+        entry["marker"] for entry in citations if rows.flagged.intersection(entry["evidence_ids"])
+    ]
+    run = rows.run.public_id
+    return {
+        "count": len(rows.flagged),
+        "cited": len(rows.flagged & rows.cited_labels),
+        "links": [(n, reverse("citation", args=[run, n])) for n in markers[:DOUBTED_SHOWN]],
+        "more": max(0, len(markers) - DOUBTED_SHOWN),
     }
 
 
@@ -81,16 +100,16 @@ def version(number: int, row: Run, current: bool) -> dict[str, Any]:
     }
 
 
-def deeper(run: Run) -> dict[str, Any]:
+def deeper(rows: RunRows) -> dict[str, Any]:
     """The sub-questions that may be dug for; what is missing is ticked, or all that was asked
     where the money ran out.
     """
-    spent_out = run.termination_reason == "budget_cost"
-    gaps = thread_queries.open_gaps(run)
-    rows = thread_queries.asked_aspects(run)
-    missing = [row.label for row in rows if row.state not in ANSWERING or row.label in gaps]
-    lines = [(row.label, row.text, words.aspect(row.state, 0)) for row in rows]
-    capped = run.config.get("max_cost_usd") is not None
+    spent_out = rows.run.termination_reason == "budget_cost"
+    gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
+    asked = [row for row in rows.aspects if not row.dropped]
+    missing = [row.label for row in asked if row.state not in ANSWERING or row.label in gaps]
+    lines = [(row.label, row.text, words.aspect(row.state, 0)) for row in asked]
+    capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
     rows_shown = [

@@ -9,7 +9,8 @@ from itertools import groupby
 
 from dashboard import words
 from dashboard.contexts.run import support
-from dashboard.queries import cited_rows, rejected_labels
+from dashboard.queries import cited_rows
+from dashboard.run_rows import RunRows, labels_cited
 from research.models import EvidenceSource, PageText, Report, Run
 
 AROUND = 300
@@ -70,8 +71,8 @@ def contents(run: Run) -> Contents:
     report = run.reports.order_by("-number").first()
     if report is None or not report.markdown:
         return Contents(run, "", ())
-    cited = {label for entry in report.citations for label in entry["evidence_ids"]}
-    text = marked(report.markdown) if cited & rejected_labels(run) else report.markdown
+    rests_on = labels_cited(report) & RunRows(run).rejected
+    text = marked(report.markdown) if rests_on else report.markdown
     return Contents(run, text, tuple(citations(run, report)))
 
 

@@ -15,6 +15,7 @@ from dashboard import queries
 from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation
 from dashboard.contexts.report import report
 from dashboard.contexts.thread import review
+from dashboard.run_rows import RunRows
 from research.models import Run
 from research.services import reviews
 from research.services.errors import ServiceError
@@ -56,14 +57,13 @@ def judged(request: HttpRequest, run: Run, number: int) -> HttpResponse:
     The offer above the text stays out until the page is loaded anew, so that no line moves.
     """
     rows = queries.citation_rows(run, number)
-    version = run.reports.order_by("-number").first()
-    text = report(run, version, queries.rejected_labels(run))
-    context = reviewed(rows, PANEL_BLOCKS) | {"run_id": run.public_id, "report": text}
+    context = reviewed(rows, PANEL_BLOCKS)
+    context |= {"run_id": run.public_id, "report": report(RunRows(run))}
     return render(request, "dashboard/judged.html", context)
 
 
 def reviewed(rows: queries.CitationRows, around: int) -> dict[str, Any]:
-    return {**citation(rows, around), "afterwards": review(rows.run)}
+    return {**citation(rows, around), "afterwards": review(RunRows(rows.run))}
 
 
 def is_panel(request: HttpRequest) -> bool:

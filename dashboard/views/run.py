@@ -19,6 +19,7 @@ from dashboard.contexts.run import desk_key, head
 from dashboard.contexts.thread import afterwards, place
 from dashboard.plan_form import PlanForm
 from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
+from dashboard.run_rows import RunRows
 from research.engine.records import Status
 from research.models import Run
 from research.services import runs
@@ -33,9 +34,10 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) -> HttpResponse:
     """The page of a run; `forms` replaces those that were sent with mistakes."""
-    context = desk_of(run, **forms) | place(run)
+    rows = RunRows(run)
+    context = desk_of(rows, **forms) | place(run)
     context |= {
-        "live": fragments.build(run).page(),
+        "live": fragments.build_from(rows).page(),
         "socket": f"/live/{run.public_id}/",
         "refreshing": context["run"]["live"] and "hold" not in request.GET,
     }
@@ -49,7 +51,7 @@ def desk(request: HttpRequest, public_id: str) -> HttpResponse:
 
     A viewer who already has it (`have`) keeps it, and what was typed there.
     """
-    context = desk_of(queries.find_run(request.user, public_id))
+    context = desk_of(RunRows(queries.find_run(request.user, public_id)))
     had = request.GET.get("have", "")
     if had == context["desk_key"]:
         return HttpResponse(status=204)
@@ -72,8 +74,9 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "dashboard/activity.html", context)
 
 
-def desk_of(run: Run, topic_form: object = None, **forms: object) -> dict[str, Any]:
-    shown = head(run, queries.untaken_commands(run))
+def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:
+    run = rows.run
+    shown = head(run, rows.told)
     asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
     key = desk_key(run, shown)
     return {
@@ -81,7 +84,7 @@ def desk_of(run: Run, topic_form: object = None, **forms: object) -> dict[str, A
         "desk_key": key,
         "topic_form": topic_form or TopicForm(),
         **asked,
-        **afterwards(run, **forms),
+        **afterwards(rows, **forms),
     }
 
 

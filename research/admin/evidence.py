@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from research.admin.base import InRun, ReadOnlyAdmin, ReadOnlyInline
 from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilter, SiteFilter
+from research.committed import Committed
 from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import letters
@@ -169,7 +170,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
         """What the verdicts did to the evidence gate, where it no longer lets the run through."""
         for run in Run.objects.filter(pk__in=runs):
-            gate = evidence_gate(run)
+            gate = evidence_gate(Committed(run))
             if gate.rejected and gate.status != "pass" and gate.reason:
                 told = f"{run}: the evidence gate asks for more now ({'; '.join(gate.reason)})."
                 self.message_user(request, told, messages.WARNING)
