@@ -25,6 +25,10 @@ ATTRIBUTES = {
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")
+# A quoted page may hold "[1]: address", which would give the marker another target.
+# An escaped "\[1]" is a quote's own bracket; joined into the text it would look like a marker.
+PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
+PARSER.disable(["reference", "text_join"])
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")
 
 
@@ -55,14 +59,10 @@ class Rendered:
 
 def render(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
     """`link` gives where a marker leads, None where the report has no such citation."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    # A quoted page may hold "[1]: address", which would give the marker another target.
-    # An escaped "\[1]" is a quote's own bracket; joined into the text it would look like a marker.
-    parser.disable(["reference", "text_join"])
-    tokens = parser.parse(markdown)
+    tokens = PARSER.parse(markdown)
     headings = tuple(_anchor_headings(tokens))
     _link_markers(tokens, link)
-    raw = parser.renderer.render(tokens, parser.options, {})
+    raw = PARSER.renderer.render(tokens, PARSER.options, {})
     safe = nh3.clean(
         raw, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noreferrer"
     )

@@ -23,6 +23,8 @@ handler400 = "dashboard.views.errors.bad_request"
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
 urlpatterns = [
+    # First, for the lists of the admin resolve an address for each of their links.
+    path("admin/", admin.site.urls),
     path("", ask.ask, name="ask"),
     path("settings/", ask.ask_with_settings, name="ask_settings"),
     path("samples/<slug:slug>/", ask.try_sample, name="sample"),
@@ -67,5 +69,4 @@ urlpatterns = [
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", LogoutView.as_view(), name="sign_out"),
-    path("admin/", admin.site.urls),
 ]

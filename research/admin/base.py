@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from django.contrib import admin
-from django.core.paginator import Paginator
+from django.core.paginator import Page, Paginator
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -33,15 +33,31 @@ class ReadOnly:
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
-    """Counts no further than `COUNTED` rows: beyond, a filter helps and a page number doesn't."""
+    """Goes no further than `COUNTED` rows: beyond, a filter helps and a page number doesn't.
+
+    What narrows a list down is asked once, for the keys of all its pages; the rows of the page
+    that is shown are then found in `rows` by their keys.
+    """
+
+    rows: QuerySet[Any]
+
+    @cached_property
+    def keys(self) -> list[Any]:
+        return list(self.object_list.values_list("pk", flat=True)[:COUNTED])
 
     @cached_property
     def count(self) -> int:
-        return int(self.object_list.order_by().values("pk")[:COUNTED].count())
+        return len(self.keys)
 
     @property
     def is_cut(self) -> bool:
         return self.count == COUNTED
+
+    def page(self, number: Any) -> Page[Any]:
+        number = self.validate_number(number)
+        first = (number - 1) * self.per_page
+        rows = self.rows.filter(pk__in=self.keys[first : first + self.per_page])
+        return self._get_page(rows, number, self)
 
 
 class InRun(admin.SimpleListFilter):
@@ -72,7 +88,23 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
     sortable_by = ()
     show_full_result_count = False
     show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
+    list_select_related: tuple[str, ...] = ()
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Any], per_page: int, *more: Any, **named: Any
+    ) -> BoundedPaginator:
+        paginator = BoundedPaginator(queryset, per_page, *more, **named)
+        paginator.rows = self.listed(request).order_by(*queryset.query.order_by)
+        return paginator
+
+    def listed(self, request: HttpRequest) -> QuerySet[Any]:
+        """Every row as lists show it: of the run that it belongs to only the name is read."""
+        related = self.list_select_related or ()
+        rows = self.get_queryset(request).select_related(*related)
+        if "run" not in related:
+            return rows
+        own = (field.name for field in self.model._meta.concrete_fields)
+        return rows.only(*own, "run__public_id", "run__question")
 
 
 class RunRecordAdmin(ReadOnlyAdmin):

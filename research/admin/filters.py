@@ -5,6 +5,7 @@ None of them reads the whole table, however many rows it has.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from django.contrib import admin
@@ -15,6 +16,7 @@ from research.models import EvidenceSource, Verdict
 from research.models.findings import EvidenceQuerySet
 
 NEWEST_QUOTES = 300
+SITES_SHOWN = 40
 
 SURE = {
     "low": ("one source, or in doubt (to 0.5)", Q(confidence__lte=0.5)),
@@ -38,7 +40,7 @@ class ReviewFilter(admin.SimpleListFilter):
 
 
 class SiteFilter(admin.SimpleListFilter):
-    """The sites of the chosen run, or of the newest quotes."""
+    """The newest sites of the chosen run, or of all; any other is searched for by its name."""
 
     title = "site"
     parameter_name = "site"
@@ -48,10 +50,11 @@ class SiteFilter(admin.SimpleListFilter):
         run = request.GET.get("run", "")
         if run.isdecimal():
             quotes = quotes.filter(evidence__run=int(run))
-        found = set(quotes.values_list("domain", flat=True)[:NEWEST_QUOTES])
+        newest = dict.fromkeys(quotes.values_list("domain", flat=True)[:NEWEST_QUOTES])
+        found = set(islice(filter(None, newest), SITES_SHOWN))
         chosen = self.used_parameters.get(self.parameter_name)
         found |= {chosen} if chosen else set()
-        return [(site, site or "documents") for site in sorted(found) if site]
+        return [(site, site) for site in sorted(found)]
 
     def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
         return queryset.from_site(self.value()) if self.value() else queryset
