@@ -176,6 +176,61 @@ def test_the_report_is_seen_growing_until_the_checked_one_takes_its_place(
     assert was_not_reloaded(page)
 
 
+def test_nothing_moves_for_an_onlooker_until_the_report_is_there(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    """From the first round through the second one to the last sentence of the draft."""
+    world.model.pace_seconds = 0.7
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    page.wait_for_timeout(500)
+    page.evaluate(SHIFTS)
+    world.model.let_go()
+    expect(page.locator(".verdict-top")).to_contain_text("Writing the report")
+    expect(page.locator(".drafted [data-rows] > *")).not_to_have_count(0)
+    assert sum(page.evaluate("window.shifts")) <= 0.02
+    expect(page.locator(".report")).to_be_visible()
+
+
+def test_the_growing_report_opens_folded_where_somebody_reads(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    world.model.pace_seconds = 0.7
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    page.locator(".aspect-text").first.select_text()
+    world.model.let_go()
+    drafting = page.locator(".drafting")
+    expect(drafting).to_be_visible()
+    expect(drafting.locator(".drafted")).to_be_hidden()
+    drafting.locator("summary").click()
+    expect(drafting.locator(".drafted")).to_be_visible()
+    expect(page.locator(".report")).to_be_visible()
+
+
+def test_the_frame_shows_the_newest_piece_first_and_all_of_them_on_demand(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    world.model.hold("draft")
+    page = open_page(model_server)
+    ask(page, CHAINED)
+    assert world.model.held.wait(20)
+    pieces = page.locator(".evidence-item")
+    expect(pieces).to_have_count(2)
+    page.wait_for_timeout(500)
+    frame = page.locator(".evidence-list").bounding_box()
+    tops = [piece.bounding_box()["y"] for piece in pieces.all()]
+    assert frame and frame["y"] <= tops[0] < tops[1]
+    assert TRAINED in pieces.first.inner_text()
+    page.get_by_text("Show all").focus()
+    page.keyboard.press("Enter")
+    expect(pieces.last).to_be_in_viewport()
+    positions = "each => getComputedStyle(each).position"
+    assert pieces.last.evaluate(positions) == "static"
+    world.model.let_go()
+    expect(page.locator(".report")).to_be_visible()
+
+
 def test_without_javascript_the_growing_report_is_there_too(
     model_server: Server, world: World, open_page: Open
 ) -> None:

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from research.models import Command, Run
-from tests.dashboard.conftest import add_evidence, add_report, make_run
+from research.services import reviews
+from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
 STEERING = ("dig-deeper", "add-topic", "drop-topic")
 PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
@@ -191,3 +195,53 @@ def test_a_failed_run_says_why_and_shows_no_report(client: Client, admin: User) 
     html = page(client, run)
     assert "The model&#x27;s server does not answer." in html
     assert 'class="report"' not in html
+
+
+@pytest.mark.parametrize(
+    ("sentence", "how"), [("Going on.", None), ("a" * 200, "long"), ("a" * 300, "longest")]
+)
+def test_a_long_verdict_is_set_smaller(
+    client: Client, admin: User, sentence: str, how: str | None
+) -> None:
+    html = page(client, make_run(admin, verdict=sentence))
+    sized = f' class="{how}"' if how else ""
+    assert f'-verdict"{sized}>{sentence}</h1>' in html
+
+
+def test_no_row_of_a_run_is_asked_for_twice(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed", plan=PLAN, termination_text="Stopped.", round=1)
+    for number in (1, 2):
+        reviews.review(admin, add_evidence(run, number), "reject")
+    add_report(run, f"They are slow. {QUOTE} [1]\n")
+    with CaptureQueriesContext(connection) as asked:
+        page(client, run)
+    outer = re.compile(r'FROM "(\w+)"(?! U\d)')
+    read = [outer.search(query["sql"]) for query in asked.captured_queries]
+    tables = Counter(found[1] for found in read if found and found[1] != "research_run")
+    assert {name: count for name, count in tables.items() if count > 1} == {
+        "research_evidencesource": 2  # what is counted of all, and the quotes that are shown
+    }
+
+
+def test_what_a_reviewer_doubts_is_told_with_its_citations(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed", plan=PLAN, termination_text="Stopped.", round=1)
+    cited, other = add_evidence(run, 1), add_evidence(run, 2)
+    add_report(run, f"They are slow. {QUOTE} [1]\n")
+    assert "doubtful" not in page(client, run)
+    reviews.review(admin, other, "flag")
+    assert "called 1 record doubtful. This report does not cite it" in words_of(client, run)
+    reviews.review(admin, cited, "flag")
+    told = BeautifulSoup(page(client, run), "html.parser").select_one(".doubted")
+    assert told is not None
+    assert "called 2 records doubtful. This report cites 1 of them: see citation 1." in " ".join(
+        told.get_text().split()
+    )
+    assert [link["href"] for link in told.select("a")] == [f"/runs/{run.public_id}/citations/1/"]
+    assert "a reviewer says: doubtful" in words_of(client, run)
+    for row in (cited, other):
+        reviews.review(admin, row, "accept")
+    assert "doubtful" not in page(client, run)
+
+
+def words_of(client: Client, run: Run) -> str:
+    return " ".join(BeautifulSoup(page(client, run), "html.parser").get_text().split())

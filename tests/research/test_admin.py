@@ -8,11 +8,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from research import leases
 from research.admin.base import COUNTED
+from research.admin.evidence import RARE
+from research.admin.filters import SITES_SHOWN
 from research.advancing import advance
-from research.models import Evidence, JournalEntry, Round, Run, Verdict
+from research.models import Evidence, EvidenceSource, JournalEntry, Round, Run, Verdict
 from research.progress import progress
 from research.projection import Projection
 from research.services import reviews, runs
@@ -164,6 +167,41 @@ def test_a_long_list_is_counted_no_further_than_anybody_reads(admin: Client, run
     )
     listed = admin.get(reverse(EVIDENCE))
     assert "1000 or more evidence" in " ".join(listed.content.decode().split())
+
+
+def test_words_bring_the_newest_claims_that_hold_them(admin: Client, run: Run) -> None:
+    """Also where more claims hold them than are put in order here."""
+    Evidence.objects.bulk_create(
+        Evidence(
+            run=run, label=f"E{n}", position=n, round=1, relevance=0.5,
+            claim=f"Oaks grow old {'slowly' if n < COUNTED + 5 else ''} ({n}).",
+        )
+        for n in range(RARE + 1)
+    )  # fmt: skip
+    for words, newest in (("oaks slowly", COUNTED + 4), ("oaks", RARE)):
+        listed = [admin.get(reverse(EVIDENCE), {"q": words, "p": page}) for page in (1, 20)]
+        assert [each.context["cl"].result_count for each in listed] == [COUNTED, COUNTED]
+        shown = [[row.position for row in each.context["cl"].result_list] for each in listed]
+        assert shown[0] == list(range(newest, newest - 50, -1))
+        assert shown[1] == list(range(newest - COUNTED + 50, newest - COUNTED, -1))
+
+
+def test_the_newest_sites_are_offered_and_any_other_is_found(admin: Client, several: Run) -> None:
+    row = several.evidence.get(label="E1")
+    EvidenceSource.objects.bulk_create(
+        EvidenceSource(
+            evidence=row, position=n, url=f"https://s{n}.test/", domain=f"s{n}.test",
+            independence_key=f"s{n}.test", quote="x", start=0, end=1, text_sha256="",
+            fetched_at=timezone.now(),
+        )
+        for n in range(10, 10 + SITES_SHOWN + 5)
+    )  # fmt: skip
+    listed = admin.get(reverse(EVIDENCE), {"site": "s10.test"})
+    [sites] = [each for each in listed.context["cl"].filter_specs if each.title == "site"]
+    offered = [site for site, _ in sites.lookup_choices]
+    assert len(offered) == SITES_SHOWN + 1 and "s10.test" in offered and "s11.test" not in offered
+    found = admin.get(reverse(EVIDENCE), {"q": "s11.test"})
+    assert [row.label for row in found.context["cl"].result_list] == ["E1"]
 
 
 def test_the_lists_ask_the_database_as_often_whatever_they_hold(
