@@ -222,7 +222,7 @@ def test_the_frame_shows_the_newest_piece_first_and_all_of_them_on_demand(
     tops = [piece.bounding_box()["y"] for piece in pieces.all()]
     assert frame and frame["y"] <= tops[0] < tops[1]
     assert TRAINED in pieces.first.inner_text()
-    page.get_by_text("Show all").focus()
+    page.locator(".all summary").focus()
     page.keyboard.press("Enter")
     expect(pieces.last).to_be_in_viewport()
     positions = "each => getComputedStyle(each).position"
