@@ -22,6 +22,7 @@ ATTRIBUTES = {
     "h2": {"id"},
     "ol": {"start"},
     "span": {"class"},
+    "strong": {"class"},
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")
@@ -61,6 +62,7 @@ def render(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
     parser.disable(["reference", "text_join"])
     tokens = parser.parse(markdown)
     headings = tuple(_anchor_headings(tokens))
+    _mark_lead_ins(tokens)
     _link_markers(tokens, link)
     raw = parser.renderer.render(tokens, parser.options, {})
     safe = nh3.clean(
@@ -81,6 +83,16 @@ def _anchor_headings(tokens: list[Token]) -> list[Heading]:
 
 def _plain(inline: Token) -> str:
     return "".join(child.content for child in inline.children or ())
+
+
+def _mark_lead_ins(tokens: list[Token]) -> None:
+    """Bold text that ends in a colon names where a quote is from: the quote matters more."""
+    for token in tokens:
+        opening = None
+        for text, child in pairwise(token.children or ()):
+            opening = text if text.type == "strong_open" else opening
+            if opening and child.type == "strong_close" and text.content.endswith(":"):
+                opening.attrSet("class", "lead-in")
 
 
 def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> None:

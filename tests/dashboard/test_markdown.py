@@ -66,3 +66,9 @@ def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
     assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span> <sup' in html
     assert html.count('<span class="rejected">') == 1
     assert html.count('<sup class="cite rejected">') == 1
+
+
+def test_the_name_of_a_quote_s_source_is_marked_and_nothing_else_that_is_bold() -> None:
+    found = html("**Short answer.** **Eggs › `pan`:** “Low heat.” [1] **Two**: pans. [2]")
+    assert found.count('class="lead-in"') == 1
+    assert '<strong class="lead-in">Eggs' in found
