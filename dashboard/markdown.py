@@ -26,6 +26,9 @@ ATTRIBUTES = {
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")
+NARROW_SPACE = "\u202f"
+"""No line breaks at it: a marker stands beside what it is for."""
+WITH_ITS_WORD = re.compile(r"(?<=\S) $")
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")
 
 
@@ -117,7 +120,7 @@ def _split(text: Token, link: Callable[[int], Link | None], seen: set[int]) -> l
     found = [(match, link(int(match[1]))) for match in MARKER.finditer(text.content)]
     known = [(match, target) for match, target in found if target is not None]
     for place, (match, target) in enumerate(known):
-        before = text.content[position : match.start()]
+        before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
         pieces += _said(before) if _is_refused(known[place:]) else [_text(before)]
         pieces.append(_marker(int(match[1]), target, seen))
         position = match.end()

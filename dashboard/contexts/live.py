@@ -74,7 +74,7 @@ def lists(rows: RunRows) -> dict[str, list[Context]]:
         "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
         "draft": parts.drafted(rows.progress.draft),
         "aspects": parts.aspects(rows),
-        "gaps": [parts.gap(part) for part in rows.progress.gaps],
+        "gaps": parts.gaps(rows),
         "evidence": [parts.claim(row) for row in rows.evidence],
         "refused": [parts.refused(row) for row in rows.refused],
         "rounds": [parts.round_column(row, rows) for row in rows.rounds],

@@ -15,6 +15,7 @@ from dashboard.queries import RunRows
 from research.commands import WAKES, Kind, possible
 from research.engine.ledger import ANSWERING
 from research.engine.records import Status
+from research.engine.text import heading
 from research.models import (
     Evidence,
     EvidenceSource,
@@ -118,7 +119,7 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
         yield words.count(run.round, "round") if ended else at_most
     if quality.score is not None:
         yield f"score {quality.score:.1f}, goal {quality.threshold:.1f}"
-    if payload.aspects:
+    if payload.gaps or quality.score is not None:
         yield words.count(sum(gap.closed_round is None for gap in payload.gaps), "gap")
 
 
@@ -161,7 +162,7 @@ def aspects(rows: RunRows) -> list[dict[str, Any]]:
 def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
     return {
         "id": part.id,
-        "text": {"text": part.text},
+        "text": {"text": heading(part.text)},
         "standing": {
             "state": words.LEFT_OUT if part.dropped else words.aspect(part.state, part.sources),
             "claim": part.best_claim or "",
@@ -177,14 +178,20 @@ def raised_by(origin: str) -> str:
     return "you" if origin == "user" else words.place(origin)
 
 
+def gaps(rows: RunRows) -> list[dict[str, Any]]:
+    """In the order in which they were raised; at the end what is missing comes first."""
+    raised = [gap(part) for part in rows.progress.gaps]
+    return sorted(raised, key=lambda one: bool(one["closed"])) if rows.run.ended else raised
+
+
 def gap(part: GapPart) -> dict[str, Any]:
     closed = part.closed_round is not None
     earlier = "from the earlier run"
-    life = f"round {part.opened_round} to {part.closed_round}" if part.closed_round else earlier
+    life = f"closed in round {part.closed_round}" if part.closed_round else earlier
     since = f"since round {part.opened_round}" if part.opened_round else earlier
     return {
         "id": part.id,
-        "text": part.text,
+        "text": heading(part.text),
         "closed": closed,
         "critical": part.critical and not closed,
         "life": life if closed else since,
@@ -331,4 +338,4 @@ def foot(run: Run) -> list[str]:
 
 
 def analyst(name: str) -> str:
-    return "extractive analyst, no model" if name == "extractive" else name
+    return "no model, passages quoted" if name == "extractive" else name

@@ -14,6 +14,7 @@ from dashboard.markdown import MARKER
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from research import installation
 from research.engine.ledger import ANSWERING
+from research.engine.text import heading
 from research.models import Run, Thread
 from research.progress import evidence_gate
 
@@ -94,7 +95,7 @@ def deeper(run: Run) -> dict[str, Any]:
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
     rows_shown = [
-        {"tag": choice.tag, "id": choice.id_for_label, "text": text, "state": state}
+        {"tag": choice.tag, "id": choice.id_for_label, "text": heading(text), "state": state}
         for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
     ]
     return {

@@ -53,9 +53,9 @@ def test_an_unknown_sample_is_not_found(client: Client) -> None:
     assert client.post("/samples/nothing/", {"key": "k1"}).status_code == 404
 
 
-def test_the_page_says_which_analyst_and_search_are_at_work(client: Client) -> None:
+def test_the_page_says_which_model_and_search_are_at_work(client: Client) -> None:
     page = client.get("/").content
-    assert b"Analyst: " in page and b"Search: " in page
+    assert b"Model: " in page and b"Search: " in page
 
 
 def test_the_pages_hold_no_script_and_no_other_host(client: Client) -> None:
