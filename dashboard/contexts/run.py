@@ -25,7 +25,7 @@ from research.models import (
     Run,
     Unit,
 )
-from research.progress_parts import AspectPart, DraftedPart, GapPart, Progress
+from research.progress_parts import AspectPart, DraftedPart, Progress
 
 CLAIMS_FIRST = 6
 OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
@@ -49,8 +49,8 @@ ENDINGS = {
 
 def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
     """`told` are the commands that no worker has taken up yet: they count as heard."""
-    state = words.status(run.status, run.termination_reason)
     heard = goes_on(run, told)
+    state = state_of(run, told)
     can = set(possible(run.status, run.mode, run.asks))
     return {
         "id": run.public_id,
@@ -71,6 +71,12 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
         "failed": run.status == Status.FAILED,
         "created": run.created_at,
     }
+
+
+def state_of(run: Run, told: Container[str]) -> words.State:
+    if goes_on(run, told):
+        return words.GOES_ON
+    return words.status(run.status, run.termination_reason)
 
 
 def goes_on(run: Run, told: Container[str]) -> bool:
@@ -134,7 +140,7 @@ def action(rows: RunRows) -> dict[str, Any]:
     """What is being done, and since when."""
     part = rows.progress.action
     if part is None:
-        return {"text": words.status(rows.run.status).word, "since": rows.run.created_at}
+        return {"text": state_of(rows.run, rows.told).word, "since": rows.run.created_at}
     return {"text": part.text, "since": part.since}
 
 
@@ -176,31 +182,6 @@ def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
     return "you" if origin == "user" else words.place(origin)
-
-
-def gaps(rows: RunRows) -> list[dict[str, Any]]:
-    """In the order in which they were raised; at the end what is missing comes first."""
-    raised = [gap(part) for part in rows.progress.gaps]
-    return sorted(raised, key=lambda one: bool(one["closed"])) if rows.run.ended else raised
-
-
-def gap(part: GapPart) -> dict[str, Any]:
-    closed = part.closed_round is not None
-    earlier = "from the earlier run"
-    life = f"closed in round {part.closed_round}" if part.closed_round else earlier
-    since = f"since round {part.opened_round}" if part.opened_round else earlier
-    return {
-        "id": part.id,
-        "text": heading(part.text),
-        "closed": closed,
-        "critical": part.critical and not closed,
-        "life": life if closed else since,
-    }
-
-
-def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
-    still_open = sum(part.closed_round is None for part in parts)
-    return {"any": bool(parts), "open": still_open, "ended": ended}
 
 
 def evidence_count(rows: RunRows) -> dict[str, Any]:
