@@ -150,8 +150,17 @@ class KnobsForm(forms.Form):
         super().__init__(data, initial=dict(initial or {}))
         self.fields.update(knobs.fields(current().defaults))
 
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        return [(title, [self[name] for name in names]) for title, names in knobs.groups()]
+    def groups(self) -> list[tuple[str, list[tuple[forms.BoundField, str]]]]:
+        """Title and fields of each group, each field with its unit."""
+        units = knobs.units()
+        return [
+            (title, [(self[name], units[name]) for name in names])
+            for title, names in knobs.groups()
+        ]
+
+    def misset(self) -> list[forms.BoundField]:
+        """Those that were sent with a mistake; the page is long."""
+        return [field for field in self if field.errors]
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}

@@ -32,6 +32,11 @@ def groups() -> Iterator[tuple[str, list[str]]]:
         yield title, names[start:end]
 
 
+def units() -> dict[str, str]:
+    """What each knob counts in, '' where it is no amount."""
+    return {name: extra(info)["unit"] for name, info in ResearchConfig.model_fields.items()}
+
+
 def fields(config: ResearchConfig) -> dict[str, forms.Field]:
     return {
         name: _field(name, info, getattr(config, name))
@@ -40,10 +45,9 @@ def fields(config: ResearchConfig) -> dict[str, forms.Field]:
 
 
 def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
-    unit = extra(info)["unit"]
     told: dict[str, Any] = {
         "label": name.upper(),
-        "help_text": f"{info.description} ({unit})" if unit else info.description,
+        "help_text": info.description,
         "required": False,
     }
     if info.annotation is bool:

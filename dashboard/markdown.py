@@ -22,6 +22,7 @@ ATTRIBUTES = {
     "h2": {"id"},
     "ol": {"start"},
     "span": {"class"},
+    "strong": {"class"},
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")
@@ -29,6 +30,9 @@ MARKER = re.compile(r"\[(\d{1,4})\]")
 # An escaped "\[1]" is a quote's own bracket; joined into the text it would look like a marker.
 PARSER = MarkdownIt("commonmark", {"html": False}).enable("table")
 PARSER.disable(["reference", "text_join"])
+NARROW_SPACE = "\u202f"
+"""No line breaks at it: a marker stands beside what it is for."""
+WITH_ITS_WORD = re.compile(r"(?<=\S) $")
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")
 
 
@@ -61,6 +65,7 @@ def render(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
     """`link` gives where a marker leads, None where the report has no such citation."""
     tokens = PARSER.parse(markdown)
     headings = tuple(_anchor_headings(tokens))
+    _mark_lead_ins(tokens)
     _link_markers(tokens, link)
     raw = PARSER.renderer.render(tokens, PARSER.options, {})
     safe = nh3.clean(
@@ -81,6 +86,16 @@ def _anchor_headings(tokens: list[Token]) -> list[Heading]:
 
 def _plain(inline: Token) -> str:
     return "".join(child.content for child in inline.children or ())
+
+
+def _mark_lead_ins(tokens: list[Token]) -> None:
+    """Bold text that ends in a colon names where a quote is from: the quote matters more."""
+    for token in tokens:
+        opening = None
+        for text, child in pairwise(token.children or ()):
+            opening = text if text.type == "strong_open" else opening
+            if opening and child.type == "strong_close" and text.content.endswith(":"):
+                opening.attrSet("class", "lead-in")
 
 
 def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> None:
@@ -105,7 +120,7 @@ def _split(text: Token, link: Callable[[int], Link | None], seen: set[int]) -> l
     found = [(match, link(int(match[1]))) for match in MARKER.finditer(text.content)]
     known = [(match, target) for match, target in found if target is not None]
     for place, (match, target) in enumerate(known):
-        before = text.content[position : match.start()]
+        before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
         pieces += _said(before) if _is_refused(known[place:]) else [_text(before)]
         pieces.append(_marker(int(match[1]), target, seen))
         position = match.end()

@@ -93,5 +93,9 @@ def _seconds(minutes: str) -> str:
 
 
 def by_field(problems: Mapping[str, str]) -> dict[str, str]:
-    """The problems of knobs by the field that shows them."""
-    return {MINUTES if name == "max_seconds" else name: text for name, text in problems.items()}
+    """The problems of knobs by the field that shows them; of the time, which was typed in
+    minutes, in the field's own words.
+    """
+    others = {name: text for name, text in problems.items() if name != "max_seconds"}
+    too_short = {MINUTES: "Takes a number of minutes above 0."}
+    return others | (too_short if "max_seconds" in problems else {})

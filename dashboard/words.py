@@ -43,6 +43,7 @@ COLLECTION = {
     "empty": State("No files yet", "circle", "idle"),
     "ready": State("Ready", "check", "good"),
 }
+GOES_ON = State("Going on", "spinner", "busy")
 NOTHING_FOUND = State("Nothing found", "none", "idle")
 ASPECT = {
     AspectState.ANSWERED: State("Answered", "check", "good"),

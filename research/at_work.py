@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 def describe() -> list[str]:
     """One line each, as the server prints them when it starts."""
     now = installation.current()
-    return [f"Analyst     {analyst(now)}", f"Search      {search(now)}", f"Store       {store()}"]
+    return [f"Model       {analyst(now)}", f"Search      {search(now)}", f"Store       {store()}"]
 
 
 def analyst(now: Installation) -> str:
     if not now["RESEARCH_MODEL"]:
-        return "extractive (no model is configured: passages are quoted, nothing is rephrased)"
+        return "none, so passages are quoted and nothing is rephrased"
     return f"{now['RESEARCH_MODEL']} at {now.model_host}"
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 from urllib.parse import quote as percent_encode
 
 from dashboard import words
-from dashboard.contexts.run import head, support
+from dashboard.contexts.run import head, says_itself, support
 from dashboard.queries import CitationRows
 from research.models import EvidenceSource
 
 PAGE_BLOCKS = 40
 PANEL_BLOCKS = 6
+COMPARED = {
+    "numbers": "number_differs",
+    "names": "name_differs",
+    "negations": "negation_differs",
+}
 
 
 def citation(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str, Any]:
@@ -50,20 +55,26 @@ def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
 
 
 def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[str, Any]:
-    """The quotes are looked up again in the stored copy; the rest was checked when read."""
+    """The quotes are looked up again in the stored copy; the rest was checked when read.
+
+    `shown` is whether the copy's highlighted quote says the claim.
+    """
     evidence = quotes[0].evidence
     flags = set(evidence.uncertainty)
     keys = support(evidence.quotes.all())
     checks = [
         word_for_word(quotes, rows),
-        compared("numbers", "number_differs" in flags),
-        compared("names", "name_differs" in flags),
-        compared("negations", "negation_differs" in flags),
+        *compared(flags),
         words.State(f"meaning: {words.NOT_JUDGED}", "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
     checks += [words.VERDICT[said]] if said else []
-    return {"text": evidence.claim, "checks": checks, "support": f"Rests on {keys}."}
+    return {
+        "text": evidence.claim,
+        "shown": rows.page is not None and says_itself(evidence.claim, quotes),
+        "checks": checks,
+        "support": f"Rests on {keys}.",
+    }
 
 
 def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words.State:
@@ -74,10 +85,19 @@ def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words
     return words.State("quote not in the stored copy", "cross", "bad")
 
 
-def compared(what: str, differs: bool) -> words.State:
-    if differs:
-        return words.State(f"{what} differ from the claim", "cross", "bad")
-    return words.State(f"{what} match the claim", "check", "good")
+def compared(flags: Container[str]) -> Iterator[words.State]:
+    """What code compares a claim with its quote by: what agrees in one, each difference alone."""
+    same = [what for what, flag in COMPARED.items() if flag not in flags]
+    if same:
+        yield words.State(f"{_listed(same)} match", "check", "good")
+    for what in COMPARED:
+        if what not in same:
+            yield words.State(f"{what} differ", "cross", "bad")
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def live_link(row: EvidenceSource) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.urls import reverse
 
+from dashboard.contexts import gaps as missing
 from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
 from dashboard.contexts.heard import heard
@@ -49,7 +50,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "desk-key": {"key": parts.desk_key(rows.run, run)},
         "report": parts.outcome(rows, report(rows)),
         "aspects-none": {"ended": ended},
-        "gaps-title": parts.gaps_title(rows.progress.gaps, ended=ended),
+        "gaps-title": missing.gaps_title(rows.progress.gaps, ended=ended),
         "evidence-count": parts.evidence_count(rows),
         "evidence-none": {"ended": ended},
         "evidence-more": parts.evidence_more(rows),
@@ -75,7 +76,7 @@ def lists(rows: RunRows) -> dict[str, list[Context]]:
         "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
         "draft": parts.drafted(rows.progress.draft),
         "aspects": parts.aspects(rows),
-        "gaps": [parts.gap(part) for part in rows.progress.gaps],
+        "gaps": missing.gaps(rows),
         "evidence": [parts.claim(row) for row in rows.newest],
         "refused": [parts.refused(row) for row in rows.refused],
         "rounds": [parts.round_column(row, rows) for row in rows.rounds],

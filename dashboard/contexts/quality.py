@@ -129,9 +129,12 @@ def _meter(part: BudgetPart) -> Iterator[dict[str, Any]]:
     """Only what was used; a price that nobody knows is said in the foot."""
     if not part.used:
         return
-    text = _amount(part, part.used)
-    if part.limit is not None:
-        text = f"{text} of {_amount(part, part.limit)}"
+    if part.limit is None:
+        text = _amount(part, part.used)
+    elif part.name in words.METER:
+        text = f"{part.used:,.0f} of {_amount(part, part.limit)}"
+    else:
+        text = f"{_amount(part, part.used)} of {_amount(part, part.limit)}"
     yield {"text": text, "used": part.used, "limit": part.limit}
 
 

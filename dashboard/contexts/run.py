@@ -15,6 +15,7 @@ from dashboard.run_rows import RunRows
 from research.commands import WAKES, Kind, possible
 from research.engine.ledger import ANSWERING
 from research.engine.records import Status
+from research.engine.text import heading
 from research.models import (
     Evidence,
     EvidenceSource,
@@ -24,7 +25,7 @@ from research.models import (
     Run,
     Unit,
 )
-from research.progress_parts import AspectPart, DraftedPart, GapPart, Progress
+from research.progress_parts import AspectPart, DraftedPart, Progress
 
 LONG, LONGEST = 170, 290
 """Characters from which a verdict is set smaller, so that it keeps to the room it has."""
@@ -50,8 +51,8 @@ ENDINGS = {
 
 def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
     """`told` are the commands that no worker has taken up yet: they count as heard."""
-    state = words.status(run.status, run.termination_reason)
     heard = goes_on(run, told)
+    state = state_of(run, told)
     can = set(possible(run.status, run.mode, run.asks))
     return {
         "id": run.public_id,
@@ -72,6 +73,12 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
         "failed": run.status == Status.FAILED,
         "created": run.created_at,
     }
+
+
+def state_of(run: Run, told: Container[str]) -> words.State:
+    if goes_on(run, told):
+        return words.GOES_ON
+    return words.status(run.status, run.termination_reason)
 
 
 def goes_on(run: Run, told: Container[str]) -> bool:
@@ -125,7 +132,7 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
         yield words.count(run.round, "round") if ended else at_most
     if quality.score is not None:
         yield f"score {quality.score:.1f}, goal {quality.threshold:.1f}"
-    if payload.aspects:
+    if payload.gaps or quality.score is not None:
         yield words.count(sum(gap.closed_round is None for gap in payload.gaps), "gap")
 
 
@@ -140,7 +147,7 @@ def action(rows: RunRows) -> dict[str, Any]:
     """What is being done, and since when."""
     part = rows.progress.action
     if part is None:
-        return {"text": words.status(rows.run.status).word, "since": rows.run.created_at}
+        return {"text": state_of(rows.run, rows.told).word, "since": rows.run.created_at}
     return {"text": part.text, "since": part.since}
 
 
@@ -168,7 +175,7 @@ def aspects(rows: RunRows) -> list[dict[str, Any]]:
 def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
     return {
         "id": part.id,
-        "text": {"text": part.text},
+        "text": {"text": heading(part.text)},
         "standing": {
             "state": words.LEFT_OUT if part.dropped else words.aspect(part.state, part.sources),
             "claim": part.best_claim or "",
@@ -182,25 +189,6 @@ def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
     return "you" if origin == "user" else words.place(origin)
-
-
-def gap(part: GapPart) -> dict[str, Any]:
-    closed = part.closed_round is not None
-    earlier = "from the earlier run"
-    life = f"round {part.opened_round} to {part.closed_round}" if part.closed_round else earlier
-    since = f"since round {part.opened_round}" if part.opened_round else earlier
-    return {
-        "id": part.id,
-        "text": part.text,
-        "closed": closed,
-        "critical": part.critical and not closed,
-        "life": life if closed else since,
-    }
-
-
-def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
-    still_open = sum(part.closed_round is None for part in parts)
-    return {"any": bool(parts), "open": still_open, "ended": ended}
 
 
 def evidence_count(rows: RunRows) -> dict[str, Any]:
@@ -339,4 +327,4 @@ def foot(run: Run) -> list[str]:
 
 
 def analyst(name: str) -> str:
-    return "extractive analyst, no model" if name == "extractive" else name
+    return "no model, passages quoted" if name == "extractive" else name

@@ -15,6 +15,7 @@ from dashboard.run_rows import RunRows
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from research import installation
 from research.engine.ledger import ANSWERING
+from research.engine.text import heading
 from research.models import Run, Thread
 from research.progress import evidence_gate
 
@@ -113,7 +114,7 @@ def deeper(rows: RunRows) -> dict[str, Any]:
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
     rows_shown = [
-        {"tag": choice.tag, "id": choice.id_for_label, "text": text, "state": state}
+        {"tag": choice.tag, "id": choice.id_for_label, "text": heading(text), "state": state}
         for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
     ]
     return {

@@ -79,7 +79,7 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     return {
         "page": "ask",
         "at_work": [
-            f"Analyst: {at_work.analyst(now)}",
+            f"Model: {at_work.analyst(now)}",
             f"Search: {sources.at_work(now, form.collections)}",
         ],
         "samples": [

@@ -118,7 +118,9 @@ def delete(request: HttpRequest, public_id: str) -> HttpResponse:
         documents.delete(request.user, collection)
         messages.info(request, f"{collection.name} was deleted.")
         return redirect("collections")
-    return render(request, "dashboard/collection_delete.html", {"collection": context})
+    return render(
+        request, "dashboard/collection_delete.html", {"collection": context, "page": "documents"}
+    )
 
 
 def _made(request: HttpRequest) -> HttpResponse:

@@ -29,7 +29,7 @@ def show_settings(request: HttpRequest) -> HttpResponse:
         try:
             change(request.user, form.changes())
         except ServiceError as error:
-            form.add_error(None, str(error))
+            form.add_error(error.about or None, str(error))
         else:
             if "try" in request.POST:
                 return _tried(request)

@@ -26,6 +26,7 @@ from research.progress import evidence_gate
 from research.services import ServiceError, reviews
 
 RARE = 20_000
+NONE = "none"
 CONTEXT = 400
 """Characters of the stored page that are shown on each side of a quote."""
 
@@ -80,7 +81,7 @@ class JudgingForm(ActionForm):
 
 @admin.register(Evidence)
 class EvidenceAdmin(ReadOnlyAdmin):
-    list_display = ("label", "claim", "site", "run", "sources", "disputed", "review")
+    list_display = ("label", "claim", "review", "site", "sources", "disputed", "run")
     list_display_links = ("label", "claim")
     list_filter = (ReviewFilter, InRun, SiteFilter, ConfidenceFilter, DisputedFilter, "key")
     list_select_related = ("run",)
@@ -134,14 +135,14 @@ class EvidenceAdmin(ReadOnlyAdmin):
             ACTION_CHECKBOX_NAME, evidence.pk, evidence,
         )  # fmt: skip
 
-    @admin.display(description="sub-question", empty_value="none")
-    def answers(self, evidence: Evidence) -> str | None:
+    @admin.display(description="sub-question")
+    def answers(self, evidence: Evidence) -> str:
         asked = evidence.run.aspects.filter(label=evidence.aspect_label).first()
-        return asked and f"{asked.label}: {asked.text}"
+        return f"{asked.label}: {asked.text}" if asked else NONE
 
-    @admin.display(description="caveats", empty_value="none")
-    def caveats(self, evidence: Evidence) -> str | None:
-        return ", ".join(flag.replace("_", " ") for flag in evidence.uncertainty) or None
+    @admin.display(description="caveats")
+    def caveats(self, evidence: Evidence) -> str:
+        return ", ".join(flag.replace("_", " ") for flag in evidence.uncertainty) or NONE
 
     @admin.display(description="site")
     def site(self, evidence: Evidence) -> str:
@@ -151,14 +152,14 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def sources(self, evidence: Evidence) -> int:
         return len({quote.independence_key for quote in evidence.quotes.all()})
 
-    @admin.display(description="disagrees with", empty_value="none")
-    def disputed(self, evidence: Evidence) -> str | None:
-        return ", ".join(evidence.contradicts) or None
+    @admin.display(description="disagrees with")
+    def disputed(self, evidence: Evidence) -> str:
+        return ", ".join(evidence.contradicts) or NONE
 
-    @admin.display(description="review", empty_value="unreviewed")
-    def review(self, evidence: Any) -> str | None:
+    @admin.display(description="review")
+    def review(self, evidence: Any) -> str:
         said = evidence.last_verdict
-        return Verdict.Kind(said).label if said else None
+        return Verdict.Kind(said).label if said else "unreviewed"
 
     @admin.action(description="Accept the selected evidence", permissions=("view",))
     def accept(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:

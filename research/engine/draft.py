@@ -26,9 +26,13 @@ class Statement:
     lead_in: str = ""
 
     @property
+    def body(self) -> str:
+        """What it says, without the name of a quotation's source."""
+        return self.text.removeprefix(self.lead_in)
+
+    @property
     def words(self) -> int:
-        """How many words it says, without the name of a quotation's source."""
-        return words_in(self.text.removeprefix(self.lead_in))
+        return words_in(self.body)
 
 
 @dataclass(frozen=True)

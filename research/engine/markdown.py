@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from research.engine.draft import Draft, Section, Statement
+from research.engine.grouping import Group, grouped
 from research.engine.labels import Labels, labels
 from research.engine.ledger import ANSWERING, Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
-from research.engine.text import unique
+from research.engine.text import heading, unique
 
 LEAST_PASSAGES = 3
 
@@ -61,7 +62,7 @@ def render(
     marks = _Markers(ledger)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
-    short = " ".join(_sentence(statement, marks) for statement in draft.short_answer)
+    short = " ".join(group.inline() for group in _said(draft.short_answer, marks))
     opening = f"{draft.opening} " if draft.opening else ""
     sections = (_section(ledger, section, marks) for section in draft.sections)
     parts = [
@@ -85,16 +86,25 @@ def _own_words(text: str) -> str:
     return _BRACKETED.sub(r"\\[\1\\]", text)
 
 
-def _sentence(statement: Statement, marks: _Markers) -> str:
-    return f"{_own_words(statement.text)} {marks.of(statement.evidence)}".strip()
+def _said(statements: Iterable[Statement], marks: _Markers) -> list[Group]:
+    """Statements with their markers, quotes behind their lead-ins."""
+    return grouped(
+        (each.lead_in, f"{_own_words(each.body)} {marks.of(each.evidence)}".strip())
+        for each in statements
+    )
 
 
 def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
-    gap = "\n\n" if quoted else " "
-    body = gap.join(_sentence(statement, marks) for statement in section.statements)
-    return f"## {aspect.text}\n\n*{_standing(ledger, aspect, section, marks.words)}*\n\n{body}"
+    groups = _said(section.statements, marks)
+    body = (
+        "\n\n".join(group.paragraph() for group in groups)
+        if quoted
+        else " ".join(group.inline() for group in groups)
+    )
+    standing = _standing(ledger, aspect, section, marks.words)
+    return f"## {heading(aspect.text)}\n\n*{standing}*\n\n{body}"
 
 
 def _table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
@@ -104,8 +114,8 @@ def _table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
     for section in sections:
         records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
         sites = unique(source.domain for record in records for source in record.sources)
-        said = " ".join(_sentence(statement, marks) for statement in section.statements)
-        cells = (ledger.aspects[section.aspect_id].text, said, ", ".join(sites))
+        said = " ".join(group.inline() for group in _said(section.statements, marks))
+        cells = (heading(ledger.aspects[section.aspect_id].text), said, ", ".join(sites))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
     return "\n".join(rows) if len(rows) > 2 else ""
 
@@ -127,7 +137,8 @@ def _standing(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -
     keys = {key for record in cited for key in record.keys}
     if len(keys) > 1:
         return f"◐ {words['each_alone'].format(n=len(keys))}"
-    return f"○ {words['preliminary']}"
+    known = len(ledger.keys_of(aspect.id) | keys)
+    return f"○ {words['one_of'].format(n=known) if known > 1 else words['preliminary']}"
 
 
 def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) -> str:
@@ -144,8 +155,9 @@ def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) 
     words = marks.words
     where = words.count("document", len(pages)) if local else words.count("site", len(sites))
     newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
+    answered = words["answered"].format(n=ledger.answered(), all=len(ledger.aspects))
     facts = [
-        words["answered"].format(n=ledger.answered(), all=len(ledger.aspects)),
+        "" if answered in ended else answered,
         words["from"].format(quotes=words.count("quote", quotes), where=where),
         words["newest"].format(date=newest[:10]) if newest else "",
         words["one_page"] if _is_from_one(marks, pages) else "",
@@ -186,14 +198,14 @@ def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
     missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING and a.id not in shown]
     if not missing:
         return ""
-    lines = [f"- {aspect.text}" for aspect in missing]
+    lines = [f"- {heading(aspect.text)}" for aspect in missing]
     queries = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
 
 
 def _dropped(ledger: Ledger, words: Labels) -> str:
-    lines = [f"- {aspect.text}" for aspect in ledger.dropped.values()]
+    lines = [f"- {heading(aspect.text)}" for aspect in ledger.dropped.values()]
     return f"## {words['dropped']}\n\n" + "\n".join(lines) if lines else ""
 
 

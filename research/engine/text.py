@@ -27,6 +27,16 @@ _MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _STEMMER = snowballstemmer.stemmer("english")
 
 
+def heading(text: str) -> str:
+    """A text as it stands at the head of its own: with a capital, where its first word is in
+    small letters alone. Identifiers ("pg_dump", "utf8", "iPhone") and "-Wall" stay as written.
+    """
+    first = text.partition(" ")[0].rstrip("?:,;.!")
+    plain = first.replace("-", "").replace("'", "").replace("’", "")
+    is_word = plain.isalpha() and first.islower() and first[0].isalpha()
+    return text[0].title() + text[1:] if is_word else text
+
+
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """The stem of a lower-case word; words with digits or outside ASCII stay as they are."""

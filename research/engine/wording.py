@@ -40,7 +40,7 @@ _SENTENCES = {
     StopReason.USER_STOPPED: "Stopped when you asked: {answered}.",
     StopReason.MAX_ROUNDS: "Stopped after {rounds}, the most for a question like this: {answered}.",
     StopReason.NOTHING_FOUND: "Found nothing that answers this. {tried}.",
-    StopReason.QUALITY_MET: "Stopped: {enough}{answered}{by}.",
+    StopReason.QUALITY_MET: "Stopped{enough}: {answered}{by}.",
     StopReason.NO_GAPS: "Stopped: {answered}{by}, and nothing more is missing.",
     StopReason.STUCK: "Stopped: {stuck}. {Answered}.",
     StopReason.NO_NOVELTY: "Stopped: {last}. {Answered}.",
@@ -57,7 +57,7 @@ def stopped(reason: StopReason, ledger: Ledger, config: ResearchConfig) -> str:
     else:
         sentence = _SENTENCES[reason].format(
             answered=answered,
-            enough=_enough(ledger, config),
+            enough=" as good enough" if ledger.open_aspects() else "",
             Answered=answered[:1].upper() + answered[1:],
             by=_corroborated(ledger),
             last=_last_round(ledger),
@@ -113,19 +113,9 @@ def _answered(ledger: Ledger) -> str:
     total, answered = len(ledger.aspects), ledger.answered()
     if total == 1:
         return "the question is answered" if answered else "the question is still open"
-    return (
-        f"all {total} sub-questions answered"
-        if answered == total
-        else f"{answered} of {total} answered"
-    )
-
-
-def _enough(ledger: Ledger, config: ResearchConfig) -> str:
-    """Why questions may stay open although the quality is met."""
-    if not ledger.open_aspects() or not ledger.rounds:
-        return ""
-    score, threshold = ledger.round.score or 0.0, config.adaptive_quality_threshold
-    return f"the score of {score:.1f} reached the {threshold:g} asked for; "
+    if answered < total:
+        return f"{answered} of {total} answered"
+    return f"{'both' if total == 2 else f'all {total}'} sub-questions answered"
 
 
 def _corroborated(ledger: Ledger) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery
+from django.utils.text import Truncator
 
 from research.engine.records import AspectState, SourceStatus
 from research.engine.tools import SourceKind
@@ -35,7 +36,7 @@ class Aspect(EngineRow):
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="aspect_key"),)
 
     def __str__(self) -> str:
-        return f"{self.label} {self.text[:80]}"
+        return f"{self.label} {Truncator(self.text).chars(80)}"
 
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):
@@ -95,7 +96,7 @@ class Evidence(EngineRow):
         )
 
     def __str__(self) -> str:
-        return f"{self.label} {self.claim[:80]}"
+        return f"{self.label} {Truncator(self.claim).chars(80)}"
 
 
 class EvidenceSource(EngineRow):
@@ -124,7 +125,7 @@ class EvidenceSource(EngineRow):
         constraints = (models.UniqueConstraint(fields=("evidence", "position"), name="quote_key"),)
 
     def __str__(self) -> str:
-        return f"“{self.quote[:80]}” ({self.domain})"
+        return f"“{Truncator(self.quote).chars(80)}” ({self.domain})"
 
 
 class Source(EngineRow):
@@ -177,7 +178,7 @@ class Gap(EngineRow):
         constraints = (models.UniqueConstraint(fields=("run", "label"), name="gap_key"),)
 
     def __str__(self) -> str:
-        return f"{self.label} {self.text[:80]}"
+        return f"{self.label} {Truncator(self.text).chars(80)}"
 
 
 class RefusedQuote(EngineRow):
@@ -204,4 +205,4 @@ class RefusedQuote(EngineRow):
         )
 
     def __str__(self) -> str:
-        return f"{self.claim[:80]}: {self.reason}"
+        return f"{Truncator(self.claim).chars(80)}: {self.reason}"

@@ -46,7 +46,7 @@ def _check(wanted: Mapping[str, str]) -> None:
     for name in ADDRESSES:
         parts = urlsplit(wanted.get(name, ""))
         if wanted.get(name) and (parts.scheme not in {"http", "https"} or not parts.hostname):
-            raise ServiceError("An address looks like http://localhost:11434/v1.")
+            raise ServiceError("An address looks like http://localhost:11434/v1.", about=name)
     if wanted.get("MODEL_PROFILE", "standard") not in ("", *PROFILES):
         raise ServiceError("The profile is standard or small.")
     _check_search(wanted.get("SEARCH_PROVIDER", ""))
@@ -58,7 +58,10 @@ def _check_search(names: str) -> None:
     known = (*PROVIDERS, *OWN_SEARCHES)
     for name in filter(None, (part.strip() for part in names.split(","))):
         if name not in known:
-            raise ServiceError(f"There is no search called {name}; known are {', '.join(known)}.")
+            raise ServiceError(
+                f"There is no search called {name}; known are {', '.join(known)}.",
+                about="SEARCH_PROVIDER",
+            )
 
 
 def _moves(wanted: Mapping[str, str]) -> bool:

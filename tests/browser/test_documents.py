@@ -64,7 +64,7 @@ def test_the_pages_of_documents_in_every_state(
     page.goto("/documents/")
     check(page)
     make_collection(page, files, "lease.md", "broken.pdf", "b.xlsx")
-    expect(page.get_by_role("alert")).to_contain_text("b.xlsx: only html")
+    expect(page.get_by_role("alert")).to_contain_text("b.xlsx: only HTML")
     expect(page.locator(".collection-state")).to_contain_text("1 could not be read")
     for details in page.locator("main details").all():
         details.evaluate("one => { one.open = true }")
@@ -109,7 +109,7 @@ def test_nothing_stands_beyond_the_edge(
 def test_it_all_works_without_javascript(server: Server, open_page: Open, files: Path) -> None:
     page = open_page(server, java_script_enabled=False)
     make_collection(page, files, "lease.md", "b.xlsx")
-    expect(page.get_by_role("alert")).to_contain_text("b.xlsx: only html")
+    expect(page.get_by_role("alert")).to_contain_text("b.xlsx: only HTML")
     for _ in range(50):
         if "1 document" in page.locator(".collection-state").inner_text():
             break

@@ -97,7 +97,7 @@ def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> 
     ask(page, CHAINED)
     reported(page)
     expect(page.locator(".report")).not_to_contain_text(TRAINED)
-    page.get_by_text("Dig deeper on 1 open question").click()
+    page.get_by_text("Dig deeper on 1 sub-question").click()
     boxes = page.locator(".further input[type=checkbox]")
     assert [box.is_checked() for box in boxes.all()] == [False, True]
     check(page)

@@ -53,9 +53,9 @@ def test_an_unknown_sample_is_not_found(client: Client) -> None:
     assert client.post("/samples/nothing/", {"key": "k1"}).status_code == 404
 
 
-def test_the_page_says_which_analyst_and_search_are_at_work(client: Client) -> None:
+def test_the_page_says_which_model_and_search_are_at_work(client: Client) -> None:
     page = client.get("/").content
-    assert b"Analyst: " in page and b"Search: " in page
+    assert b"Model: " in page and b"Search: " in page
 
 
 def test_the_pages_hold_no_script_and_no_other_host(client: Client) -> None:
@@ -121,6 +121,7 @@ def test_a_knob_out_of_range_is_told_beside_it_and_nothing_is_lost(client: Clien
     page = answer.content.decode()
     assert answer.status_code == 422 and not Run.objects.exists()
     assert "Takes 20 or less" in page and "Why oaks?" in page and 'value="90"' in page
+    assert '<a href="#id_adaptive_max_depth">ADAPTIVE_MAX_DEPTH</a>.' in page
 
 
 def test_knobs_that_contradict_each_other_are_told(client: Client) -> None:

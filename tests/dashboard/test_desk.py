@@ -47,6 +47,24 @@ def test_a_citation_beside_the_report_is_only_the_panel(client: Client, admin: U
     headers = {"HX-Request": "true", "HX-Target": "citation-panel"}
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers).content.decode()
     assert "<mark" in html and "<html" not in html
+    assert "Oaks grow old (1)." in html, "the claim is in other words than its quote"
+
+
+def test_a_claim_that_the_highlighted_quote_says_is_not_said_twice(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1)
+    evidence.claim = evidence.quotes.get().quote
+    evidence.uncertainty = ["name_differs"]
+    evidence.save()
+    add_report(run, "About 600 years. [1]")
+    address = f"/runs/{run.public_id}/citations/1/"
+    panel = {"HX-Request": "true", "HX-Target": "citation-panel"}
+    assert client.get(address, headers=panel).content.decode().count(evidence.claim) == 1
+    html = client.get(address).content.decode()
+    assert html.count(evidence.claim) == 2
+    assert "numbers and negations match" in html and "names differ" in html
 
 
 def test_a_verdict_on_a_citation_is_kept(client: Client, admin: User) -> None:

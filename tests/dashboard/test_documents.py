@@ -81,7 +81,7 @@ def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
     assert answer.redirect_chain == [(url(made), 302)]
     shown = said(answer.content)
     assert "2 files added." in shown and "1 file was not taken" in shown
-    assert "budget.xlsx : only html, Markdown" in shown
+    assert "budget.xlsx : only HTML, Markdown" in shown
     assert "budget.xlsx" not in text(client, url(made))
     assert [row.name for row in made.files.all()] == ["granary.txt", "lease.md"]
     assert not made.is_shared

@@ -83,9 +83,10 @@ def test_what_the_environment_sets_is_shown_and_not_changed(
     assert current()["RESEARCH_MODEL"] == "given"
 
 
-def test_a_bad_address_is_told_beside_the_form(client: Client, server: ModelServer) -> None:
+def test_a_bad_address_is_told_beside_its_field(client: Client, server: ModelServer) -> None:
     page = client.post("/installation/", {"OPENAI_BASE_URL": "nonsense"})
-    assert page.status_code == 422 and b"An address looks like" in page.content
+    assert page.status_code == 422
+    assert b'id="id_OPENAI_BASE_URL_error">An address looks like' in page.content
 
 
 def test_settings_are_for_admins(db: None) -> None:

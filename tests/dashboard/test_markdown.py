@@ -63,6 +63,18 @@ def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
     """F4: only that one, also where it has other markers beside it."""
     links = {1: Link("/1"), 2: Link("/2", rejected=True), 3: Link("/3")}
     html = render("One is so. Two is <so>. [1][2] Three is so. [3]", links.get).html
-    assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span> <sup' in html
+    assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span>\u202f<sup' in html
     assert html.count('<span class="rejected">') == 1
     assert html.count('<sup class="cite rejected">') == 1
+
+
+def test_the_name_of_a_quote_s_source_is_marked_and_nothing_else_that_is_bold() -> None:
+    found = html("**Short answer.** **Eggs › `pan`:** “Low heat.” [1] **Two**: pans. [2]")
+    assert found.count('class="lead-in"') == 1
+    assert '<strong class="lead-in">Eggs' in found
+
+
+def test_no_line_ends_between_a_statement_and_its_marker() -> None:
+    assert "One.\u202f<sup" in html("One. [1]") and "</sup> Two.\u202f<sup" in html(
+        "One. [1] Two. [2]"
+    )

@@ -125,6 +125,7 @@ def test_an_answer_counts_as_heard_before_a_worker_takes_it(client: Client, admi
     client.post(f"/runs/{run.public_id}/approve/", {"line-1": "How old?"})
     html = page(client, run)
     assert "It goes on in a moment" in html and "The plan</h2>" not in html
+    assert "Plan waits for you" not in html
 
 
 def test_what_cannot_be_done_now_is_said_on_the_page(client: Client, admin: User) -> None:
@@ -139,7 +140,32 @@ def test_a_form_with_a_mistake_is_shown_again(client: Client, admin: User, actio
     answer = client.post(f"/runs/{run.public_id}/{action}/", {"line-1": "", "comment": ""})
     assert answer.status_code == 422
     assert b'class="problem"' in answer.content
+    assert (b'class="send-back" open' in answer.content) == (action == "send-back")
     assert not Command.objects.exists()
+
+
+def test_what_is_missing_at_the_end_stands_before_what_was_closed(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1)
+    add_evidence(run, 2)
+    run.gaps.filter(label="G1").update(closed_round=2)
+    run.gaps.filter(label="G2").update(text="felling of oaks")
+    html = page(client, run)
+    assert "closed in round 2" in html
+    assert html.index("Felling of oaks") < html.index("Gap 1")
+
+
+def test_no_gaps_are_counted_before_anything_was_judged(client: Client, admin: User) -> None:
+    run = make_run(admin, round=1)
+    run.aspects.create(label="A1", position=1, text="How old?", round=1, state="open")
+    assert " gaps" not in page(client, run)
+
+
+def test_a_meter_names_its_unit_once(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed", usage={"searches": 8}, config={"max_searches": 60})
+    assert "8 of 60 searches" in page(client, run)
 
 
 def test_a_report_is_shown_with_links_to_its_citations(client: Client, admin: User) -> None:

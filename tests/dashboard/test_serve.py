@@ -73,7 +73,7 @@ def link_in(lines: list[str]) -> str:
 
 def test_it_prints_a_link_that_works_until_the_next_start(tmp_path: Path, port: int) -> None:
     with serving(tmp_path, port) as (_, lines):
-        assert [line.split()[0] for line in lines[1:]] == ["Analyst", "Search", "Store"]
+        assert [line.split()[0] for line in lines[1:]] == ["Model", "Search", "Store"]
         older = link_in(lines)
         assert older.startswith(f"http://127.0.0.1:{port}/sign-in/")
     with serving(tmp_path, port) as (_, lines):

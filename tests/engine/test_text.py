@@ -1,6 +1,7 @@
 import pytest
 
 from research.engine.text import (
+    heading,
     stem,
     term_set,
     terms,
@@ -43,3 +44,22 @@ def test_cjk_runs_are_compared_by_pairs() -> None:
 def test_words_are_counted_and_duplicates_folded() -> None:
     assert words_in("Two words, os.path too") == 4
     assert unique(["A  b", "a B", "c"]) == ["A  b", "c"]
+
+
+@pytest.mark.parametrize(
+    "written, shown",
+    [
+        ("lattice-based signatures", "Lattice-based signatures"),
+        ("what's new?", "What's new?"),
+        ("über den Wolken", "Über den Wolken"),
+        ("pg_dump and its options", "pg_dump and its options"),
+        ("iPhone sales", "iPhone sales"),
+        ("utf8 text", "utf8 text"),
+        ("os.path joins", "os.path joins"),
+        ("-Wall", "-Wall"),
+        ("索引とは何か", "索引とは何か"),
+        ("", ""),
+    ],
+)
+def test_a_heading_opens_with_a_capital_where_a_plain_word_does(written: str, shown: str) -> None:
+    assert heading(written) == shown

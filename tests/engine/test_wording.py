@@ -57,14 +57,14 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.BUDGET_TOKENS,
             {},
             [YES, YES],
-            "Stopped at the limit of 400,000 tokens: all 2 sub-questions answered.",
+            "Stopped at the limit of 400,000 tokens: both sub-questions answered.",
         ),
         (
             StopReason.MAX_ROUNDS,
             {},
             [YES, YES],
             "Stopped after 2 rounds, the most for a question like this: "
-            "all 2 sub-questions answered.",
+            "both sub-questions answered.",
         ),
         (
             StopReason.NOTHING_FOUND,
@@ -76,7 +76,14 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.QUALITY_MET,
             {},
             [YES, AspectState.ONE_SOURCE],
-            "Stopped: all 2 sub-questions answered, 1 by two or more sources.",
+            "Stopped: both sub-questions answered, 1 by two or more sources.",
+        ),
+        (
+            StopReason.QUALITY_MET,
+            {},
+            [YES, YES, NO],
+            "Stopped as good enough: 2 of 3 answered, 2 by two or more sources. "
+            "1 question stays open.",
         ),
         (
             StopReason.NO_NOVELTY,
@@ -102,7 +109,7 @@ def test_why_it_stopped_is_said_in_plain_words(
 def test_being_stuck_after_two_empty_rounds_says_so() -> None:
     made = known(YES, YES, novelty=0.0)
     assert wording.stopped(StopReason.STUCK, made, ResearchConfig()) == (
-        "Stopped: two rounds in a row brought nothing new. All 2 sub-questions answered."
+        "Stopped: two rounds in a row brought nothing new. Both sub-questions answered."
     )
 
 

@@ -69,7 +69,7 @@ def test_each_refused_file_is_named_with_its_reason_and_the_rest_is_kept(
     told = reasons(done)
     assert done.added == ("good.md",) and kept(state, mill) == ["good.md"]
     assert told["copy.md"] == "its content is here already, as good.md"
-    assert "only html, Markdown, text, PDF and Word" in told["budget.xlsx"]
+    assert "only HTML, Markdown, text, PDF and Word" in told["budget.xlsx"]
     assert "archive is not unpacked" in told["all.zip"]
     assert "save it as docx" in told["old.doc"]
     assert told["empty.txt"] == "the file is empty"

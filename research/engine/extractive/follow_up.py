@@ -76,5 +76,11 @@ def _self_standing(question: str, said: str) -> str:
     if not missing:
         return said
     mark = said[-1] if said[-1:] in {"?", "!", "."} else ""
-    about = ", ".join(missing) if named else " ".join(missing).rstrip("?!. ")
+    about = ", ".join(missing) if named else _from_to(question.split(), missing)
     return f"{said.removesuffix(mark)} ({about}){mark}"
+
+
+def _from_to(words: list[str], missing: list[str]) -> str:
+    """The words between the first and the last that are missing, so that they read as written."""
+    last = len(words) - words[::-1].index(missing[-1])
+    return " ".join(words[words.index(missing[0]) : last]).rstrip("?!. ")

@@ -1,8 +1,11 @@
 from dataclasses import replace
 
+from research.engine.draft import Draft, Section
 from research.engine.extractive.drafting import draft, is_step, lead_in, statement
 from research.engine.extractive.reading import read_pages
 from research.engine.ledger import Ledger
+from research.engine.markdown import render
+from research.engine.records import Source
 from research.engine.tasks.passages import _finding
 from research.engine.tools import Page
 from tests.engine.scripted import ledger, page
@@ -26,12 +29,17 @@ OTHER = page(
     "3. Bake the eggs and scramble them from time to time.",
     "Scrambled eggs, baked",
 )
+STORMS = (
+    page("https://a.example/", "Storms put out the lamps of lighthouses on every coast. " * 3),
+    page("https://b.example/", "The lamps of lighthouses go out when storms are heavy at night."),
+)
 
 
 def read_into(question: str, *pages: Page) -> Ledger:
     made, _ = ledger(question)
     for each in pages:
         made.pages[each.url] = each
+        made.sources[each.url] = Source(each.url, each.title, each.url, 1)
     for scored in read_pages(pages, list(made.aspects.values()), 5):
         made.book.add(_finding(scored), 1)
     made.refresh_aspects()
@@ -67,11 +75,7 @@ def test_a_lead_in_says_title_and_section_once() -> None:
 
 
 def test_two_sources_are_shown_where_there_are_two() -> None:
-    one = page("https://a.example/", "Storms put out the lamps of lighthouses on every coast. " * 3)
-    two = page(
-        "https://b.example/", "The lamps of lighthouses go out when storms are heavy at night."
-    )
-    made = read_into("Why do storms put out the lamps of lighthouses?", one, two)
+    made = read_into("Why do storms put out the lamps of lighthouses?", *STORMS)
     shown = {
         made.book.records[i].sources[0].domain
         for s in draft(made).sections[0].statements
@@ -110,3 +114,17 @@ def test_only_the_head_of_a_list_item_is_a_step() -> None:
     text = "Text.\n1. Beat it.\n- Stir it. Go on."
     assert is_step(text, text.index("Beat")) and is_step(text, text.index("Stir"))
     assert not is_step(text, text.index("Go")) and not is_step(text, 0)
+
+
+def test_a_section_of_one_source_tells_of_the_others_that_were_found() -> None:
+    made = read_into("Why do storms put out the lamps of lighthouses?", *STORMS)
+    quoted = [record for record in made.evidence if record.keys == {"a.example"}][:1]
+    assert quoted and len(made.keys_of("A1")) == 2
+    said = tuple(statement(record) for record in quoted)
+    written = render(made, Draft(said, (Section("A1", said),)), "Stopped.", 0, 0).markdown
+    assert "Preliminary: quoted from one of 2 sources" in written
+
+
+def test_a_sub_question_that_a_page_raised_is_a_heading_with_a_capital() -> None:
+    made = read_into("lamps of lighthouses in storms", *STORMS)
+    assert "\n## Lamps of lighthouses in storms\n" in render(made, draft(made), "", 0, 0).markdown

@@ -64,7 +64,7 @@ def test_the_question_can_be_understood_alone(said: str, alone: str) -> None:
     "asked, said, alone",
     [
         ("best practices for rotating secrets", "And backups?",
-         "And backups (best practices rotating secrets)?"),
+         "And backups (best practices for rotating secrets)?"),
         ("灯台は誰が設計したか", "灯台の高さは", "灯台の高さは (灯台は誰が設計したか)"),
     ],
 )  # fmt: skip

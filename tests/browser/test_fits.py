@@ -1,0 +1,156 @@
+"""Nothing is cut off or out of reach: narrow windows, zoom, long words, paper."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Open, Watch
+from tests.browser.serving import Server
+from tests.browser.test_looks import DESK, PHONE
+from tests.support.world import SIMPLE, World
+
+NARROW = (320, 390, 640, 1024)
+"""A small phone, a phone, a desk at 200 %, a tablet."""
+EVIDENCE = "/admin/research/evidence/"
+LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
+
+
+@pytest.fixture
+def page(server: Server, open_page: Open) -> Page:
+    """With a sample's report."""
+    page = open_page(server)
+    page.get_by_role("button", name="Impact of quantum").click()
+    expect(page.locator(".ask-on")).to_be_visible()
+    return page
+
+
+def check_widths(page: Page) -> None:
+    for width in NARROW:
+        page.set_viewport_size({"width": width, "height": 700})
+        needed = page.evaluate("document.documentElement.scrollWidth")
+        assert needed <= width, f"{page.url} needs {needed} of {width}"
+
+
+def test_no_page_is_wider_than_its_window(page: Page) -> None:
+    run = page.url
+    for address in (
+        run,
+        f"{run}citations/2/",
+        f"{run}activity/",
+        f"{run}sources/",
+        "/",
+        "/settings/",
+        "/documents/",
+        "/installation/",
+        EVIDENCE,
+    ):
+        page.goto(address)
+        check_widths(page)
+    page.set_viewport_size(DESK)
+    page.goto(run)
+    page.get_by_role("button", name="As a table").click()
+    expect(page.locator(".report table")).to_be_visible()
+    check_widths(page)
+
+
+def test_words_without_an_end_are_broken(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    page.get_by_role("checkbox").check()
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("button", name="Research").click()
+    world.model.hold("assess")
+    page.get_by_role("button", name="Start").click()
+    assert world.model.held.wait(20)
+    page.get_by_label("Something else to find out").fill(LONG)
+    page.get_by_role("button", name="Add", exact=True).click()
+    expect(page.locator(".heard")).to_contain_text(LONG)
+    check_widths(page)
+    world.model.let_go()
+    expect(page.locator(".gaps")).to_contain_text(LONG, timeout=30_000)
+    check_widths(page)
+    page.goto("/documents/")
+    page.get_by_role("textbox", name="Name").first.fill(LONG[:80])
+    page.get_by_role("button", name="Make the collection").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(LONG[:80])
+    check_widths(page)
+
+
+def test_a_table_gives_the_answers_most_of_its_room(page: Page) -> None:
+    page.get_by_role("button", name="As a table").click()
+    cells = page.locator(".report tbody tr").first.locator("td")
+    expect(cells).to_have_count(3)
+    widths = [cell.bounding_box()["width"] for cell in cells.all()]  # type: ignore[index]
+    assert widths[1] > widths[0] + widths[2]
+    page.set_viewport_size(PHONE)
+    edges = {round(cell.bounding_box()["x"]) for cell in cells.all()}  # type: ignore[index]
+    assert len(edges) == 1, "on a phone they stand beneath each other"
+
+
+@pytest.mark.parametrize("size", [DESK, {"width": 1440, "height": 900}])
+def test_a_citation_can_be_judged_without_scrolling_its_panel(
+    page: Page, size: dict[str, int]
+) -> None:
+    page.set_viewport_size(size)  # type: ignore[arg-type]
+    page.locator(".cite a").nth(5).click()
+    expect(page.locator("#citation-panel mark").first).to_be_visible()
+    for button in page.locator("#citation-panel .judge button").all():
+        expect(button).to_be_in_viewport(ratio=1)
+
+
+def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
+    alone = """[...document.querySelectorAll('.report .cite')].filter((cite) => {
+      const before = document.createRange();
+      before.setStart(cite.parentNode, 0);
+      before.setEndBefore(cite);
+      const lines = [...before.getClientRects()];
+      return lines.length && lines.at(-1).bottom < cite.getBoundingClientRect().top;
+    }).length"""
+    for width in (360, 390, 640, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate(alone) == 0
+
+
+def test_evidence_is_reviewed_on_a_phone(page: Page) -> None:
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    page.goto(EVIDENCE)
+    row = page.locator("#result_list tbody tr").first
+    row.scroll_into_view_if_needed()
+    for part in (".field-label", ".field-claim", ".field-review", ".field-site", ".field-run"):
+        expect(row.locator(part)).to_be_in_viewport(ratio=1)
+    row.get_by_role("checkbox").check()
+    page.get_by_label("Action:").select_option("reject")
+    page.get_by_role("button", name="Go", exact=True).click()
+    expect(page.locator(".messagelist")).to_contain_text("1 rejected.")
+    expect(page.locator(".field-review").first).to_have_text("rejected")
+
+
+def test_a_desk_shows_every_column_of_the_evidence(page: Page) -> None:
+    page.goto(EVIDENCE)
+    for cell in page.locator("#result_list tbody tr").first.locator("td, th").all():
+        expect(cell).to_be_in_viewport(ratio=1)
+
+
+def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:
+    page.emulate_media(media="print")
+    expect(page.locator(".report")).to_be_visible()
+    page.goto(f"{page.url}citations/1/")
+    expect(page.locator(".stored mark").first).to_be_visible()
+    expect(page.locator("main button")).to_have_count(3)
+    for button in page.locator("main button").all():
+        expect(button).to_be_hidden()
+
+
+def test_a_mistake_in_a_comment_is_seen(
+    model_server: Server, open_page: Open, watch: Watch
+) -> None:
+    page = open_page(model_server)
+    page.get_by_role("checkbox").check()
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    page.get_by_role("button", name="Research").click()
+    page.get_by_text("Send it back with a comment").click()
+    watch.excused = True
+    page.get_by_role("button", name="Send back").click()
+    expect(page.get_by_text("Say what should be different.")).to_be_visible()
