@@ -257,6 +257,11 @@ async def test_the_minimum_depth_is_kept_even_when_the_first_round_answers() -> 
     assert len(ran.rounds) == 2
 
 
+async def test_the_minimum_depth_is_kept_where_the_model_knows_nothing_more_to_look_for() -> None:
+    ran = await ending(SIMPLE).ask(SIMPLE.question, adaptive_min_depth=2)
+    assert len(ran.rounds) == 2
+
+
 def check_limits(ran: Ran, world: World) -> None:
     """What holds for every run, whatever the analyst says."""
     config = ran.journal.meter.config
