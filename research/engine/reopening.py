@@ -22,7 +22,7 @@ def reopens(run: Run, written: Written | None) -> bool:
     units_left = run.config.max_research_units > len(run.ledger.topics)
     if reason in FINAL or full or not units_left or run.journal.meter.refused:
         return False
-    seconds, cost = run.marks[-1].seconds, cost_of_a_round(run)
+    seconds, cost = run.marks[-1].seconds, cost_of_a_round(run, run.limits.topics_per_round)
     if run.journal.meter.short_of(cost, seconds, run.has_model):
         return False
     threshold = run.config.duplicate_topic_similarity_threshold
