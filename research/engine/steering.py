@@ -159,14 +159,11 @@ def _named(aspects: Sequence[Aspect], text: str, run: Run) -> Aspect | None:
 
 
 def in_order(run: Run, candidates: Sequence[Topic]) -> list[Topic]:
-    """What a person asked for comes first; a wish to go deeper, or a least depth that is not
-    reached, adds further ways to look.
-    """
+    """What a person asked for comes first; a wish to go deeper adds further ways to look."""
     ledger = run.ledger
     own = {a.id for a in ledger.aspects.values() if a.raised_by == USER}
     wanted = sorted(candidates, key=lambda topic: topic.aspect_id not in own)
-    least = max(run.wished, run.config.adaptive_min_depth)
-    return wanted + (_deeper(ledger) if least > ledger.round.number else [])
+    return wanted + (_deeper(ledger) if run.wished > ledger.round.number else [])
 
 
 def _deeper(ledger: Ledger) -> list[Topic]:

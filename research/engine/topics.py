@@ -92,7 +92,7 @@ def further_topics(ledger: Ledger) -> list[Topic]:
 
 
 def lacking_topics(ledger: Ledger, sources_per_aspect: int) -> list[Topic]:
-    """What a gate lacks: more on the sub-questions with too few sources; where none has too
+    """What the ledger lacks: more on the sub-questions with too few sources; where none has too
     few, what pages named and nobody looked up, then more on any.
     """
     topics = further_topics(ledger)

@@ -238,11 +238,13 @@ def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
 def _wanted(
     run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 ) -> Sequence[Topic]:
-    """The next topics: what the assessment names; where a model names nothing that is new and a
-    gate asks for more, what the gate lacks (rule C6).
+    """The next topics: what the assessment names; where a model names nothing that is new, and a
+    gate asks for more or the least depth is not reached, what the ledger lacks (rules A7, C6).
     """
     wanted = next_topics(run.ledger, assessment)
-    if not assessment.by_model or not _ask_for_more(results) or _fresh(run, wanted):
+    early = run.ledger.round.number < run.config.adaptive_min_depth
+    asked = assessment.by_model and (early or _ask_for_more(results))
+    if not asked or _fresh(run, wanted):
         return wanted
     return [*wanted, *lacking_topics(run.ledger, run.limits.sources_per_aspect)]
 
