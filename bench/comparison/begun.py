@@ -6,7 +6,8 @@ after the other; the questions take turns in which of the three comes first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from unittest.mock import patch
@@ -23,11 +24,12 @@ async def _no_draft(run: Run) -> None:
     """The report waits for the verdict."""
 
 
+REPORT, LEADS = "the report", "searches for leads"
+PLACES = {REPORT: re.compile(r"round/\d+/draft"), LEADS: re.compile(r"round/\d+/scout/\d+")}
+"""Where the journal notes what was begun ahead."""
 WITHOUT = {
-    "the report": Variant(
-        "no draft ahead", engine=lambda: patch.object(ahead, "begin_draft", _no_draft)
-    ),
-    "searches for leads": Variant(
+    REPORT: Variant("no draft ahead", engine=lambda: patch.object(ahead, "begin_draft", _no_draft)),
+    LEADS: Variant(
         "no search ahead", engine=lambda: patch.object(ahead, "scout", lambda run: None)
     ),
 }
@@ -35,8 +37,9 @@ WITHOUT = {
 
 @dataclass(frozen=True)
 class Spent:
-    """What one run took, by the engine's own count."""
+    """What one run took, by the engine's own count; `begun` says what of it was begun ahead."""
 
+    begun: Mapping[str, int]
     seconds: float
     calls: int
     tokens: int
@@ -46,7 +49,9 @@ class Spent:
     @classmethod
     def of(cls, ran: Ran) -> Spent:
         usage = ran.resource["usage"]
+        places = {place for place, _ in ran.store.entries}
         return cls(
+            {what: sum(map(bool, map(form.fullmatch, places))) for what, form in PLACES.items()},
             ran.figures.wall_seconds,
             usage["llm_calls"],
             usage["prompt_tokens"] + usage["completion_tokens"],
@@ -81,11 +86,14 @@ async def time_begun(bench: Bench) -> list[Begun]:
 
 @dataclass(frozen=True)
 class Row:
-    """What is begun ahead, for one kind of question: begun ahead ÷ or − waiting."""
+    """What is begun ahead, for one kind of question: how much of it a question, and what it comes
+    to, ahead ÷ or − waiting.
+    """
 
     what: str
     kind: str
     questions: int
+    begun: float
     seconds: float
     calls: float
     tokens: float
@@ -104,6 +112,7 @@ def rows(found: Sequence[Begun]) -> Iterator[Row]:
                 what,
                 kind,
                 len(of),
+                mean(each.ahead.begun[what] for each in of),
                 median(each.ahead.seconds / each.waiting.seconds for each in of),
                 mean(each.ahead.calls - each.waiting.calls for each in of),
                 _ratio([(each.ahead.tokens, each.waiting.tokens) for each in of]),

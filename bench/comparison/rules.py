@@ -92,7 +92,9 @@ GATES = (
         open_gate("_deep_research"),
     ),
     Ablation(
-        "evidence gate", (Setting(EAGER), Setting(EAGER, ONE_A_ROUND)), open_gate("_evidence")
+        "evidence gate",
+        (Setting(EAGER), Setting(EAGER, ONE_A_ROUND), Setting(supply="one site")),
+        open_gate("_evidence"),
     ),
     Ablation(
         "what a gate lacks is looked for",

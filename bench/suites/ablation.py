@@ -15,10 +15,10 @@ from bench.world.supply import SUPPLIES
 
 SEEDS = (141, 142, 143, 144)
 PER_KIND = 1
-HEAD = ("rule", "condition", "questions", "outcomes changed", "what changes without it")
+HEAD = ("rule", "condition", "what changes without it", "questions whose outcome changes")
 BEGUN_HEAD = (
-    "begun ahead", "question", "questions", "time ÷", "model calls", "tokens ÷", "searches",
-    "dollars ÷",
+    "begun ahead", "question", "questions", "begun a question", "time ÷", "model calls",
+    "tokens ÷", "searches", "dollars ÷",
 )  # fmt: skip
 
 
@@ -33,10 +33,10 @@ def section(files: Sequence[Path]) -> str:
         machine=machine,
         rules=len(ABLATIONS),
         questions=len(SEEDS) * PER_KIND * len(KINDS),
-        table=page.table(HEAD, map(_cells, found)),
+        table=page.table(HEAD, map(_cells, found), texts=3),
         idle=idle(found),
         ready=READY,
-        begun=page.table(BEGUN_HEAD, map(_begun_cells, ahead)),
+        begun=page.table(BEGUN_HEAD, map(_begun_cells, ahead), texts=2),
     )
 
 
@@ -47,11 +47,11 @@ def idle(found: Sequence[Row]) -> list[str]:
 
 
 def _cells(row: Row) -> list[str]:
-    return [row.rule, row.setting, str(row.questions), str(row.changed), row.how or "–"]
+    return [row.rule, row.setting, row.how or "–", f"{row.changed} of {row.questions}"]
 
 
 def _begun_cells(row: begun.Row) -> list[str]:
     ratios = [f"{ratio:.2f}" for ratio in (row.seconds, row.tokens, row.usd)]
     calls, searches = (f"{more:+.1f}" for more in (row.calls, row.searches))
-    return [row.what, row.kind, str(row.questions), ratios[0], calls, ratios[1], searches,
-            ratios[2]]  # fmt: skip
+    counts = [str(row.questions), f"{row.begun:.1f}"]
+    return [row.what, row.kind, *counts, ratios[0], calls, ratios[1], searches, ratios[2]]
