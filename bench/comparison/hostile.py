@@ -9,10 +9,10 @@ from bench.comparison.figures import Figures
 from bench.comparison.running import EXTRACTIVE, Bench
 from bench.comparison.statistics import mean
 from bench.comparison.strategies import recall
-from bench.world.hostile import HONEST, VARIANTS
+from bench.world.hostile import HONEST, MISJUDGING, VARIANTS
 
 TREE = {"deep_research_mode": "fixed"}
-HOSTILE = tuple(name for name in VARIANTS if name != HONEST)
+HOSTILE = tuple(name for name in VARIANTS if name not in {HONEST, *MISJUDGING})
 FALSE_CLAIMS, INVENTING, OBEYING = "oracle-false-claims", "oracle-inventing", "oracle-obeying"
 
 

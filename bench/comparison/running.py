@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -35,6 +35,7 @@ from research.engine.loop import research
 from research.engine.records import Record
 from research.engine.tools import Search, Tools
 from research.llm.client import ChatModel, ModelSettings
+from research.llm.prices import Price
 from research.retrieval.extracted import Extracted
 from research.retrieval.fetch import FetchSettings, SafeFetch
 from research.retrieval.pool import TextPool
@@ -42,6 +43,7 @@ from research.retrieval.providers import open_search
 from research.retrieval.providers.base import ProviderSettings
 
 TODAY = "2026-01-01"
+PRICE = Price(1e-6, 4e-6, 1e-6)
 EXTRACTIVE = ""
 """The name of no model: code is the analyst."""
 
@@ -52,6 +54,18 @@ class SystemClock:
 
     def monotonic(self) -> float:
         return time.monotonic()
+
+
+class Told:
+    """What people said before the run looked for it; all of it is taken at once."""
+
+    def __init__(self, waiting: list[dict[str, Any]]) -> None:
+        self._waiting = waiting
+
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]:
+        taken = [command for command in self._waiting if command["kind"] in kinds]
+        self._waiting = [command for command in self._waiting if command not in taken]
+        return taken
 
 
 class RememberingPool(TextPool):
@@ -111,7 +125,7 @@ class Bench:
         if name == EXTRACTIVE:
             return None
         if name not in self.models:
-            settings = ModelSettings(name, base_url=self.running.model)
+            settings = ModelSettings(name, base_url=self.running.model, prices={name: PRICE})
             self.models[name] = ChatModel(settings)
         return self.models[name]
 
@@ -124,8 +138,10 @@ class Bench:
         model: str = HONEST,
         store: MemoryStore | None = None,
         prices: Prices | None = None,
+        commands: Sequence[str] = (),
     ) -> Ran:
-        """Research one question to the end. `knobs` by their fields' names.
+        """Research one question to the end. `knobs` by their fields' names; `commands` are kinds
+        that people gave while the first round was under way.
 
         With a `store` that holds entries the run is a replay as far as they go; costs then
         come from the engine's own meter, which counts what is replayed, instead of the log.
@@ -136,8 +152,9 @@ class Bench:
         analyst = self.model(model)
         tools = variant.tools(Tools(self.search, self.fetch, SystemClock(), analyst))
         records: list[Record] = []
+        inbox = Told([{"kind": kind} for kind in commands])
         journal = Journal(
-            store, tools, Meter(config), records.append, analyst=model or "extractive"
+            store, tools, Meter(config), records.append, inbox, analyst=model or "extractive"
         )
         self.running.reset()
         wall, cpu = time.perf_counter(), time.process_time()

@@ -1,4 +1,4 @@
-"""The engine without one gate, cap or stop rule at a time."""
+"""The engine without one gate, cap or stop rule at a time, and without what it begins ahead."""
 
 from __future__ import annotations
 
@@ -6,28 +6,52 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import page
-from bench.comparison.ablation import ORDINARY, Row, ablate_all, rows
+from bench.comparison import begun
+from bench.comparison.ablation import Row, rows
+from bench.comparison.rules import ABLATIONS, READY, ablate_all
 from bench.comparison.shards import measured_in
+from bench.world.facts import KINDS
+from bench.world.supply import SUPPLIES
 
 SEEDS = (141, 142, 143, 144)
 PER_KIND = 1
-HEAD = ("rule", "runs", "outcomes changed", "rounds", "recall", "model calls", "where")
+HEAD = ("rule", "condition", "what changes without it", "questions whose outcome changes")
+BEGUN_HEAD = (
+    "begun ahead", "question", "questions", "begun a question", "time ÷", "model calls",
+    "tokens ÷", "searches", "dollars ÷",
+)  # fmt: skip
 
 
 def section(files: Sequence[Path]) -> str:
     machine = page.machine()
-    found = list(rows(measured_in(ablate_all, SEEDS, PER_KIND, "ablations")))
+    found = list(rows(measured_in(ablate_all, SEEDS, PER_KIND, "ablations", tuple(SUPPLIES))))
+    ahead = list(
+        begun.rows(measured_in(begun.time_begun, SEEDS, PER_KIND, "begun ahead", latency=True))
+    )
     return page.rendered(
         "ablation.md",
         machine=machine,
-        questions=len(SEEDS) * PER_KIND * 4,
-        settings=", ".join(setting.name for setting in ORDINARY),
-        table=page.table(HEAD, map(_cells, found)),
-        idle=[row.rule for row in found if not row.changed],
+        rules=len(ABLATIONS),
+        questions=len(SEEDS) * PER_KIND * len(KINDS),
+        table=page.table(HEAD, map(_cells, found), texts=3),
+        idle=idle(found),
+        ready=READY,
+        begun=page.table(BEGUN_HEAD, map(_begun_cells, ahead), texts=2),
     )
 
 
+def idle(found: Sequence[Row]) -> list[str]:
+    """Rules that change nothing under any of their conditions."""
+    acting = {row.rule for row in found if row.changed}
+    return [rule for rule in dict.fromkeys(row.rule for row in found) if rule not in acting]
+
+
 def _cells(row: Row) -> list[str]:
-    differences = (f"{row.rounds:+.1f}", f"{row.recall:+.2f}", f"{row.calls:+.1f}")
-    shown = differences if row.changed else ("–", "–", "–")
-    return [row.rule, str(row.runs), str(row.changed), *shown, row.where or "–"]
+    return [row.rule, row.setting, row.how or "–", f"{row.changed} of {row.questions}"]
+
+
+def _begun_cells(row: begun.Row) -> list[str]:
+    ratios = [f"{ratio:.2f}" for ratio in (row.seconds, row.tokens, row.usd)]
+    calls, searches = (f"{more:+.1f}" for more in (row.calls, row.searches))
+    counts = [str(row.questions), f"{row.begun:.1f}"]
+    return [row.what, row.kind, *counts, ratios[0], calls, ratios[1], searches, ratios[2]]

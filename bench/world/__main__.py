@@ -20,6 +20,7 @@ from bench.world.generate import build_world
 from bench.world.model import ModelServer
 from bench.world.search import SearchServer
 from bench.world.serving import Handler, Log, listen, port_of
+from bench.world.supply import AMPLE, SUPPLIES
 from bench.world.web import Web, host_of, url_of
 
 LOOPBACK = "127.0.0.1"
@@ -28,7 +29,7 @@ PORT_TRIES = 20
 
 def main() -> None:
     options = _options()
-    world = build_world(options.seed, options.per_kind)
+    world = build_world(options.seed, options.per_kind, options.supply)
     asyncio.run(serve(world, options.latency, options.port_base, options.with_parent))
 
 
@@ -36,6 +37,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench.world", description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--per-kind", type=int, default=5, help="questions of each kind")
+    parser.add_argument("--supply", choices=SUPPLIES, default=AMPLE, help="what the web holds")
     parser.add_argument(
         "--port-base", type=int, default=0, help="web; +1 search; +2 model; 0: free"
     )

@@ -94,13 +94,14 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that one seed makes."""
+    """Everything that one seed makes, with how much the web holds."""
 
     seed: int
     sites: tuple[Site, ...]
     facts: dict[str, Fact]
     pages: tuple[Page, ...]
     questions: tuple[Question, ...]
+    supply: str
 
     @cached_property
     def by_place(self) -> dict[tuple[int, str], Page]:

@@ -33,8 +33,9 @@ from bench.world.grammar import (
     wordings,
 )
 from bench.world.names import TOPICS, Names
+from bench.world.supply import AMPLE, SUPPLIES, Supply
 
-SITES = 8
+SITES = SUPPLIES[AMPLE].sites
 HOPS = 3
 ASPECTS: dict[QuestionKind, int] = {"simple": 1, "medium": 4, "complex": 3, "unanswerable": 1}
 RIVAL_SHARE: dict[QuestionKind, float] = {
@@ -68,17 +69,18 @@ TEXTS: dict[QuestionKind, tuple[str, ...]] = {
 
 
 @lru_cache(maxsize=64)
-def build_world(seed: int, per_kind: int = 5) -> World:
+def build_world(seed: int, per_kind: int = 5, supply: str = AMPLE) -> World:
     """The world of a seed with `per_kind` questions of each kind."""
     topics = [
-        _Topic(seed, kind, at).built() for at in range(per_kind) for kind in KINDS
-    ]  # fmt: skip
+        _Topic(seed, kind, at, SUPPLIES[supply]).built() for at in range(per_kind) for kind in KINDS
+    ]
     return World(
         seed,
         _sites(seed),
         {fact.id: fact for topic in topics for fact in topic.facts},
         tuple(page for topic in topics for page in topic.pages),
         tuple(topic.question() for topic in topics),
+        supply,
     )
 
 
@@ -103,6 +105,7 @@ class _Topic:
     seed: int
     kind: QuestionKind
     number: int
+    supply: Supply = SUPPLIES[AMPLE]
     facts: list[Fact] = field(default_factory=list)
     pages: list[Page] = field(default_factory=list)
     hops: list[list[str]] = field(default_factory=list)
@@ -157,8 +160,11 @@ class _Topic:
     def _first_hop(self) -> None:
         pairs = [self._plant_aspect(attribute) for attribute in self.attributes]
         self.hops.append([fact.id for pair in pairs for fact in pair])
-        for attribute, pair in zip(self.attributes, pairs, strict=True):
-            self._pages_on(self.subject, attribute, pair)
+        missing = self.supply.one_missing and len(pairs) > 1
+        for at, (attribute, pair) in enumerate(zip(self.attributes, pairs, strict=True), 1):
+            self._pages_on(self.subject, attribute, () if missing and at == len(pairs) else pair)
+        if missing or self.supply.second != "own":
+            return
         for attribute, (value, _) in zip(self.attributes, pairs, strict=True):
             self._maybe_third_page(attribute, value, pairs)
         if self.rng.random() < RIVAL_SHARE[self.kind]:
@@ -216,9 +222,15 @@ class _Topic:
     def _pages_on(self, subject: str, attribute: str, facts: Sequence[Fact]) -> None:
         """Two pages that state the facts, perhaps a mirror, and one that talks around them."""
         first = self._write(subject, attribute, facts)
-        second = self._write(subject, attribute, facts, avoid={first.site})
-        if self.rng.random() < MIRROR_SHARE:
-            self._mirror(first, {first.site, second.site})
+        taken = {first.site}
+        if self.supply.second == "own":
+            taken.add(self._write(subject, attribute, facts, avoid=taken).site)
+        if self.supply.second == "copy" or (
+            self.supply.second == "own" and self.rng.random() < MIRROR_SHARE
+        ):
+            self._mirror(first, taken)
+        if not self.supply.around:
+            return
         self._write(subject, attribute, (), kind="distractor")
         if attribute in (self.attributes[0], self.relation):
             self._write(subject, attribute, (), kind="distractor")
@@ -255,7 +267,7 @@ class _Topic:
             self._insert(body, filler.on_topic(self.rng, subject, attribute, self.words))
         title = self._title(subject, attribute, bool(facts))
         page = Page(
-            self.rng.choice([n for n in range(1, SITES + 1) if n not in avoid]),
+            self._site(avoid),
             self._path(title),
             title,
             str(FIRST_DAY + timedelta(days=self.rng.randrange(DAYS))),
@@ -266,6 +278,11 @@ class _Topic:
         )
         self.pages.append(page)
         return page
+
+    def _site(self, avoid: Collection[int]) -> int:
+        """One of the sites, another than those if there is one."""
+        sites = range(1, self.supply.sites + 1)
+        return self.rng.choice([n for n in sites if n not in avoid] or list(sites))
 
     def _insert(self, body: list[list[str]], sentence: str) -> None:
         paragraph = self.rng.choice(body)
@@ -293,14 +310,13 @@ class _Topic:
 
     def _mirror(self, page: Page, avoid: set[int]) -> None:
         """A near copy on another host: a paragraph without facts is missing."""
-        sites = [n for n in range(1, SITES + 1) if n not in avoid]
         stated = [fact.code for fact in self.facts if fact.id in page.facts]
         idle = [p for p in page.paragraphs if not any(code in p for code in stated)]
         dropped = self.rng.choice(idle) if idle else ""
         self.pages.append(
             replace(
                 page,
-                site=self.rng.choice(sites),
+                site=self._site(avoid),
                 path=f"{page.path}-copy",
                 paragraphs=tuple(p for p in page.paragraphs if p != dropped),
                 kind="mirror",

@@ -84,6 +84,32 @@ def _set_marks(answer: Answer, mark: float) -> None:
     answer["overall"] = mark
 
 
+def _overrating(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
+    """Names what is missing, calls none of it critical, and praises the rest."""
+    if task == "assess":
+        _set_marks(answer, 10.0)
+        answer["ready"] = True
+        for gap in answer["gaps"]:
+            gap["critical"] = False
+
+
+def _improving(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
+    """Sees an improvement in every search that was made."""
+    if task == "assess":
+        made = len(Envelope.of(prompt).items("ALREADY SEARCHED"))
+        _set_marks(answer, min(10.0, 2.0 + made / 2))
+
+
+def _repeating(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
+    """Is never content, and asks in turned words for what was searched first."""
+    if task == "assess":
+        envelope = Envelope.of(prompt)
+        [first, *_] = envelope.lines("SUB-QUESTIONS")
+        query = " ".join(reversed(envelope.items("ALREADY SEARCHED")[0].split()))
+        gap = {"text": first.text, "sub_question": first.id, "query": query, "critical": True}
+        answer.update(ready=False, gaps=[gap])
+
+
 def _inventing(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
     """Claims that no sentence makes, on sentences that exist and on some that don't."""
     if task == "read":
@@ -204,6 +230,12 @@ def _bare_list(answer: Answer) -> str:
 
 
 MALFORMED: tuple[Callable[[Answer], str], ...] = (_cut_short, _wrong_types, _chatter, _bare_list)
+MISJUDGING: dict[str, Callable[[str, Any, str, list[str]], None]] = {
+    "oracle-overrating": _overrating,
+    "oracle-improving": _improving,
+    "oracle-repeating": _repeating,
+}
+"""Honest readers that judge badly: what some rules of stopping are for."""
 VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     HONEST: _honest,
     "oracle-always-stop": _always_stop,
@@ -212,4 +244,5 @@ VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     "oracle-false-claims": _false_claims,
     "oracle-obeying": _obeying,
     "oracle-malformed": _malformed,
+    **MISJUDGING,
 }

@@ -16,6 +16,7 @@ from urllib.request import urlopen
 from bench.world.facts import Page, World
 from bench.world.generate import build_world
 from bench.world.hostile import HONEST
+from bench.world.supply import AMPLE
 
 ROOT = Path(__file__).resolve().parents[2]
 END_SECONDS = 5.0
@@ -68,7 +69,11 @@ def _get(url: str) -> Any:
 
 @contextmanager
 def running_world(
-    seed: int, latency: bool = False, per_kind: int = 5, port_base: int = 0
+    seed: int,
+    latency: bool = False,
+    per_kind: int = 5,
+    port_base: int = 0,
+    supply: str = AMPLE,
 ) -> Iterator[RunningWorld]:
     """Start the world's process and end it with the block, or with this process.
 
@@ -76,6 +81,7 @@ def running_world(
     """
     command = [sys.executable, "-m", "bench.world", "--seed", str(seed), "--with-parent"]
     command += ["--per-kind", str(per_kind), "--port-base", str(port_base)]
+    command += ["--supply", supply]
     command += ["--latency"] if latency else []
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -86,7 +92,7 @@ def running_world(
             if not first:
                 raise RuntimeError("the world's process ended before it was ready")
             said = json.loads(first)
-            world = build_world(seed, per_kind)
+            world = build_world(seed, per_kind, supply)
             yield RunningWorld(
                 world, tuple(said["hosts"]), said["search"], said["model"], said["log"]
             )

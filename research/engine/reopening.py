@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from research.engine import stages
-from research.engine.extractive.planning import query_of
 from research.engine.records import StopReason
 from research.engine.report import Written
 from research.engine.run import Run
-from research.engine.topics import Topic, choose
+from research.engine.topics import choose, further_topics
 from research.engine.wrapup import cost_of_a_round
 
 FINAL = frozenset({StopReason.CANCELLED, StopReason.USER_STOPPED, StopReason.NOTHING_FOUND})
@@ -23,11 +22,11 @@ def reopens(run: Run, written: Written | None) -> bool:
     units_left = run.config.max_research_units > len(run.ledger.topics)
     if reason in FINAL or full or not units_left or run.journal.meter.refused:
         return False
-    seconds, cost = run.marks[-1].seconds, cost_of_a_round(run)
+    seconds, cost = run.marks[-1].seconds, cost_of_a_round(run, run.limits.topics_per_round)
     if run.journal.meter.short_of(cost, seconds, run.has_model):
         return False
     threshold = run.config.duplicate_topic_similarity_threshold
-    topics = _topics(run)
+    topics = further_topics(run.ledger)
     if not choose(topics, run.ledger, 1, threshold).topics:
         return False
     run.is_reopened, run.candidates = True, topics
@@ -38,13 +37,3 @@ def reopens(run: Run, written: Written | None) -> bool:
     )
     run.log("research reopens: the draft failed in %s", ", ".join(written.gate.feedback))
     return True
-
-
-def _topics(run: Run) -> list[Topic]:
-    """More on each sub-question, by the words of its best claims, weakest first."""
-    ledger = run.ledger
-    topics = []
-    for aspect in sorted(ledger.aspects.values(), key=lambda a: len(ledger.keys_of(a.id))):
-        claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
-        topics.append(Topic(aspect.text, tuple(dict.fromkeys([aspect.query, *claims])), aspect.id))
-    return topics

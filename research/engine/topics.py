@@ -81,6 +81,28 @@ def lead_topics(ledger: Ledger) -> list[Topic]:
     ]
 
 
+def further_topics(ledger: Ledger) -> list[Topic]:
+    """More on each sub-question, by the words of its best claims and its own, weakest first."""
+    topics = []
+    for aspect in sorted(ledger.aspects.values(), key=lambda a: len(ledger.keys_of(a.id))):
+        claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
+        ways = unique([aspect.query, *claims, query_of(aspect.text)])
+        topics.append(Topic(aspect.text, tuple(ways), aspect.id))
+    return topics
+
+
+def lacking_topics(ledger: Ledger, sources_per_aspect: int) -> list[Topic]:
+    """What the ledger lacks: more on the sub-questions with too few sources; where none has too
+    few, what pages named and nobody looked up, then more on any.
+    """
+    topics = further_topics(ledger)
+    few = {a for a in ledger.aspects if len(ledger.keys_of(a)) < sources_per_aspect}
+    if few:
+        return [topic for topic in topics if topic.aspect_id in few]
+    named = reversed(ledger.leads.values())
+    return [*(Topic(lead.query, (lead.query,)) for lead in named), *topics]
+
+
 def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float) -> Choice:
     """Refuse near-duplicates of what was searched, then keep the first `limit`.
 

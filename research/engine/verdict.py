@@ -28,7 +28,7 @@ from research.engine.steering import ask_person, in_order, obey, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
 from research.engine.text import term_set
-from research.engine.topics import choose, next_topics
+from research.engine.topics import Topic, choose, lacking_topics, next_topics
 from research.engine.verification import weak_claims
 from research.engine.wrapup import foresee, mark
 
@@ -65,7 +65,7 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     wishes = await take_commands(run)
     results = await _evaluate(run, assessment, chained)
     _score(run, assessment, results)
-    run.candidates = in_order(run, next_topics(run.ledger, assessment))
+    run.candidates = in_order(run, _wanted(run, assessment, results))
     situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)
     decision = decide(situation, run.config)
     if isinstance(decision, Continue):
@@ -235,6 +235,29 @@ def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
 # --- the decision ---------------------------------------------------------------------------
 
 
+def _wanted(
+    run: Run, assessment: Assessment, results: dict[GateName, GateResult]
+) -> Sequence[Topic]:
+    """The next topics: what the assessment names; where a model names nothing that is new, and a
+    gate asks for more or the least depth is not reached, what the ledger lacks (rules A7, C6).
+    """
+    wanted = next_topics(run.ledger, assessment)
+    early = run.ledger.round.number < run.config.adaptive_min_depth
+    asked = assessment.by_model and (early or _ask_for_more(results))
+    if not asked or _fresh(run, wanted):
+        return wanted
+    return [*wanted, *lacking_topics(run.ledger, run.limits.sources_per_aspect)]
+
+
+def _ask_for_more(results: dict[GateName, GateResult]) -> bool:
+    return any(results[gate].decision == "retry" for gate in gates.ASKED)
+
+
+def _fresh(run: Run, topics: Sequence[Topic]) -> Sequence[Topic]:
+    threshold = run.config.duplicate_topic_similarity_threshold
+    return choose(topics, run.ledger, len(topics), threshold).topics
+
+
 async def _situation(
     run: Run,
     results: dict[GateName, GateResult],
@@ -245,9 +268,7 @@ async def _situation(
     ledger, number = run.ledger, run.ledger.round.number
     seconds = await run.journal.elapsed(f"round/{number}")
     mark(run, seconds)
-    fresh = choose(
-        run.candidates, ledger, len(run.candidates), run.config.duplicate_topic_similarity_threshold
-    )
+    fresh = _fresh(run, run.candidates)
     return Situation(
         rounds=number,
         soft_end=run.limits.rounds,
@@ -256,13 +277,12 @@ async def _situation(
         supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
         open_gaps=len(ledger.open_gaps()),
         critical_gaps=sum(gap.critical for gap in ledger.open_gaps()),
-        gates_open=any(results[gate].decision == "retry" for gate in gates.ASKED),
+        gates_open=_ask_for_more(results),
         had_news=news,
-        topics_left=len(fresh.topics),
+        topics_left=len(fresh),
         units=len(ledger.topics),
         wished=run.wished,
-        bridge=bool(coverage and not coverage.is_enough)
-        and any(topic.lead for topic in fresh.topics),
+        bridge=bool(coverage and not coverage.is_enough) and any(topic.lead for topic in fresh),
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),

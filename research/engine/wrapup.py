@@ -20,16 +20,31 @@ def mark(run: Run, seconds: float) -> None:
     run.marks.append(run.journal.meter.so_far(seconds))
 
 
-def cost_of_a_round(run: Run) -> Spent:
-    """The dearest so far; searches and pages are cut to what is left."""
-    cost = Spent.most(later.since(earlier) for earlier, later in pairwise(run.marks))
+def cost_of_a_round(run: Run, topics: int) -> Spent:
+    """What a round of so many topics costs at most, by the dearest so far. A round reads once a
+    topic and is judged once: what model calls take goes by that, time does not. Searches and pages
+    are cut to what is left.
+    """
+    rounds = zip(pairwise(run.marks), run.ledger.rounds, strict=True)
+    cost = Spent.most(
+        _scaled(later.since(earlier), (topics + 1) / (len(made.topics) + 1))
+        for (earlier, later), made in rounds
+    )
     return replace(cost, searches=min(cost.searches, 1), fetches=min(cost.fetches, 1))
+
+
+def _scaled(spent: Spent, share: float) -> Spent:
+    """Of a round with fewer topics the same, not more: a reading may well be short."""
+    less = spent.times(min(1.0, share))
+    return replace(spent, calls=less.calls, tokens=less.tokens, dollars=less.dollars)
 
 
 def foresee(run: Run) -> Decision:
     """Go on where another round like the dearest so far fits, else wind up."""
     meter, seconds = run.journal.meter, run.marks[-1].seconds
-    round_cost = cost_of_a_round(run)
+    most, threshold = run.limits.topics_per_round, run.config.duplicate_topic_similarity_threshold
+    fresh = choose(run.candidates, run.ledger, most, threshold).topics
+    round_cost = cost_of_a_round(run, len(fresh))
     short = meter.short_of(round_cost, seconds, run.has_model)
     if short is None:
         return Continue()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bench.world import hostile, oracle
+from bench.world.envelope import Envelope
 from bench.world.facts import Question, World
 from bench.world.generate import build_world
 from bench.world.grammar import parse
@@ -58,6 +59,31 @@ def test_always_continue_is_never_ready_and_always_wants_something_new(
     assert not answer["ready"] and answer["gaps"]
     queries = [{gap["query"] for gap in each["gaps"]} for each in (answer, later)]
     assert not queries[0] & queries[1]
+
+
+def test_overrating_names_what_is_missing_and_calls_none_of_it_critical(question: Question) -> None:
+    prompt = prompts.assess(question.text, [question.text], [])
+    answer, _ = told("oracle-overrating", "assess", prompt)
+    honest = oracle.answer("assess", prompt)
+    assert [gap["text"] for gap in answer["gaps"]] == [gap["text"] for gap in honest["gaps"]]
+    assert answer["gaps"] and not any(gap["critical"] for gap in answer["gaps"])
+    assert answer["overall"] == 10 and answer["ready"]
+
+
+def test_improving_marks_every_search_higher(question: Question) -> None:
+    prompt = prompts.assess(question.text, [question.text], [])
+    marks = [
+        told("oracle-improving", "assess", p)[0]["overall"] for p in (prompt, prompt + "- b\n")
+    ]
+    assert marks[1] > marks[0]
+
+
+def test_repeating_asks_for_the_words_of_the_first_search(question: Question) -> None:
+    prompt = prompts.assess(question.text, [question.text], []) + "- one two three\n"
+    answer, _ = told("oracle-repeating", "assess", prompt)
+    [gap] = answer["gaps"]
+    [first, *_] = Envelope.of(prompt).items("ALREADY SEARCHED")
+    assert sorted(gap["query"].split()) == sorted(first.split()) and not answer["ready"]
 
 
 def test_inventing_claims_what_no_sentence_says(reading: str) -> None:

@@ -192,3 +192,39 @@ def test_filler_and_instructions_state_nothing() -> None:
     order = {"code": "1234567", "unit": "ells", "address": "http://127.0.0.99/1"}
     for form in (*filler.PLAIN, *filler.ON_TOPIC, filler.INJECTED):
         assert parse(form.format(**words, **order)) is None
+
+
+# --- what the web holds ---------------------------------------------------------------------
+
+
+def stating(world: World, fact: str, kind: str) -> list[str]:
+    return [page.path for page in world.stating(fact) if page.kind == kind]
+
+
+@pytest.mark.parametrize(
+    "supply, articles, copies", [("lone pages", 1, 0), ("copied", 1, 1), ("one site", 2, 0)]
+)
+def test_a_scarce_web_states_a_fact_on_so_many_pages(
+    supply: str, articles: int, copies: int
+) -> None:
+    world = build_world(3, 2, supply)
+    assert world.supply == supply
+    for fact in (fact for question in world.questions for fact in question.needed):
+        assert len(stating(world, fact, "article")) >= articles
+        assert len(stating(world, fact, "mirror")) >= copies
+        if supply != "one site":
+            assert len(stating(world, fact, "article")) == articles
+
+
+def test_one_site_has_every_page() -> None:
+    assert {page.site for page in build_world(3, 2, "one site").pages} == {1}
+
+
+def test_of_several_things_asked_for_one_is_nowhere() -> None:
+    world = build_world(3, 2, "one thing missing")
+    for question in world.questions:
+        lost = [fact for fact in question.needed if not world.stating(fact)]
+        several = question.kind in {"medium", "complex"}
+        assert bool(lost) == several
+        assert all(question.aspects[-1 - bool(question.chain)] in world.facts[f].statement.attribute
+                   for f in lost)  # fmt: skip

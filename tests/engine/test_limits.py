@@ -357,6 +357,15 @@ async def test_where_not_even_that_fits_the_report_is_written_at_once() -> None:
     assert ran.usage.seconds < 45 and ran.report.markdown
 
 
+async def test_a_round_of_fewer_topics_is_not_thought_as_dear_as_the_dearest() -> None:
+    """Rounds of three topics, two and one take four calls, three and two; two are the report's."""
+    ran = await harbour(CHAIN).ask(CHAIN.question, max_llm_calls=10, min_evidence_records=4)
+    assert [len(r.topics) for r in ran.rounds] == [3, 2, 1]
+    assert ran.rounds[2].topics != (CHAIN.question,)
+    assert ran.rounds[2].answered == 3
+    assert ran.usage.llm_calls <= 10
+
+
 async def test_with_time_enough_nothing_is_cut_short() -> None:
     ran = await ticking(10).ask(CHAIN.question, max_seconds=600, min_evidence_records=3)
     assert ran.state.termination_reason is StopReason.QUALITY_MET

@@ -13,6 +13,7 @@ from research.engine.records import (
     ENDED,
     Aspect,
     Gap,
+    GateResult,
     Plan,
     Problem,
     Report,
@@ -126,13 +127,10 @@ def nothing() -> World:
 
 
 def stuck() -> World:
-    """One page, and a model that knows no further way."""
-    world = World(Web([page("https://coast.example/", LIT, "Harrow Point lighthouse")]))
-    world.model = Oracle(SIMPLE)
-    world.model.twists["assess"] = lambda answer: {
-        **answer, "ready": False, "gaps": []
-    }  # fmt: skip
-    return world
+    """A model that is not content and knows no further way."""
+    query = "Harrow Point lighthouse first lit"
+    gap = {"text": "Lit", "sub_question": "A1", "query": query, "critical": True}
+    return ending(SIMPLE, ready=False, gaps=[gap])
 
 
 def ending(script: Script | None = SIMPLE, **assess: Any) -> World:
@@ -211,6 +209,24 @@ async def test_every_reason_to_end_can_be_reached(reason: StopReason) -> None:
     assert (replayed.ended, replayed.journal.divergences) == (None, [])
 
 
+async def test_c6_what_a_gate_lacks_is_looked_for_whatever_the_model_says() -> None:
+    """One topic a round: after the first, two of three sub-questions were never searched."""
+    content = {"gaps": [], "unanswered": [], "ready": True}
+    one_a_round = {"topics_per_round": (1, 1, 1)}
+    ran = await ending(CHAIN, **content).ask(CHAIN.question, **one_a_round)
+    asked = [part.question for part in CHAIN.parts]
+    assert [topic for r in ran.rounds for topic in r.topics][:2] == asked[:2]
+    open_gates = {g.gate for g in ran.of(GateResult) if g.round == 1 and g.decision == "retry"}
+    assert {"deep_research", "evidence"} <= open_gates
+
+
+async def test_c6_a_gate_that_lacks_nothing_adds_no_topic() -> None:
+    world = ending(SIMPLE, gaps=[], unanswered=[], ready=False)
+    ran = await world.ask(SIMPLE.question, adaptive_quality_threshold=10)
+    assert len(ran.rounds) == 1
+    assert ran.state.termination_reason is StopReason.NO_GAPS
+
+
 async def test_a_run_to_which_nothing_answered_has_failed() -> None:
     world = harbour(SIMPLE)
     world.web.down |= {"search"}
@@ -238,6 +254,11 @@ async def test_a_spent_budget_is_no_failure_of_the_outside() -> None:
 async def test_the_minimum_depth_is_kept_even_when_the_first_round_answers() -> None:
     world = ending(SIMPLE, directions=["Harrow Point keepers", "Harrow Point storms"])
     ran = await world.ask(SIMPLE.question, adaptive_min_depth=2)
+    assert len(ran.rounds) == 2
+
+
+async def test_the_minimum_depth_is_kept_where_the_model_knows_nothing_more_to_look_for() -> None:
+    ran = await ending(SIMPLE).ask(SIMPLE.question, adaptive_min_depth=2)
     assert len(ran.rounds) == 2
 
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 from research.engine.assessment import Assessment
 from research.engine.ledger import Lead, Ledger
 from research.engine.records import Dimensions, Gap
-from research.engine.topics import Topic, choose, first_topics, next_topics
+from research.engine.topics import Topic, choose, first_topics, lacking_topics, next_topics
 from tests.engine.scripted import ledger, page
 
 THRESHOLD = 0.75
@@ -112,3 +112,19 @@ def test_leads_with_other_names_are_no_twins_however_much_is_left_open() -> None
     assert [t.text for t in choose(topics, known, 9, THRESHOLD).topics] == ["Marlow", "Brand"]
     same = [replace(topic, lead=None) for topic in topics]
     assert [t.text for t in choose(same, known, 9, THRESHOLD).topics] == ["Marlow"]
+
+
+def test_c6_a_gate_lacks_the_sub_questions_with_too_few_sources() -> None:
+    known, _ = ledger("Where is it?", "Who owns it?")
+    assert [topic.aspect_id for topic in lacking_topics(known, 1)] == ["A1", "A2"]
+
+
+def test_c6_where_each_has_enough_sources_what_pages_named_goes_first() -> None:
+    known, _ = ledger("Where is it?")
+    for name in ("older", "newer"):
+        known.leads[name] = Lead(name, f"{name} name", "https://a.example/", 0.0)
+    assert [topic.text for topic in lacking_topics(known, 0)] == [
+        "newer name",
+        "older name",
+        "Where is it?",
+    ]
