@@ -12,6 +12,7 @@ from research.engine.records import Evidence
 from research.engine.text import normalise, words_in
 
 CONNECTIONS = 10
+CONNECTION_WORDS = 15
 _IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ID = re.compile(r"E\d+")
 
@@ -91,13 +92,14 @@ def without_ids(text: str) -> str:
 
 
 def faults(draft: Draft, ledger: Ledger) -> list[Fault]:
-    """Every statement that its evidence does not carry."""
+    """Every statement that its evidence does not carry. The short answer holds no connections."""
     found, connections = [], 0
     total = len(draft.statements)
     for number, statement in enumerate(draft.statements, 1):
         if not statement.evidence:
             connections += 1
-            if connections * CONNECTIONS > total or _states(statement, ledger):
+            misplaced = number <= len(draft.short_answer)
+            if misplaced or connections * CONNECTIONS > total or _states(statement, ledger):
                 found.append(Fault(number, statement, "it cites no evidence"))
         elif reason := _fault(statement, ledger):
             found.append(Fault(number, statement, reason))
@@ -105,10 +107,12 @@ def faults(draft: Draft, ledger: Ledger) -> list[Fault]:
 
 
 def _states(statement: Statement, ledger: Ledger) -> bool:
-    """Whether an uncited sentence says more than a connection may: a number, or a new name."""
+    """Whether an uncited sentence says more than a connection may: a number, a new name, or
+    more words than it takes to connect."""
     known = ledger.question.casefold()
     names = [name for name in features.names(statement.text) if name.casefold() not in known]
-    return bool(names or features.numbers(statement.text))
+    long = statement.words > CONNECTION_WORDS
+    return bool(long or names or features.numbers(statement.text))
 
 
 def _fault(statement: Statement, ledger: Ledger) -> str:

@@ -10,6 +10,7 @@ from research.engine.evidence import Finding
 from research.engine.extractive.answering import answers
 from research.engine.ledger import Lead
 from research.engine.records import Aspect, Quoted, Uncertainty
+from research.engine.sentences import QUESTION_MARKS
 from research.engine.sheets import Numbered
 from research.engine.tools import Page
 
@@ -45,6 +46,9 @@ def check_finding(
         reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
         return
     page = lines[0].page
+    if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
+        reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
+        return
     source = quoted(page, *place, lines[0].sentence.section)
     if reason := _fault(claim, source, f"{page.title} {source.section} {question}"):
         reading.refusals.append(Refusal(claim, page.url, reason))

@@ -119,8 +119,8 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
 
 
 def _short(given: Sequence[Statement], sections: Sequence[Section]) -> tuple[Statement, ...]:
-    """As many whole statements as fit into the short answer; a fitting one of the sections where
-    none does, and the first of all where that is too long as well.
+    """As many whole statements as fit into the short answer. Where none that is cited does, the
+    first cited one of the draft that fits, or its first at all.
     """
     kept: list[Statement] = []
     room = SHORT_ANSWER_WORDS
@@ -129,9 +129,12 @@ def _short(given: Sequence[Statement], sections: Sequence[Section]) -> tuple[Sta
         if room < 0:
             break
         kept.append(said)
-    spare = [*given, *(said for section in sections for said in section.statements)]
+    if any(said.evidence for said in kept):
+        return tuple(kept)
+    every = [*given, *(said for section in sections for said in section.statements)]
+    spare = [said for said in every if said.evidence]
     fitting = (said for said in spare if said.words <= SHORT_ANSWER_WORDS)
-    return tuple(kept) or tuple([next(fitting, *spare[:1])] if spare else ())
+    return tuple([next(fitting, *spare[:1])] if spare else ())
 
 
 def _report(checked: Checked, rendered: Rendered) -> Report:

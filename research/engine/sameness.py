@@ -20,6 +20,7 @@ SAME_CLAIM = 0.6
 OPPOSED_ALIKE = 0.75
 SLOT_WORDS = 3
 SLOT_SHARE = 0.5
+SAID_SHARE = 0.5
 
 Slot = tuple[frozenset[str], str]
 """The words that a claim shares with its sub-question, and what its one amount measures."""
@@ -83,12 +84,18 @@ def _opposed(one: Signature, other: Signature) -> bool:
 
 
 def slot(claim: Signature, asked: frozenset[str]) -> Slot | None:
-    """The slot of a sub-question of these terms that a claim with one measured amount fills."""
+    """The slot of a sub-question of these terms that a claim with one measured amount fills.
+
+    Names alone are none, unless the claim says little else: two prices of one company need not
+    be prices of the same thing.
+    """
     amounts = claim.figures.amounts
     if len(amounts) != 1 or not amounts[0].measures or claim.negated:
         return None
     words = claim.words & asked
     filled = len(words) >= max(SLOT_WORDS, SLOT_SHARE * len(asked))
+    if not words - claim.names and len(words) < SAID_SHARE * len(claim.words):
+        return None
     return (words, amounts[0].measures) if filled else None
 
 

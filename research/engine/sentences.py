@@ -1,7 +1,7 @@
 """Sentences of a page, each at its place in the text.
 
-Pages come as the light Markdown that `tools.Page` describes. Abbreviations are English ones;
-ideographic full stops end a sentence as well.
+Pages come as the light Markdown that `tools.Page` describes. Abbreviations are English and German
+ones; ideographic full stops end a sentence as well.
 """
 
 from __future__ import annotations
@@ -19,9 +19,19 @@ _DATA = Path(__file__).parent / "data"
 
 SentenceKind = Literal["prose", "item", "row", "code"]
 
-_ABBREVIATIONS = frozenset((_DATA / "abbreviations_en.txt").read_text().split())
+_ABBREVIATIONS = frozenset(
+    word
+    for name in ("abbreviations_en.txt", "abbreviations_de.txt")
+    for word in (_DATA / name).read_text("utf-8").split()
+)
+_COUNTED = re.compile(
+    r"(?:Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+    r"|Jahrhunderts?|Jahrtausends?|Jh|Weltkriegs?)\b"
+)
+"""What follows a German ordinal, as in "8. Januar"."""
 _BOUNDARY = re.compile(r"(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”）]*)")
 _IDENTIFIER = re.compile(r"[a-z]\w*(?:_\w|\.\w|\()")
+QUESTION_MARKS = ("?", "？")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)])\s+")
 
@@ -177,5 +187,7 @@ def _is_abbreviation(text: str, start: int, dot: int, end: int) -> bool:
     if last in _ABBREVIATIONS or (len(last) == 1 and last.isalpha() and last != "i"):
         return True
     following = _skip_space(text, end, len(text))
+    if len(last) <= 2 and last.isdigit() and _COUNTED.match(text, following):
+        return True
     lower = text[following : following + 1].islower() and last != ""
     return lower and not _IDENTIFIER.match(text, following)

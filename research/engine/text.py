@@ -23,6 +23,8 @@ _PART = re.compile(r"[^\W_]+", re.UNICODE)
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
+_GRAMMAR = re.compile("[\u3040-\u309f]+|.?[的了是吗呢么什们哪谁怎].?")
+"""Pairs of characters that carry grammar only: hiragana, and what is asked with in Chinese."""
 _MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _STEMMER = snowballstemmer.stemmer("english")
 
@@ -55,7 +57,7 @@ def without_accents(text: str) -> str:
 def _terms_of(token: str) -> tuple[str, ...]:
     return (
         ()
-        if token.lower() in STOP_WORDS
+        if token.lower() in STOP_WORDS or _GRAMMAR.fullmatch(token)
         else tuple(term for term in _parts_of(token) if term not in STOP_WORDS)
     )
 
@@ -82,6 +84,11 @@ def tokens(text: str) -> list[str]:
     ]
 
 
+def is_unspaced(text: str) -> bool:
+    """Whether it is written, at least in part, without spaces between its words."""
+    return bool(_CJK.search(text))
+
+
 def _bigrams(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
@@ -101,7 +108,12 @@ def normalise(text: str) -> str:
 
 
 def words_in(text: str) -> int:
-    return len(_WORD.findall(text))
+    """How many words a text has; of a script without spaces, two characters count as one."""
+    found = len(_WORD.findall(text))
+    if text.isascii():
+        return found
+    runs = _CJK.findall(text)
+    return found + sum(len(run) // 2 for run in runs) if runs else found
 
 
 def unique(items: Iterable[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
@@ -16,6 +18,9 @@ from research.llm.capabilities import CONTEXT_TOO_LONG
 TOO_LONG = "the prompt is longer than the model's context window"
 UNREADABLE = "the model's server gave an answer that can't be read"
 OUT_OF_TIME = "the model did not answer in time"
+_QUOTA = re.compile("insufficient_quota|billing", re.IGNORECASE)
+LONGEST_WAIT_SECONDS = 60.0
+"""What the attempts of one call wait together; a server that asks for more is not asked again."""
 UNREACHABLE = "the model's server could not be reached"
 
 
@@ -31,9 +36,19 @@ def refused(error: openai.APIStatusError) -> ModelFailure:
     if status in {400, 422}:
         return ModelFailure("the model's server refused the request")
     wait = retry_after_seconds(error.response.headers.get("retry-after", ""))
+    if status == 429 and _spent(error):
+        return ModelFailure("the quota at the model's server is used up", permanent=True)
+    if wait is not None and wait > LONGEST_WAIT_SECONDS:
+        minutes = math.ceil(wait / 60)
+        return ModelFailure(f"the model's server asks to wait {minutes} minutes", permanent=True)
     if status == 429:
         return ModelFailure("the model's server asks to slow down", retry_after_seconds=wait)
     return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
+
+
+def _spent(error: openai.APIStatusError) -> bool:
+    """Whether it is no matter of waiting: the account has nothing left."""
+    return bool(_QUOTA.search(f"{error.code} {error.type}"))
 
 
 def nobody_there(error: BaseException, address: str) -> bool:

@@ -67,6 +67,11 @@ def test_a_connection_states_no_fact_of_its_own(known: Ledger, text: str) -> Non
     assert reasons(known, *cited, Statement("Harrow Point stands out.")) == []
 
 
+def test_a_long_sentence_connects_nothing(known: Ledger) -> None:
+    long = Statement("It is safe for everybody to climb up there alone at night " + "or so " * 3)
+    assert reasons(known, *[Statement(LIT, ("E1",))] * 9, long) == ["it cites no evidence"]
+
+
 def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) -> None:
     wrong, right = Statement("It was lit in 1889.", ("E1",)), Statement(LIT, ("E1",))
     draft = Draft((right, wrong), (Section("A1", (right,)), Section("A2", (wrong, right))))

@@ -220,6 +220,23 @@ def test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
     assert record.contradicts == ()
 
 
+def test_d5_two_amounts_of_one_thing_need_not_measure_the_same() -> None:
+    book = Book(asked={"A1": term_set("When was the Kestrel Valley Tramway opened?")})
+    book.add(said("A day ticket for the Kestrel Valley Tramway costs 8.50 euros."), 1)
+    other = "Bicycles travel free on the ferry but cost 2 euros on the Kestrel Valley Tramway."
+    record, _ = book.add(said(other, "https://b.example/"), 1)
+    assert record.contradicts == ()
+
+
+def test_d5_a_claim_of_little_but_a_name_and_an_amount_fills_the_slot() -> None:
+    book = Book(asked={"A1": term_set("How tall is the Harrow Point lighthouse?")})
+    book.add(said("The Harrow Point lighthouse rises to 42 m."), 1)
+    record, _ = book.add(
+        said("Its keeper gives Harrow Point lighthouse 47 m.", "https://b.example/"), 1
+    )
+    assert record.contradicts == ("E1",)
+
+
 def test_d5_a_near_copy_on_another_site_does_not_corroborate() -> None:
     story = " ".join(f"The {n}th lamp of pier {n * 7} was lit by keeper {n * 3}." for n in range(9))
     first, copy = page("https://a.example/", f"{CLAIM} {story}"), f"{CLAIM} {story} Copied."

@@ -123,6 +123,14 @@ async def test_d14_a_short_answer_of_one_endless_sentence_gives_way_to_a_short_o
     assert ran.report.short_answer == f"{LIT} [1]"
 
 
+async def test_d14_a_short_answer_is_cited_or_taken_from_the_sections() -> None:
+    uncited = "Everybody loves it."
+    statements = [f"{LIT} [E1]"] * 12
+    _, ran = await drafted({"statements": statements, "short_answer": [uncited]})
+    assert ran.report.short_answer == f"{LIT} [1]"
+    assert uncited not in ran.report.markdown
+
+
 async def test_d14_a_sub_question_stands_in_one_place_only() -> None:
     """One that the model calls unanswered has its section or a line under Not found."""
     world = harbour(CHAIN)

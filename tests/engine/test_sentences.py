@@ -59,6 +59,16 @@ def test_prose_is_cut_at_full_stops_and_stays_whole_within_abbreviations() -> No
     ]
 
 
+def test_a_german_ordinal_ends_no_sentence() -> None:
+    text = "Am 8. Januar 2016 sank sie. Im 19. Jahrhundert fuhr Nr. 3 für ca. 5 Mark. Er war 9. Ja."
+    assert told(text) == [
+        "Am 8. Januar 2016 sank sie.",
+        "Im 19. Jahrhundert fuhr Nr. 3 für ca. 5 Mark.",
+        "Er war 9.",
+        "Ja.",
+    ]
+
+
 def test_a_full_stop_before_a_small_letter_ends_nothing() -> None:
     assert told("The file os. path is read. It ends.") == ["The file os. path is read.", "It ends."]
 

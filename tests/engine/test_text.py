@@ -41,6 +41,16 @@ def test_cjk_runs_are_compared_by_pairs() -> None:
     assert term_set("東京都") & term_set("東京") == {"東京"}
 
 
+def test_pairs_that_carry_grammar_only_are_no_terms() -> None:
+    assert term_set("青嶺天文台はいつですか") == {"青嶺", "嶺天", "天文", "文台", "台は"}
+    assert term_set("水库是什么时候建成的") == {"水库", "时候", "候建", "建成"}
+
+
+def test_characters_without_spaces_count_as_half_a_word() -> None:
+    assert words_in("天文台は1978年4月に開館した。") >= 6
+    assert words_in("Ça va très bien") == 4
+
+
 def test_words_are_counted_and_duplicates_folded() -> None:
     assert words_in("Two words, os.path too") == 4
     assert unique(["A  b", "a B", "c"]) == ["A  b", "c"]

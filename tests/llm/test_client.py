@@ -33,7 +33,7 @@ from tests.support.model_server import (
     says,
     streams,
 )
-from tests.support.serving import Reply, closed_place
+from tests.support.serving import Reply, closed_place, json_reply
 
 PROMPT = "# QUESTION\nHow old are oaks?\n\n# TODAY\n2026-11-21\n"
 REQUEST = ModelRequest("intake", "You plan.", PROMPT, {"type": "object"}, 500)
@@ -256,6 +256,18 @@ def test_the_seconds_to_wait_are_handed_on(server: ModelServer) -> None:
     assert failure(server, refuses(503, Retry_After="soon")).retry_after_seconds is None
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
     assert 20 < (failure(server, refuses(503, Retry_After=later)).retry_after_seconds or 0) <= 30
+
+
+def test_a_server_that_asks_to_wait_long_is_not_asked_again(server: ModelServer) -> None:
+    failed = failure(server, refuses(429, Retry_After="7200"))
+    assert failed.permanent and failed.reason == "the model's server asks to wait 120 minutes"
+    assert not failure(server, refuses(429, Retry_After="60")).permanent
+
+
+def test_a_quota_that_is_used_up_is_no_matter_of_waiting(server: ModelServer) -> None:
+    error = {"error": {"message": "no", "type": "insufficient_quota", "code": None}}
+    failed = failure(server, json_reply(error, 429))
+    assert failed.permanent and "quota" in failed.reason
 
 
 def test_a_slow_server_is_given_up_and_its_prompt_counted(server: ModelServer) -> None:

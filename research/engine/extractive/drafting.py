@@ -97,8 +97,10 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
     ]
     ranked = sorted(pool, key=_short_rank)
     steps = _procedure(ledger, pool) if read_question(main.text).kind == "how_to" else []
-    if not {record.id for record in ranked[:1]} <= {step.id for step in steps}:
-        steps = []
+    listed = {step.id for step in steps}
+    if not {record.id for record in ranked[:1]} <= listed:
+        # Steps are told whole, in their section, or not at all.
+        ranked, steps = [record for record in ranked if record.id not in listed], []
     ranked = steps or ranked
     chosen: list[Evidence] = []
     room = SHORT_ANSWER_WORDS
@@ -107,6 +109,8 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
         words = words_in(record.sources[0].quote)
         if chosen and record.relevance < FAR_BEHIND * best:
             continue
+        if steps and chosen and words > room:
+            break
         if (chosen and words > room) or (not steps and _crowded(record, chosen)):
             continue
         chosen.append(record)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from research.engine.directives import is_order, orders
 from research.engine.extractive.lines import Line, lines
 from research.engine.quotes import MAX_QUOTE
-from research.engine.sentences import Sentence
+from research.engine.sentences import QUESTION_MARKS, Sentence
 from research.engine.text import term_set, words_in
 from research.engine.tools import Page
 
@@ -126,7 +126,7 @@ def _of_its_term(found: Sequence[Line], first: int) -> bool:
 def _speaks(text: str) -> bool:
     """No fragment, question, byline, pointer, note of a change, first person
     or order to a machine."""
-    if words_in(text) < SHORTEST or text.endswith("?") or _is_fragment(text):
+    if words_in(text) < SHORTEST or text.endswith(QUESTION_MARKS) or _is_fragment(text):
         return False
     told = (_POINTER.search(text), _ASIDE.search(text), _FIRST_PERSON.search(text))
     return not any(told) and not is_order(text)
@@ -134,7 +134,7 @@ def _speaks(text: str) -> bool:
 
 def _is_fragment(text: str) -> bool:
     """A short line without an end, such as a byline or a caption."""
-    return words_in(text) < FRAGMENT and text[-1:] not in ".!:;…\"'”’)"
+    return words_in(text) < FRAGMENT and text[-1:] not in ".!:;…。！：；\"'”’)」』）"
 
 
 def _head(found: Sequence[Line], opening: Sentence) -> int:
@@ -196,4 +196,4 @@ def _dangles(text: str) -> bool:
 
 def _complete(text: str) -> bool:
     balanced = all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
-    return balanced and text[-1:] in ".!…\"'”’)" and 8 <= words_in(text) <= 80
+    return balanced and text[-1:] in ".!…。！\"'”’)」』）" and 8 <= words_in(text) <= 80

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from research.engine.extractive.question import Asked, compared, read_question
 from research.engine.records import Complexity, PlannedAspect
-from research.engine.text import STOP_WORDS, tokens
+from research.engine.text import STOP_WORDS, is_unspaced, normalise, tokens
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,10 @@ def plan(wording: str, question: str) -> WordedPlan:
 
 
 def query_of(text: str) -> str:
-    """A question as a search engine wants it: its content words in their order."""
+    """A question as a search engine wants it: its content words in their order; where words
+    can't be told apart, as it is written."""
+    if is_unspaced(text):
+        return normalise(text).rstrip("?？。 ")
     words = [token for token in tokens(text) if token.lower() not in STOP_WORDS]
     return " ".join(dict.fromkeys(words)) or text
 

@@ -58,6 +58,32 @@ def test_a_how_to_gives_one_source_s_list_whole_and_in_order() -> None:
     }
 
 
+def test_steps_are_told_whole_or_not_at_all_in_the_short_answer() -> None:
+    manual = page(
+        "https://manual.example/",
+        "# Rotating the signing key of Gantry\n\nRotate the signing key at least once a year.\n\n"
+        "## Steps\n\n"
+        "1. Stop the publisher with gantry publisher stop.\n"
+        "2. Create a new key with gantry key new --purpose signing.\n"
+        "3. Add the new key to the trust file before you remove the old one.\n"
+        "4. Start the publisher and check gantry key list.",
+        "Rotating the signing key - Gantry manual",
+    )
+    advice = page(
+        "https://forum.example/",
+        "# How do I rotate the Gantry signing key without downtime?\n\n"
+        "Since Gantry 3.4 the publisher needs no restart when the signing key is rotated. "
+        "Before that you had to stop the publisher first.",
+        "How do I rotate the Gantry signing key",
+    )
+    found = draft(read_into("How do I rotate the Gantry signing key?", advice, manual))
+    steps = {s.text for s in found.sections[0].statements}
+    said = {s.text for s in found.short_answer}
+    assert len(steps) == 4
+    assert "Since Gantry 3.4" in found.short_answer[0].text
+    assert not steps & said
+
+
 def test_every_statement_is_a_quotation_behind_its_source() -> None:
     made = read_into("Why are eggs cooked over low heat?", RECIPE)
     for each in draft(made).statements:

@@ -47,6 +47,12 @@ def test_what_cannot_stand_alone_opens_no_passage(text: str) -> None:
     assert told(text) == []
 
 
+def test_a_sentence_without_spaces_opens_a_passage_and_a_question_does_not() -> None:
+    assert told("天文台は1978年4月に開館した。初代台長は誰が務めたのでしょうか？") == [
+        "天文台は1978年4月に開館した。"
+    ]
+
+
 def test_a_loose_pronoun_takes_along_the_sentence_that_it_refers_to() -> None:
     text = "The lamp burns whale oil. It goes out in every storm."
     assert told(text)[1] == text

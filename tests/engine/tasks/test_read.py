@@ -46,6 +46,18 @@ async def test_one_claim_is_quoted_from_each_page_that_it_points_at() -> None:
     assert {source.quote for source in record.sources} == {LIT, other}
 
 
+async def test_what_a_page_only_asks_is_no_evidence() -> None:
+    asks = "Was the Harrow Point lighthouse first lit on 14 March 1887?"
+    world = World(Web([page("https://forum.example/", asks, "Harrow Point")]), Oracle(SIMPLE))
+    assert world.model is not None
+    world.model.twists["read"] = lambda _: {"findings": [finding(asks, [1], "A1")], "leads": []}
+    ran = await world.ask(SIMPLE.question)
+    assert ran.evidence == []
+    assert {each.reason for each in ran.of(RefusedQuote)} == {
+        "the page asks this and doesn't say it"
+    }
+
+
 @pytest.mark.parametrize("sentences", [[], [999], [-1], [10**30]])
 async def test_sentences_that_are_not_there_are_refused_and_counted(sentences: list[int]) -> None:
     _, ran = await read_as(sentences=sentences)
