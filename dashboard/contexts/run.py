@@ -27,7 +27,7 @@ from research.models import (
 )
 from research.progress_parts import AspectPart, DraftedPart, Progress
 
-LONG, LONGEST = 170, 290
+LENGTHS = {"longest": 370, "longer": 270, "long": 170}
 """Characters from which a verdict is set smaller, so that it keeps to the room it has."""
 
 OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
@@ -104,7 +104,7 @@ def sentence(rows: RunRows) -> str:
 
 def length(sentence: str) -> str:
     """How a sentence is set, by its length; '' for a usual one."""
-    return "longest" if len(sentence) > LONGEST else "long" if len(sentence) > LONG else ""
+    return next((name for name, most in LENGTHS.items() if len(sentence) > most), "")
 
 
 def standing(rows: RunRows) -> str:
