@@ -224,7 +224,8 @@ def test_a_failed_run_says_why_and_shows_no_report(client: Client, admin: User) 
 
 
 @pytest.mark.parametrize(
-    ("sentence", "how"), [("Going on.", None), ("a" * 200, "long"), ("a" * 300, "longer"), ("a" * 400, "longest")]
+    ("sentence", "how"),
+    [("Going on.", None), ("a" * 200, "long"), ("a" * 300, "longer"), ("a" * 400, "longest")],
 )
 def test_a_long_verdict_is_set_smaller(
     client: Client, admin: User, sentence: str, how: str | None
