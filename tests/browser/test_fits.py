@@ -89,7 +89,7 @@ def test_a_table_gives_the_answers_most_of_its_room(page: Page) -> None:
     assert len(edges) == 1, "on a phone they stand beneath each other"
 
 
-@pytest.mark.parametrize("size", [DESK, {"width": 1440, "height": 900}])
+@pytest.mark.parametrize("size", [DESK, PHONE, {"width": 844, "height": 390}])
 def test_a_citation_can_be_judged_without_scrolling_its_panel(
     page: Page, size: dict[str, int]
 ) -> None:
