@@ -27,16 +27,23 @@ def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_sites(request: HttpRequest) -> HttpResponse:
-    return render(request, "dashboard/sites.html", {"sites": sites.of(request.user)})
+    return sites_page(request)
+
+
+def sites_page(request: HttpRequest, typed: str = "", problem: str = "") -> HttpResponse:
+    """The list, again with what was `typed` where there is a problem with it."""
+    shown = {"sites": sites.of(request.user), "typed": typed, "problem": problem}
+    return render(request, "dashboard/sites.html", shown, status=422 if problem else 200)
 
 
 @require_POST
 def never(request: HttpRequest) -> HttpResponse:
+    site = request.POST.get("site", "")
     try:
-        named = sites.never(request.user, request.POST.get("site", ""))
-        messages.info(request, f"New runs leave out {', '.join(named)}.")
+        named = sites.never(request.user, site)
     except ServiceError as error:
-        messages.error(request, str(error))
+        return sites_page(request, site, str(error))
+    messages.info(request, f"New runs leave out {', '.join(named)}.")
     return back(request)
 
 

@@ -21,7 +21,7 @@ def page(server: Server, open_page: Open) -> Page:
     """With a sample's report."""
     page = open_page(server)
     page.get_by_role("button", name="Impact of quantum").click()
-    expect(page.locator(".ask-on")).to_be_visible()
+    expect(page.locator(".ask-on")).to_be_visible(timeout=60_000)
     return page
 
 
@@ -50,7 +50,7 @@ def test_no_page_is_wider_than_its_window(page: Page) -> None:
     page.set_viewport_size(DESK)
     page.goto(run)
     page.get_by_role("button", name="As a table").click()
-    expect(page.locator(".report table")).to_be_visible()
+    expect(page.locator(".report table")).to_be_visible(timeout=60_000)
     check_widths(page)
 
 
@@ -81,7 +81,7 @@ def test_words_without_an_end_are_broken(
 def test_a_table_gives_the_answers_most_of_its_room(page: Page) -> None:
     page.get_by_role("button", name="As a table").click()
     cells = page.locator(".report tbody tr").first.locator("td")
-    expect(cells).to_have_count(3)
+    expect(cells).to_have_count(3, timeout=60_000)
     widths = [cell.bounding_box()["width"] for cell in cells.all()]  # type: ignore[index]
     assert widths[1] > widths[0] + widths[2]
     page.set_viewport_size(PHONE)
@@ -89,7 +89,7 @@ def test_a_table_gives_the_answers_most_of_its_room(page: Page) -> None:
     assert len(edges) == 1, "on a phone they stand beneath each other"
 
 
-@pytest.mark.parametrize("size", [DESK, {"width": 1440, "height": 900}])
+@pytest.mark.parametrize("size", [DESK, PHONE, {"width": 844, "height": 390}])
 def test_a_citation_can_be_judged_without_scrolling_its_panel(
     page: Page, size: dict[str, int]
 ) -> None:

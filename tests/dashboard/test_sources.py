@@ -96,7 +96,9 @@ def test_documents_and_samples_are_no_sites(client: Client, run: Run) -> None:
 
 def test_the_list_takes_sites_with_commas_and_says_what_is_none(client: Client) -> None:
     client.post("/sites/never/", {"site": "https://www.Spam.test/x, more.test"})
-    page = client.post("/sites/never/", {"site": "no site"}, follow=True).content
+    answer = client.post("/sites/never/", {"site": "no site"})
+    page = answer.content
+    assert answer.status_code == 422 and b'value="no site"' in page
     assert b"Name sites such as example.org" in page
     assert b"spam.test" in page and b"more.test" in page
 
