@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.queries import RunRows
+from dashboard.run_rows import RunRows
 from research.engine.text import heading
 from research.progress_parts import GapPart
 
