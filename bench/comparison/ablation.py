@@ -155,12 +155,12 @@ SHARES = {"recall": ".2f", "score": ".1f"}
 
 
 def _how(changed: Sequence[Ablated]) -> str:
-    """Without − with, means over the changed questions; what stays the same is not named."""
+    """Without − with, means over the changed questions; what comes to nothing is not named."""
     said = [*_ends(changed, "reason"), *_ends(changed, "status")]
     for name, form in {**COUNTS, **SHARES}.items():
-        differences = [_number(each.lost, name) - _number(each.kept, name) for each in changed]
-        if any(differences):
-            said.append(f"{name} {format(mean(differences), '+' + form)}")
+        difference = mean(_number(each.lost, name) - _number(each.kept, name) for each in changed)
+        if float(shown := format(difference, f"+{form}")):
+            said.append(f"{name} {shown}")
     names = [each.name for each in fields(Outcome) if each.name != "report"]
     worded = sum(all(_same(each, name) for name in names) for each in changed)
     if worded:

@@ -1,7 +1,8 @@
 """Whether what is begun ahead pays: the report, and searches for what pages named.
 
 Each question is researched as it is and without the one or the other, at full latency, one run
-after the other; the questions take turns in which of the three comes first.
+after the other; the questions take turns in which of the three comes first. What it takes at worst
+is counted under an analyst that is never content, where nothing takes time.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from unittest.mock import patch
 from bench.comparison.running import Bench, Ran
 from bench.comparison.statistics import mean
 from bench.comparison.variant import AS_IT_IS, Variant
-from bench.world.facts import KINDS
+from bench.world.hostile import HONEST
 from research.engine import ahead
 from research.engine.run import Run
 
@@ -24,6 +25,7 @@ async def _no_draft(run: Run) -> None:
     """The report waits for the verdict."""
 
 
+DISCONTENT = "oracle-repeating"
 REPORT, LEADS = "the report", "searches for leads"
 PLACES = {REPORT: re.compile(r"round/\d+/draft"), LEADS: re.compile(r"round/\d+/scout/\d+")}
 """Where the journal notes what was begun ahead."""
@@ -65,19 +67,34 @@ class Begun:
     """One question with something begun ahead, and without."""
 
     what: str
+    analyst: str
     kind: str
     ahead: Spent
     waiting: Spent
 
 
 async def time_begun(bench: Bench) -> list[Begun]:
-    """Every question of a world, which has to be served with latency."""
+    """Every question of a world that is served with latency; each is run once to warm up."""
+    return await _both_ways(bench, HONEST, warm=True)
+
+
+async def count_begun(bench: Bench) -> list[Begun]:
+    """What is spent in vain under an analyst that is never content."""
+    return await _both_ways(bench, DISCONTENT, warm=False)
+
+
+async def _both_ways(bench: Bench, analyst: str, warm: bool) -> list[Begun]:
     variants = {"": AS_IT_IS, **WITHOUT}
     names, found = list(variants), []
     for question in bench.running.world.questions:
-        took = {name: Spent.of(await bench.run(question, variant=variants[name])) for name in names}
+        if warm:
+            await bench.run(question, model=analyst)
+        took = {
+            name: Spent.of(await bench.run(question, variant=variants[name], model=analyst))
+            for name in names
+        }
         names = [*names[1:], names[0]]
-        found += [Begun(what, question.kind, took[""], took[what]) for what in WITHOUT]
+        found += [Begun(what, analyst, question.kind, took[""], took[what]) for what in WITHOUT]
     return found
 
 
@@ -91,6 +108,7 @@ class Row:
     """
 
     what: str
+    analyst: str
     kind: str
     questions: int
     begun: float
@@ -104,13 +122,11 @@ class Row:
 def rows(found: Sequence[Begun]) -> Iterator[Row]:
     """The median of the time, of all else the sum over the questions of a kind."""
     for what in WITHOUT:
-        for kind in KINDS:
-            of = [each for each in found if (each.what, each.kind) == (what, kind)]
-            if not of:
-                continue
+        for analyst, kind in dict.fromkeys((each.analyst, each.kind) for each in found):
+            place = (what, analyst, kind)
+            of = [each for each in found if (each.what, each.analyst, each.kind) == place]
             yield Row(
-                what,
-                kind,
+                *place,
                 len(of),
                 mean(each.ahead.begun[what] for each in of),
                 median(each.ahead.seconds / each.waiting.seconds for each in of),

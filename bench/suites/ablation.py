@@ -7,27 +7,29 @@ from pathlib import Path
 
 from bench import page
 from bench.comparison import begun
-from bench.comparison.ablation import Row, rows
+from bench.comparison.ablation import Row, Setting, rows
 from bench.comparison.rules import ABLATIONS, READY, ablate_all
 from bench.comparison.shards import measured_in
 from bench.world.facts import KINDS
+from bench.world.hostile import HONEST
 from bench.world.supply import SUPPLIES
 
 SEEDS = (141, 142, 143, 144)
 PER_KIND = 1
 HEAD = ("rule", "condition", "what changes without it", "questions whose outcome changes")
 BEGUN_HEAD = (
-    "begun ahead", "question", "questions", "begun a question", "time ÷", "model calls",
-    "tokens ÷", "searches", "dollars ÷",
+    "begun ahead", "analyst", "question", "questions", "begun a question", "time ÷",
+    "model calls", "tokens ÷", "searches", "dollars ÷",
 )  # fmt: skip
 
 
 def section(files: Sequence[Path]) -> str:
     machine = page.machine()
-    found = list(rows(measured_in(ablate_all, SEEDS, PER_KIND, "ablations", tuple(SUPPLIES))))
-    ahead = list(
-        begun.rows(measured_in(begun.time_begun, SEEDS, PER_KIND, "begun ahead", latency=True))
-    )
+    measured = measured_in(ablate_all, SEEDS, PER_KIND, "ablations", tuple(SUPPLIES))
+    order = [ablation.rule for ablation in ABLATIONS]
+    found = sorted(rows(measured), key=lambda row: order.index(row.rule))
+    ahead = measured_in(begun.time_begun, SEEDS, PER_KIND, "begun ahead", latency=True)
+    ahead += measured_in(begun.count_begun, SEEDS, PER_KIND, "begun in vain")
     return page.rendered(
         "ablation.md",
         machine=machine,
@@ -36,7 +38,7 @@ def section(files: Sequence[Path]) -> str:
         table=page.table(HEAD, map(_cells, found), texts=3),
         idle=idle(found),
         ready=READY,
-        begun=page.table(BEGUN_HEAD, map(_begun_cells, ahead), texts=2),
+        begun=page.table(BEGUN_HEAD, map(_begun_cells, begun.rows(ahead)), texts=3),
     )
 
 
@@ -51,7 +53,8 @@ def _cells(row: Row) -> list[str]:
 
 
 def _begun_cells(row: begun.Row) -> list[str]:
-    ratios = [f"{ratio:.2f}" for ratio in (row.seconds, row.tokens, row.usd)]
-    calls, searches = (f"{more:+.1f}" for more in (row.calls, row.searches))
-    counts = [str(row.questions), f"{row.begun:.1f}"]
-    return [row.what, row.kind, *counts, ratios[0], calls, ratios[1], searches, ratios[2]]
+    time = f"{row.seconds:.2f}" if row.analyst == HONEST else "–"
+    return [
+        row.what, str(Setting(row.analyst)), row.kind, str(row.questions), f"{row.begun:.1f}", time,
+        f"{row.calls:+.1f}", f"{row.tokens:.2f}", f"{row.searches:+.1f}", f"{row.usd:.2f}",
+    ]  # fmt: skip

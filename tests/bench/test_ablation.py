@@ -95,7 +95,7 @@ def test_a_condition_is_named_by_what_is_not_ordinary() -> None:
 def test_what_is_begun_ahead_is_set_against_waiting() -> None:
     fast = Spent({begun.REPORT: 1}, 8.0, 4, 110, 2, 0.02)
     slow = Spent({begun.REPORT: 0}, 10.0, 4, 100, 1, 0.01)
-    [row] = begun.rows([Begun(begun.REPORT, "simple", fast, slow)])
+    [row] = begun.rows([Begun(begun.REPORT, "oracle", "simple", fast, slow)])
     assert row.begun == 1
     assert (row.seconds, row.calls, row.tokens, row.searches, row.usd) == (0.8, 0, 1.1, 1, 2.0)
 
