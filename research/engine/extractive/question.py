@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from research.engine import features
+from research.engine.extractive.interrogatives import Kind, asked_in, is_open_ended
+from research.engine.languages import ENGLISH, language_of
 from research.engine.records import Complexity
 from research.engine.text import normalise, terms, tokens, unique
-
-Kind = Literal[
-    "when", "where", "who", "how_many", "how_to", "how", "why", "what", "which",
-    "comparison", "yes_no", "overview",
-]  # fmt: skip
 
 _CUES: tuple[tuple[Kind, str], ...] = (
     ("comparison", r"\b(?:versus|vs\.?|compared? (?:to|with)|compare|difference between)\b"),
@@ -65,6 +61,9 @@ def read_question(text: str) -> Asked:
 
 
 def _kind(text: str) -> Kind:
+    language = language_of(text)
+    if language != ENGLISH and (foreign := asked_in(language, text)):
+        return foreign
     found: Kind | None = next((kind for kind, cue in _KINDS if cue.search(text)), None)
     return found or "overview"
 
@@ -72,7 +71,9 @@ def _kind(text: str) -> Kind:
 def _complexity(text: str, kind: Kind, names: tuple[str, ...]) -> Complexity:
     """Open-ended wording is complex; a plain how-to, definition or single fact is simple."""
     words = len(tokens(text))
-    if _OPEN_ENDED.search(text) and kind in {"overview", "what", "how", "which", "comparison"}:
+    several = {"overview", "what", "how", "which", "comparison"}
+    english = language_of(text) == ENGLISH
+    if kind in several and (_OPEN_ENDED.search(text) if english else is_open_ended(text)):
         return Complexity.COMPLEX
     if kind == "overview" and words > 3:
         return Complexity.COMPLEX

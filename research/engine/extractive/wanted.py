@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import takewhile
 
 from research.engine import features
-from research.engine.extractive.question import Asked, Kind
+from research.engine.extractive.interrogatives import Kind
+from research.engine.extractive.question import Asked
 from research.engine.text import STOP_WORDS, term_set, terms, tokens
 
 _IDENTIFIER = re.compile(
@@ -41,9 +42,17 @@ _INSTRUCTS = re.compile(
     re.IGNORECASE,
 )
 
-_PAST = re.compile(r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b", re.IGNORECASE)
+_PAST = re.compile(
+    r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b"
+    r"|\bwann (?:wurden?|waren?|hatten?|begann|starb|entstand)|\bquand (?:a|ont|fut|était|furent)\b"
+    r"|\bcuándo (?:fue|se|nació|murió)\b|\bquando (?:è stat|fu|foi|nacque|morì|nasceu|morreu)"
+    r"|\bwanneer (?:werd|was)\b|\b(?:welche\w*|quel\w*|qué|che|que|welke?) \w+\b",
+    re.IGNORECASE,
+)
 _CONDITION = re.compile(
-    r"\b(?:when|whenever|if|once|after|before|until|unless|while|as soon as|only|every|each)\b",
+    r"\b(?:when|whenever|if|once|after|before|until|unless|while|as soon as|only|every|each|wenn"
+    r"|sobald|nachdem|bevor|falls|jede[rsn]?|quand|lorsque|dès|après|avant|chaque|cuando|después"
+    r"|antes|cada|quando|dopo|prima|depois|wanneer|zodra|nadat|voordat|elke?)\b",
     re.IGNORECASE,
 )
 

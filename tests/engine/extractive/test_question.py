@@ -30,6 +30,31 @@ def test_kind_and_complexity_are_read_off_the_words(
     assert (found.kind, found.complexity) == (kind, complexity)
 
 
+@pytest.mark.parametrize(
+    "text, kind, complexity",
+    [
+        ("Wann wurde die Schwebefähre Rendsheim gebaut?", "when", Complexity.SIMPLE),
+        ("Wie viele Passagiere fuhren im Jahr 2025 mit der Bahn?", "how_many", Complexity.ORDINARY),
+        ("Was sind die Auswirkungen von Stürmen auf Lampen?", "what", Complexity.COMPLEX),
+        ("Comment entretenir un levain naturel ?", "how_to", Complexity.SIMPLE),
+        ("Combien de passagers la ligne a-t-elle transportés en 2025 ?", "how_many",
+         Complexity.ORDINARY),
+        ("¿Cuándo fue construido el puente de la ría de Vigo?", "when", Complexity.ORDINARY),
+        ("Chi ha progettato la diga del lago di Como?", "who", Complexity.ORDINARY),
+        ("Onde fica a sede da companhia que construiu o farol?", "where", Complexity.ORDINARY),
+        ("Waarom gaat de lamp van de vuurtoren uit in een storm?", "why", Complexity.ORDINARY),
+        ("青嶺天文台はいつ開館しましたか？", "what", Complexity.ORDINARY),
+        ("云桥水库是什么时候建成的？", "what", Complexity.ORDINARY),
+        ("人工智能对就业的影响是什么？", "what", Complexity.COMPLEX),
+    ],
+)  # fmt: skip
+def test_kind_and_complexity_are_read_off_the_words_of_other_languages(
+    text: str, kind: str, complexity: Complexity
+) -> None:
+    found = read_question(text)
+    assert (found.kind, found.complexity) == (kind, complexity)
+
+
 def test_a_choice_between_two_names_gets_a_sub_question_for_each() -> None:
     question = "Which lighthouse was lit first, Harrow Point or Gull Rock?"
     assert compared(read_question(question)) == ("Harrow Point", "Gull Rock")
