@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,6 +10,7 @@ from research.engine.draft import Draft, Section, Statement
 from research.engine.grouping import Group, grouped
 from research.engine.labels import Labels, labels
 from research.engine.ledger import ANSWERING, Ledger
+from research.engine.literal import literal, sentence
 from research.engine.quotes import plain
 from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
 from research.engine.text import heading, unique
@@ -66,7 +66,7 @@ def render(
     opening = f"{draft.opening} " if draft.opening else ""
     sections = (_section(ledger, section, marks) for section in draft.sections)
     parts = [
-        f"# {ledger.question}",
+        f"# {literal(ledger.question)}",
         f"**{marks.words['closest' if thin else 'short_answer']}.** {opening}{short}",
         *([_table(ledger, draft.sections, marks)] if as_table else sections),
         _disagreements(ledger, marks),
@@ -78,20 +78,20 @@ def render(
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
 
 
-_BRACKETED = re.compile(r"\[(\d+)\]")
-
-
-def _own_words(text: str) -> str:
-    """A page's own "[3]" escaped, so that it is no marker of the report's."""
-    return _BRACKETED.sub(r"\\[\1\\]", text)
-
-
 def _said(statements: Iterable[Statement], marks: _Markers) -> list[Group]:
     """Statements with their markers, quotes behind their lead-ins."""
     return grouped(
-        (each.lead_in, f"{_own_words(each.body)} {marks.of(each.evidence)}".strip())
-        for each in statements
+        (_lead_in(each), f"{_body(each)} {marks.of(each.evidence)}".strip()) for each in statements
     )
+
+
+def _lead_in(statement: Statement) -> str:
+    named = statement.lead_in.removeprefix("**").removesuffix(":** ")
+    return f"**{literal(named)}:** " if named else ""
+
+
+def _body(statement: Statement) -> str:
+    return literal(statement.body) if statement.quoted else sentence(statement.body)
 
 
 def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
@@ -104,7 +104,7 @@ def _section(ledger: Ledger, section: Section, marks: _Markers) -> str:
         else " ".join(group.inline() for group in groups)
     )
     standing = _standing(ledger, aspect, section, marks.words)
-    return f"## {heading(aspect.text)}\n\n*{standing}*\n\n{body}"
+    return f"## {literal(heading(aspect.text))}\n\n*{standing}*\n\n{body}"
 
 
 def _table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
@@ -115,7 +115,7 @@ def _table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
         records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
         sites = unique(source.domain for record in records for source in record.sources)
         said = " ".join(group.inline() for group in _said(section.statements, marks))
-        cells = (heading(ledger.aspects[section.aspect_id].text), said, ", ".join(sites))
+        cells = (literal(heading(ledger.aspects[section.aspect_id].text)), said, ", ".join(sites))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
     return "\n".join(rows) if len(rows) > 2 else ""
 
@@ -187,7 +187,7 @@ def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
     return "\n".join(
         f"- {r.sources[0].domain}, "
         f"{(r.sources[0].published or '')[:10] or marks.words['undated']}: "
-        f"“{_own_words(plain(r.sources[0].quote))}” {marks.of([r.id])}"
+        f"“{literal(plain(r.sources[0].quote))}” {marks.of([r.id])}"
         for r in (one, other)
     )
 
@@ -198,14 +198,14 @@ def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
     missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING and a.id not in shown]
     if not missing:
         return ""
-    lines = [f"- {heading(aspect.text)}" for aspect in missing]
-    queries = ", ".join(f"“{query}”" for query in list(ledger.queries)[:12])
+    lines = [f"- {literal(heading(aspect.text))}" for aspect in missing]
+    queries = ", ".join(f"“{literal(query)}”" for query in list(ledger.queries)[:12])
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
 
 
 def _dropped(ledger: Ledger, words: Labels) -> str:
-    lines = [f"- {heading(aspect.text)}" for aspect in ledger.dropped.values()]
+    lines = [f"- {literal(heading(aspect.text))}" for aspect in ledger.dropped.values()]
     return f"## {words['dropped']}\n\n" + "\n".join(lines) if lines else ""
 
 
@@ -230,6 +230,6 @@ def _sources(ledger: Ledger, marks: _Markers) -> str:
 
 
 def _named(source: Source) -> str:
-    title = (source.title or source.url).replace("[", "(").replace("]", ")")
+    title = literal((source.title or source.url).replace("[", "(").replace("]", ")"))
     date = f", {source.published[:10]}" if source.published else ""
     return f"{title}, {source.domain}{date}: <{source.url}>"
