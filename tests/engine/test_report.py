@@ -19,6 +19,7 @@ from tests.engine.scripted import (
     Script,
     Web,
     World,
+    finding,
     harbour,
     page,
 )
@@ -235,6 +236,24 @@ async def test_brackets_of_a_page_are_no_markers(analyst: Script | None) -> None
     ran = await World(web, Oracle(analyst) if analyst else None).ask(SIMPLE.question)
     assert r"\[3\]" in ran.report.markdown
     check_markers(ran)
+
+
+@pytest.mark.parametrize("analyst", [None, SIMPLE])
+async def test_no_word_of_a_page_or_a_person_is_a_mark_of_the_report(
+    analyst: Script | None,
+) -> None:
+    link = "[here](https://bad.example/) ![it](https://bad.example/p.png) <b>"
+    text = f"The Harrow Point lighthouse was first lit by __init__ on 14 March 1887 {link}."
+    pages = [page("https://coast.example/", text, "Harrow __Point__ <i>")]
+    world = World(Web(pages), Oracle(analyst) if analyst else None)
+    if world.model is not None:
+        world.model.twists["read"] = lambda _: {
+            "findings": [finding(text, [1], "A1")], "leads": []
+        }  # fmt: skip
+    ran = await world.ask(SIMPLE.question)
+    for mark in ("__", "here](", "it](", " <b", " <i"):
+        assert mark not in ran.report.markdown
+    assert "\\_\\_init\\_\\_" in ran.report.short_answer
 
 
 async def test_no_evidence_means_no_report() -> None:
