@@ -99,6 +99,17 @@ class AskForm(forms.Form):
         is_offered = "collections" in self.fields and "collections" not in self.errors
         return is_offered and chosen is not None and sources.searches_documents(chosen)
 
+    @property
+    def starts_at_once(self) -> bool:
+        """A quick run asks nothing, unless somebody wants to see its plan."""
+        quick = self.cleaned_data["research_depth"] == "quick"
+        return quick and not self.cleaned_data["ask_first"]
+
+    def asks_above(self, config: ResearchConfig) -> float | None:
+        """What a plan may cost to start without asking: nothing where none is named; None where
+        the plan is wanted at any price."""
+        return None if self.cleaned_data["ask_first"] else config.ask_above_usd or 0.0
+
     def knobs(self) -> dict[str, str]:
         depth = self.cleaned_data["research_depth"]
         return {"research_depth": depth} if depth else {}

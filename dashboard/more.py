@@ -57,6 +57,11 @@ def fields(config: ResearchConfig) -> dict[str, forms.Field]:
         "only_sites": _line("Only these sites", config.only_sites, placeholder="example.org, …"),
         "never_sites": _line("Never these sites", config.never_sites, placeholder="example.org, …"),
         "max_cost_usd": _line("At most, in dollars", config.max_cost_usd, **NUMBER),
+        "ask_above_usd": _line(
+            "Start without asking up to, in dollars",
+            config.ask_above_usd,
+            **NUMBER | {"placeholder": "0: only what is free"},
+        ),
         MINUTES: _line("At most, in minutes", config.max_seconds / 60, **NUMBER),
         "deep_research_mode": forms.ChoiceField(
             label="How long it goes on",

@@ -64,8 +64,8 @@ def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | 
         return runs.ask(
             request.user,
             form.cleaned_data["question"],
-            agreed=not form.cleaned_data["ask_first"],
-            config=config,
+            agreed=form.starts_at_once,
+            config=config.model_copy(update={"ask_above_usd": form.asks_above(config)}),
             sources=form.chosen_sources(),
             idempotency_key=form.cleaned_data["key"],
         )

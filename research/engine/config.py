@@ -66,6 +66,12 @@ class ResearchConfig(BaseModel):
     ask_when_unsure: bool = knob(
         False, "Before an early end, ask whether to dig deeper or whether it is sufficient."
     )
+    ask_above_usd: float | None = knob(
+        None,
+        "A plan that costs at most this starts without asking; not set, every plan asks.",
+        unit="US dollars",
+        ge=0,
+    )
     min_novelty_threshold: float = knob(
         0.15,
         "A smaller share of new words in a round's findings ends the run.",

@@ -38,10 +38,11 @@ async def take_in(run: Run) -> Understood:
 
 
 async def agree(run: Run, understood: Understood) -> Plan:
-    """The plan as the person approved it, edited or sent back as often as they like."""
+    """The plan as the person approved it, edited or sent back as often as they like; one that
+    costs little enough starts unasked."""
     plan, turn = _plan(run, understood), 1
     run.change(complexity=plan.complexity, language=plan.language)
-    while not run.question.agreed:
+    while not (run.question.agreed or (turn == 1 and _may_start(run, plan))):
         run.journal.emit(plan)
         run.change(status=Status.AWAITING_APPROVAL)
         command = await run.journal.person(f"approval/{turn}", VERDICTS)
@@ -55,6 +56,13 @@ async def agree(run: Run, understood: Understood) -> Plan:
         plan = _plan(run, await understand(run, f"intake/revision/{turn}", comment=comment))
     run.journal.emit(plan)
     return plan
+
+
+def _may_start(run: Run, plan: Plan) -> bool:
+    """Whether the most that a plan may cost is known, and within what nobody need be asked for."""
+    allowed = run.config.ask_above_usd
+    price = plan.estimate.cost_usd if plan.estimate else None
+    return allowed is not None and price is not None and price[1] <= allowed
 
 
 def _plan(run: Run, understood: Understood) -> Plan:
