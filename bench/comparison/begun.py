@@ -121,20 +121,19 @@ class Row:
 
 def rows(found: Sequence[Begun]) -> Iterator[Row]:
     """The median of the time, of all else the sum over the questions of a kind."""
-    for what in WITHOUT:
-        for analyst, kind in dict.fromkeys((each.analyst, each.kind) for each in found):
-            place = (what, analyst, kind)
-            of = [each for each in found if (each.what, each.analyst, each.kind) == place]
-            yield Row(
-                *place,
-                len(of),
-                mean(each.ahead.begun[what] for each in of),
-                median(each.ahead.seconds / each.waiting.seconds for each in of),
-                mean(each.ahead.calls - each.waiting.calls for each in of),
-                _ratio([(each.ahead.tokens, each.waiting.tokens) for each in of]),
-                mean(each.ahead.searches - each.waiting.searches for each in of),
-                _ratio([(each.ahead.usd, each.waiting.usd) for each in of]),
-            )
+    ordered = sorted(found, key=lambda each: list(WITHOUT).index(each.what))
+    for place in dict.fromkeys((each.what, each.analyst, each.kind) for each in ordered):
+        of = [each for each in ordered if (each.what, each.analyst, each.kind) == place]
+        yield Row(
+            *place,
+            len(of),
+            mean(each.ahead.begun[each.what] for each in of),
+            median(each.ahead.seconds / each.waiting.seconds for each in of),
+            mean(each.ahead.calls - each.waiting.calls for each in of),
+            _ratio([(each.ahead.tokens, each.waiting.tokens) for each in of]),
+            mean(each.ahead.searches - each.waiting.searches for each in of),
+            _ratio([(each.ahead.usd, each.waiting.usd) for each in of]),
+        )
 
 
 def _ratio(pairs: Sequence[tuple[float, float]]) -> float:
