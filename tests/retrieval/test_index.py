@@ -115,7 +115,7 @@ async def test_nothing_of_a_document_stays_behind(tmp_path: Path, folder: Path):
     with sqlite3.connect(path) as connection:
         for table in ("documents", "texts", "passages"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
-        for table in ("title_terms", "document_terms", "passage_terms"):
+        for table in ("title_terms", "lead_terms", "document_terms", "passage_terms"):
             found = connection.execute(
                 f"SELECT count(*) FROM {table} WHERE {table} MATCH 'cat OR dog OR bird OR hunt'"
             )
