@@ -136,7 +136,6 @@ class Fts5:
         in_pages, in_passages = (
             match_expression(telling(counts, limit)) for limit in (w.matches, w.passage_matches)
         )
-        everything = match_expression(terms.phrases)
 
         def found(query: str, where: Sequence[Any], *given: Any) -> list[Match]:
             marks = ",".join("?" * len(where))
@@ -154,8 +153,8 @@ class Fts5:
         return Matches(
             pages=pages,
             passages=passages,
-            titles=found(_TITLES, documents, w.name_in_titles, everything, *documents),
-            leads=found(_LEADS, documents, everything, *documents),
+            titles=found(_TITLES, documents, w.name_in_titles, in_pages, *documents),
+            leads=found(_LEADS, documents, in_pages, *documents),
         )
 
 

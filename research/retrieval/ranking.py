@@ -41,11 +41,11 @@ class Weights:
     passage_heading: float = 0.5
     extra: float = 0.7
     name_in_titles: float = 0.5
-    candidates: int = 100
+    candidates: int = 60
     # How many matches of terms in pages a query may cost, and how many when passages are
     # searched, each of which has several to a page; see `telling`.
-    matches: int = 25_000
-    passage_matches: int = 15_000
+    matches: int = 10_000
+    passage_matches: int = 6_000
 
 
 @dataclass(frozen=True)

@@ -46,9 +46,12 @@ FROM pages WHERE collection_id = ANY(?)
 """
 _ASKED = "unnest(?::text[]) WITH ORDINALITY AS asked (query, number)"
 _COUNTS = f"""
-SELECT asked.number, count(*) AS rows
-FROM {_ASKED} JOIN {{table}} t ON t.vector @@ asked.query::tsquery
-WHERE t.collection_id = ANY(?) GROUP BY asked.number
+SELECT asked.number, (
+    SELECT count(*) FROM (
+        SELECT FROM {{table}} t
+        WHERE t.vector @@ asked.query::tsquery AND t.collection_id = ANY(?) LIMIT ?
+    ) AS counted
+) AS rows FROM {_ASKED}
 """
 # What a row holds is put together for the best rows alone: there are matches by the ten thousand.
 _CANDIDATES = f"""
@@ -140,7 +143,7 @@ class TsVectors:
         asked_for = "SELECT id FROM collections WHERE name = ANY(?)"
         ids = [row["id"] for row in connection.execute(asked_for, (list(collections),))]
         titles, leads, pages, passages = _tables(connection, ids, w)
-        counts = asked(terms, _counts(connection, pages, ids, terms.phrases).__getitem__)
+        counts = asked(terms, _counts(connection, pages, ids, terms.phrases, w).__getitem__)
         in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
         best_pages = _best(connection, pages, ids, in_pages, w.candidates)
         best_passages = _best(connection, passages, ids, in_passages, 2 * w.candidates)
@@ -148,8 +151,8 @@ class TsVectors:
         return Matches(
             pages=best_pages,
             passages=best_passages,
-            titles=_best(connection, titles, ids, terms.phrases, len(documents), documents),
-            leads=_best(connection, leads, ids, terms.phrases, len(documents), documents),
+            titles=_best(connection, titles, ids, in_pages, len(documents), documents),
+            leads=_best(connection, leads, ids, in_pages, len(documents), documents),
         )
 
 
@@ -175,13 +178,18 @@ def _tables(connection: Any, collections: Sequence[int], weights: Weights) -> Se
 
 
 def _counts(
-    connection: Any, table: _Table, collections: Sequence[int], phrases: Sequence[str]
+    connection: Any,
+    table: _Table,
+    collections: Sequence[int],
+    phrases: Sequence[str],
+    weights: Weights,
 ) -> dict[str, int]:
-    """How many rows hold each phrase."""
+    """How many rows hold each phrase, counted as far as it makes a difference to `telling`."""
     queries = [phrase_query(phrase) for phrase in phrases]
-    rows = connection.execute(table.statement(_COUNTS), (queries, collections))
+    most = 1 + max(weights.matches, weights.passage_matches)
+    rows = connection.execute(table.statement(_COUNTS), (collections, most, queries))
     counted = {row["number"]: row["rows"] for row in rows}
-    return {phrase: counted.get(number, 0) for number, phrase in enumerate(phrases, 1)}
+    return {phrase: counted[number] for number, phrase in enumerate(phrases, 1)}
 
 
 def _best(

@@ -327,6 +327,15 @@ async def test_pages_of_links_do_not_win(index: DocumentIndex, tmp_path: Path):
     assert (await urls(index, "vacuuming tables costs"))[0] == "file:///notes/vacuuming.md"
 
 
+async def test_what_a_text_begins_with_counts_more(index: DocumentIndex, tmp_path: Path):
+    told, rest = "Lanterns are lit at dusk.", "The harbour is open to every boat. " * 8
+    pages = {f"{number}.txt": "Granite is quarried inland." for number in range(5)}
+    pages |= {"a.txt": f"{rest}\n\n{told}", "b.txt": f"{told}\n\n{rest}"}
+    await index.refresh(write(tmp_path / "notes", pages), InProcess())
+    found = ["file:///notes/b.txt", "file:///notes/a.txt"]
+    assert await urls(index, "When are lanterns lit?") == found
+
+
 async def test_two_refreshes_at_once_do_not_disturb_each_other(index: DocumentIndex, folder: Path):
     reports = await asyncio.gather(*(index.refresh(folder, InProcess()) for _ in range(3)))
     assert [report.documents for report in reports] == [3, 3, 3]
