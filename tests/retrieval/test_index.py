@@ -329,10 +329,10 @@ async def test_pages_of_links_do_not_win(index: DocumentIndex, tmp_path: Path):
 
 async def test_what_a_text_begins_with_counts_more(index: DocumentIndex, tmp_path: Path):
     told, rest = "Lanterns are lit at dusk.", "The harbour is open to every boat. " * 8
-    pages = {f"{number}.txt": "Granite is quarried inland." for number in range(5)}
-    pages |= {"a.txt": f"{rest}\n\n{told}", "b.txt": f"{told}\n\n{rest}"}
+    pages = {f"{number}.md": "# Log\n\nGranite is quarried inland." for number in range(5)}
+    pages |= {"a.md": f"# Log\n\n{rest}\n\n{told}", "b.md": f"# Log\n\n{told}\n\n{rest}"}
     await index.refresh(write(tmp_path / "notes", pages), InProcess())
-    found = ["file:///notes/b.txt", "file:///notes/a.txt"]
+    found = ["file:///notes/b.md", "file:///notes/a.md"]
     assert await urls(index, "When are lanterns lit?") == found
 
 
