@@ -129,7 +129,7 @@ RETRIEVAL = (
     ),
     Bar(
         "page_difference",
-        "the right page in the first five: SQLite and PostgreSQL apart by",
+        "the right page in the first five, here and there: SQLite and PostgreSQL apart by",
         "≤",
         0.05,
         ".3f",

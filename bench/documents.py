@@ -40,7 +40,9 @@ from research.retrieval.terms import query_terms
 
 POSTGRESQL, PYTHON = FOLDERS
 QUESTIONS = Path(__file__).parent / "questions" / "pages.jsonl"
-KINDS = ("ordinary", "named", "plain words")
+KINDS = ("drawn", "ordinary", "named", "plain words")
+# Kinds whose questions are in words that the manual uses, too.
+IN_ITS_WORDS = ("drawn", "ordinary", "named")
 LIMIT = 8
 PAGES = 25_000
 PAGE_WORDS = 600

@@ -1,4 +1,4 @@
-"""Full-text search of an index in SQLite: FTS5's BM25 over titles, pages and passages.
+"""Full-text search of an index in SQLite: FTS5's BM25 over titles, leads, pages and passages.
 
 The full-text tables keep no copy of the text (`content=''`): a row is deleted from them by
 giving its old values again, so `add` and `forget` must be exact mirrors.
@@ -9,16 +9,20 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
-from research.retrieval.ranking import Match, Matches, Weights, asked, telling
-from research.retrieval.reading import ReadDocument, name_words, passage_heading
+from research.retrieval.ranking import Match, Matches, Weights, among, asked, telling
+from research.retrieval.reading import ReadDocument, lead_words, name_words, passage_heading
 from research.retrieval.terms import QueryTerms
 
 _WITHIN = "d.collection_id IN (SELECT id FROM collections WHERE name IN ({marks}))"
-_TITLES = f"""
-SELECT d.id, NULL AS passage, -bm25(title_terms, 1, ?) AS score
-FROM title_terms JOIN documents d ON d.id = title_terms.rowid
-WHERE title_terms MATCH ? AND {_WITHIN} ORDER BY score DESC, d.url LIMIT ?
+_TITLES = """
+SELECT rowid AS id, NULL AS passage, -bm25(title_terms, 1, ?) AS score
+FROM title_terms WHERE title_terms MATCH ? AND +rowid IN ({marks})
+"""
+_LEADS = """
+SELECT rowid AS id, NULL AS passage, -bm25(lead_terms) AS score
+FROM lead_terms WHERE lead_terms MATCH ? AND +rowid IN ({marks})
 """
 _PAGES = f"""
 SELECT d.id, NULL AS passage, -bm25(document_terms, ?, ?, ?, 1, ?) AS score
@@ -50,6 +54,10 @@ class Fts5:
         connection.execute(
             "INSERT INTO title_terms (rowid, title, name) VALUES (?, ?, ?)",
             (document_id, *fields[:2]),
+        )
+        connection.execute(
+            "INSERT INTO lead_terms (rowid, lead) VALUES (?, ?)",
+            (document_id, lead_words(extracted.text)),
         )
         connection.execute(
             "INSERT INTO document_terms (rowid, title, name, headings, body, extra)"
@@ -87,6 +95,10 @@ class Fts5:
             (document_id, title, name),
         )
         connection.execute(
+            "INSERT INTO lead_terms (lead_terms, rowid, lead) VALUES ('delete', ?, ?)",
+            (document_id, lead_words(text)),
+        )
+        connection.execute(
             "INSERT INTO document_terms (document_terms, rowid, title, name, headings, body,"
             " extra) VALUES ('delete', ?, ?, ?, ?, ?, ?)",
             (document_id, title, name, row["headings"], text, row["extra"]),
@@ -120,28 +132,29 @@ class Fts5:
         weights: Weights,
     ) -> Matches:
         w = weights
-        marks = ",".join("?" * len(collections))
         counts = asked(terms, partial(_pages_with, connection))
         in_pages, in_passages = (
             match_expression(telling(counts, limit)) for limit in (w.matches, w.passage_matches)
         )
 
-        def found(query: str, expression: str, *fields: float, most: int) -> list[Match]:
-            rows = connection.execute(
-                query.format(marks=marks), (*fields, expression, *collections, most)
-            )
+        def found(query: str, where: Sequence[Any], *given: Any) -> list[Match]:
+            marks = ",".join("?" * len(where))
+            rows = connection.execute(query.format(marks=marks), given)
             return [Match(row["id"], row["score"], row["passage"]) for row in rows]
 
+        of_page = (w.title, w.name, w.headings, w.extra)
+        pages = found(_PAGES, collections, *of_page, in_pages, *collections, w.candidates)
+        of_passage = (w.passage_heading, w.extra)
+        passages = found(
+            *(_PASSAGES, collections, *of_passage),
+            *(in_passages, *collections, 2 * w.candidates),
+        )
+        documents = among(pages, passages)
         return Matches(
-            titles=found(
-                _TITLES, match_expression(terms.phrases), w.name_in_titles, most=w.candidates
-            ),
-            pages=found(
-                *(_PAGES, in_pages, w.title, w.name, w.headings, w.extra), most=w.candidates
-            ),
-            passages=found(
-                *(_PASSAGES, in_passages, w.passage_heading, w.extra), most=2 * w.candidates
-            ),
+            pages=pages,
+            passages=passages,
+            titles=found(_TITLES, documents, w.name_in_titles, in_pages, *documents),
+            leads=found(_LEADS, documents, in_pages, *documents),
         )
 
 

@@ -20,7 +20,7 @@ from research.retrieval.reading import read_lexed_document
 from research.retrieval.tsvectors import TsVectors
 
 # Raised whenever tables, tokens or fields change: an older index is then built anew.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA = "plumbline_documents"
 # Any number that no one else uses for a lock in this database.
 _WRITER_LOCK = 0x706C756D_64
@@ -79,10 +79,14 @@ CREATE INDEX ON documents (text_id);
 CREATE TABLE titles (
     document_id bigint PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
     collection_id bigint NOT NULL,{_TERMS};
+CREATE TABLE leads (
+    document_id bigint PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
+    collection_id bigint NOT NULL,{_TERMS};
 CREATE TABLE pages (
     document_id bigint PRIMARY KEY REFERENCES documents ON DELETE CASCADE,
     collection_id bigint NOT NULL,
     title_words integer NOT NULL,
+    lead_words integer NOT NULL,
     passages integer NOT NULL,
     passage_words integer NOT NULL,{_TERMS};
 CREATE TABLE passages (
@@ -93,14 +97,16 @@ CREATE TABLE passages (
     ends integer NOT NULL,{_TERMS};
 CREATE INDEX ON passages (document_id);
 ALTER TABLE titles ALTER vector SET STORAGE EXTERNAL;
+ALTER TABLE leads ALTER vector SET STORAGE EXTERNAL;
 ALTER TABLE pages ALTER vector SET STORAGE EXTERNAL;
 ALTER TABLE passages ALTER vector SET STORAGE EXTERNAL;
 CREATE INDEX ON titles USING gin (vector);
+CREATE INDEX ON leads USING gin (vector);
 CREATE INDEX ON pages USING gin (vector);
 CREATE INDEX ON passages USING gin (vector);
 CREATE TABLE version AS SELECT {SCHEMA_VERSION} AS version;
 """
-_TABLES = "titles, pages, passages, documents, texts, collections, version"
+_TABLES = "titles, leads, pages, passages, documents, texts, collections, version"
 
 # The planner takes a look into every vector for cheap, which it is not, and a row by its key for
 # dear, and would compile a statement for longer than it runs. Set anew in each transaction, which

@@ -14,7 +14,7 @@ from research.retrieval.fts5 import Fts5
 from research.retrieval.reading import read_document
 
 # Raised whenever tables, tokens or fields change: an older file is then built anew.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _WAL_TRIES = 100
 
 _TOKENS = "tokenize='porter unicode61 remove_diacritics 2'"
@@ -71,13 +71,14 @@ CREATE TABLE passages (
 );
 CREATE INDEX passages_by_document ON passages (document_id);
 CREATE VIRTUAL TABLE title_terms USING fts5(title, name, content='', {_TOKENS});
+CREATE VIRTUAL TABLE lead_terms USING fts5(lead, content='', {_TOKENS});
 CREATE VIRTUAL TABLE document_terms USING fts5(title, name, headings, body, extra,
     content='', {_TOKENS});
 CREATE VIRTUAL TABLE passage_terms USING fts5(heading, body, extra, content='', {_TOKENS});
 PRAGMA user_version = {SCHEMA_VERSION};
 """
 _TABLES = (
-    *("title_terms", "document_terms", "passage_terms"),
+    *("title_terms", "lead_terms", "document_terms", "passage_terms"),
     *("passages", "documents", "texts", "collections"),
 )
 

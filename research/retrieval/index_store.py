@@ -39,7 +39,7 @@ class FullText(Protocol):
     def matches(
         self, connection: Any, terms: QueryTerms, collections: Sequence[str], weights: Weights
     ) -> Matches:
-        """Titles, pages and passages that hold a term, each list best first."""
+        """Titles, leads, pages and passages that hold a term, each list best first."""
 
 
 class IndexStore(Protocol):

@@ -7,10 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 MAX_WORDS = 200
+LEAD_WORDS = 40
+# No more of a text is looked at for its lead, and no more taken where words have no spaces.
+_LEAD_WITHIN, _LEAD_CHARACTERS = 5000, 400
 _SENTENCE_WORDS = 10
 
 _HEADING = re.compile(r"(#{1,5})\s+(.*)")
 _PAGE_MARK = re.compile(r"Page \d+")
+# Code and rules.
+_NO_SENTENCES = ("    ", "```", "~~~", "***")
+_GAP = re.compile(r"\n\s*?\n")
 _FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
 _SPLIT = re.compile(r"(?<=[.!?。！？])\s+|\n")
 
@@ -59,6 +65,18 @@ def outline(text: str, max_words: int = MAX_WORDS) -> Outline:
         passages=tuple(_passages(blocks, max_words)),
         prose_share=_prose_share(text),
     )
+
+
+def lead(text: str) -> str:
+    """The first words under the title, which say in most documents what the page is for."""
+    words: list[str] = []
+    for block in _GAP.split(text[:_LEAD_WITHIN]):
+        heading = block.startswith("#")
+        if words and (heading or len(words) >= LEAD_WORDS):
+            break
+        if not (heading or block.startswith(_NO_SENTENCES)):
+            words += block.split()
+    return " ".join(words[:LEAD_WORDS])[:_LEAD_CHARACTERS]
 
 
 def _passages(blocks: Iterable[_Block], max_words: int) -> Iterator[Passage]:

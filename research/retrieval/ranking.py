@@ -1,8 +1,9 @@
-"""Which documents answer a query best: BM25 over titles, whole pages and passages, fused.
+"""Which documents answer a query best: BM25 over titles, leads, whole pages and passages, fused.
 
-A title says what a page is for, the page what it is about, and a passage that the query's
-words stand together. Each of the three scores is divided by the best of its list, so that
-no scale matters; their weighted sum is lowered for pages that are lists of links.
+A title says what a page is called, its lead (the first words) what it is for, the page what it
+is about, and a passage that the query's words stand together. The scores are added as BM25
+gives them: how rare a word is in titles or leads tells how much it means there. The sum is
+lowered for pages that are lists of links.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from research.retrieval.terms import QueryTerms
 
 @dataclass(frozen=True)
 class Weights:
-    """Found by trying on a hundred questions over two sets of documentation in one index.
+    """The shares were fitted to 570 questions over two manuals in one index.
 
     The field weights hardly matter (a term in a title is in the text, too, and BM25
-    saturates); the shares of the three scores do.
+    saturates); the shares of the four scores do.
     """
 
-    title_share: float = 0.2
-    page_share: float = 0.4
-    passage_share: float = 0.7
+    title_share: float = 0.3
+    lead_share: float = 0.4
+    page_share: float = 1.0
+    passage_share: float = 0.8
     # How much the second and third best passage of a page add to its best.
-    more_passages: float = 0.4
+    more_passages: float = 0.1
     # A page with less prose than `enough_prose` loses, down to `no_prose` of its score.
     enough_prose: float = 0.7
     no_prose: float = 0.5
@@ -39,16 +41,16 @@ class Weights:
     passage_heading: float = 0.5
     extra: float = 0.7
     name_in_titles: float = 0.5
-    candidates: int = 100
+    candidates: int = 60
     # How many matches of terms in pages a query may cost, and how many when passages are
     # searched, each of which has several to a page; see `telling`.
-    matches: int = 25_000
-    passage_matches: int = 15_000
+    matches: int = 10_000
+    passage_matches: int = 6_000
 
 
 @dataclass(frozen=True)
 class Match:
-    """A title, page or passage that holds a term, with its BM25 score."""
+    """A title, lead, page or passage that holds a term, with its BM25 score."""
 
     document_id: int
     score: float
@@ -57,11 +59,13 @@ class Match:
 
 @dataclass(frozen=True)
 class Matches:
-    """What a database found, each list best first."""
+    """What a database found: the best pages and passages, each list best first, and the
+    titles and leads of all documents among them."""
 
-    titles: Sequence[Match]
     pages: Sequence[Match]
     passages: Sequence[Match]
+    titles: Sequence[Match]
+    leads: Sequence[Match]
 
 
 @dataclass(frozen=True)
@@ -105,34 +109,35 @@ def rank(connection: Any, found: Matches, limit: int, weights: Weights) -> list[
     Of documents with the same text only the first by address is given.
     """
     sums: Scores = defaultdict(float)
-    _add(sums, weights.page_share, _scores(found.pages))
-    _add(sums, weights.passage_share, _passage_scores(found.passages, weights.more_passages))
-    titles = [match for match in found.titles if match.document_id in sums]
-    _add(sums, weights.title_share, _scores(titles))
-    best = {match.document_id: match.passage_id for match in reversed(found.passages)}
+    for share, matches in (
+        (weights.page_share, found.pages),
+        (weights.title_share, found.titles),
+        (weights.lead_share, found.leads),
+    ):
+        for match in matches:
+            sums[match.document_id] += share * match.score
+    best: dict[int, int | None] = {}
+    for document_id, passages in _by_document(found.passages).items():
+        best[document_id] = passages[0].passage_id
+        scores = [passage.score for passage in passages]
+        together = scores[0] + weights.more_passages * sum(scores[1:3])
+        sums[document_id] += weights.passage_share * together
     return [
         Ranked(document_id, score, best.get(document_id))
         for document_id, score in _settled(connection, sums, weights)[:limit]
     ]
 
 
-def _scores(matches: Sequence[Match]) -> Scores:
-    return {match.document_id: match.score for match in matches}
+def among(pages: Sequence[Match], passages: Sequence[Match]) -> list[int]:
+    """The documents that may be given."""
+    return sorted({match.document_id for match in (*pages, *passages)})
 
 
-def _passage_scores(passages: Sequence[Match], more: float) -> Scores:
-    by_document: dict[int, list[float]] = defaultdict(list)
+def _by_document(passages: Sequence[Match]) -> dict[int, list[Match]]:
+    gathered: dict[int, list[Match]] = defaultdict(list)
     for match in passages:
-        by_document[match.document_id].append(match.score)
-    return {
-        document: scores[0] + more * sum(scores[1:3]) for document, scores in by_document.items()
-    }
-
-
-def _add(sums: Scores, share: float, scores: Scores) -> None:
-    best = max(scores.values(), default=0.0)
-    for document, score in scores.items():
-        sums[document] += share * score / best if best > 0 else 0.0
+        gathered[match.document_id].append(match)
+    return gathered
 
 
 def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int, float]]:

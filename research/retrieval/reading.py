@@ -10,7 +10,7 @@ from research.retrieval.extract import extract
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.retrieval.lexemes import Vector, vector
-from research.retrieval.passages import Passage, outline
+from research.retrieval.passages import Passage, lead, outline
 from research.retrieval.sniffing import DOCX, PDF
 from research.retrieval.terms import extra_terms
 
@@ -40,9 +40,10 @@ class IndexedPassage:
 
 @dataclass(frozen=True)
 class Lexed:
-    """Title, page and passages of a document as vectors of lexemes."""
+    """Title, lead, page and passages of a document as vectors of lexemes."""
 
     title: Vector
+    lead: Vector
     page: Vector
     passages: tuple[Vector, ...]
 
@@ -125,6 +126,7 @@ def lexed(path: str, document: ReadDocument) -> Lexed:
     title, name = ("A", extracted.title), ("C", name_words(path))
     return Lexed(
         title=vector([title, name]),
+        lead=vector([("D", lead_words(extracted.text))]),
         page=vector(
             [
                 *(title, ("B", document.headings), name),
@@ -148,6 +150,12 @@ def name_words(path: str) -> str:
     """The words of a file's path, which often say what the document is about."""
     words = PurePosixPath(path).with_suffix("").as_posix()
     return f"{words} {extra_terms(words)}"
+
+
+def lead_words(text: str) -> str:
+    """The words of a text's beginning."""
+    begins = lead(text)
+    return f"{begins} {extra_terms(begins)}"
 
 
 def passage_heading(title: str, heading: str) -> str:

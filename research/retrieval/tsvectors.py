@@ -1,4 +1,4 @@
-"""Full-text search of an index in PostgreSQL: BM25 over titles, pages and passages.
+"""Full-text search of an index in PostgreSQL: BM25 over titles, leads, pages and passages.
 
 PostgreSQL's own `ts_rank` does not know how rare a word is, so scores are BM25's (the
 variant and constants of FTS5), in two steps. The GIN index says which rows hold which words;
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from research.retrieval.lexemes import lexemes, phrase_query
-from research.retrieval.ranking import Match, Matches, Weights, asked, telling
+from research.retrieval.ranking import Match, Matches, Weights, among, asked, telling
 from research.retrieval.reading import ReadDocument, lexed
 from research.retrieval.terms import QueryTerms
 
@@ -24,9 +24,13 @@ _READ_FOR_EACH = 2
 _ADD_TITLE = """
 INSERT INTO titles (document_id, collection_id, words, vector) VALUES (?, ?, ?, ?::tsvector)
 """
+_ADD_LEAD = """
+INSERT INTO leads (document_id, collection_id, words, vector) VALUES (?, ?, ?, ?::tsvector)
+"""
 _ADD_PAGE = """
-INSERT INTO pages (document_id, collection_id, title_words, passages, passage_words, words, vector)
-VALUES (?, ?, ?, ?, ?, ?, ?::tsvector)
+INSERT INTO pages (document_id, collection_id, title_words, lead_words, passages, passage_words,
+    words, vector)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?::tsvector)
 """
 _ADD_PASSAGES = """
 INSERT INTO passages (document_id, collection_id, starts, ends, words, vector)
@@ -37,14 +41,17 @@ ORDER BY number
 """
 _SIZES = """
 SELECT count(*) AS pages, sum(words) AS page_words, sum(title_words) AS title_words,
-    sum(passages) AS passages, sum(passage_words) AS passage_words
+    sum(lead_words) AS lead_words, sum(passages) AS passages, sum(passage_words) AS passage_words
 FROM pages WHERE collection_id = ANY(?)
 """
 _ASKED = "unnest(?::text[]) WITH ORDINALITY AS asked (query, number)"
 _COUNTS = f"""
-SELECT asked.number, count(*) AS rows
-FROM {_ASKED} JOIN {{table}} t ON t.vector @@ asked.query::tsquery
-WHERE t.collection_id = ANY(?) GROUP BY asked.number
+SELECT asked.number, (
+    SELECT count(*) FROM (
+        SELECT FROM {{table}} t
+        WHERE t.vector @@ asked.query::tsquery AND t.collection_id = ANY(?) LIMIT ?
+    ) AS counted
+) AS rows FROM {_ASKED}
 """
 # What a row holds is put together for the best rows alone: there are matches by the ten thousand.
 _CANDIDATES = f"""
@@ -57,7 +64,7 @@ WITH matched AS MATERIALIZED (
     FROM matched GROUP BY number
 ), best AS MATERIALIZED (
     SELECT key, sum(rarity) AS total FROM matched JOIN weighed USING (number)
-    GROUP BY key ORDER BY total DESC, key LIMIT ?
+    WHERE ?::bigint[] IS NULL OR key = ANY(?) GROUP BY key ORDER BY total DESC, key LIMIT ?
 )
 SELECT key, words, array_agg(number) AS numbers, array_agg(rarity) AS rarities
 FROM best JOIN matched USING (key) JOIN weighed USING (number)
@@ -105,9 +112,10 @@ class TsVectors:
         made = read.lexed or lexed(path, read)
         owner = (document_id, collection_id)
         connection.execute(_ADD_TITLE, (*owner, made.title.words, made.title.text))
+        connection.execute(_ADD_LEAD, (*owner, made.lead.words, made.lead.text))
         passage_words = [vector.words for vector in made.passages]
-        sizes = (made.title.words, len(passage_words), sum(passage_words), made.page.words)
-        connection.execute(_ADD_PAGE, (*owner, *sizes, made.page.text))
+        sizes = (made.title.words, made.lead.words, len(passage_words), sum(passage_words))
+        connection.execute(_ADD_PAGE, (*owner, *sizes, made.page.words, made.page.text))
         passages = [indexed.passage for indexed in read.passages]
         connection.execute(
             _ADD_PASSAGES,
@@ -125,7 +133,7 @@ class TsVectors:
 
     def settle(self, connection: Any) -> None:
         """Sorts in what GIN keeps aside for later; every search has to read that through."""
-        for table in ("titles", "pages", "passages"):
+        for table in ("titles", "leads", "pages", "passages"):
             connection.execute("SELECT gin_clean_pending_list(?)", (f"{table}_vector_idx",))
 
     def matches(
@@ -134,18 +142,22 @@ class TsVectors:
         w = weights
         asked_for = "SELECT id FROM collections WHERE name = ANY(?)"
         ids = [row["id"] for row in connection.execute(asked_for, (list(collections),))]
-        titles, pages, passages = _tables(connection, ids, w)
-        counts = asked(terms, _counts(connection, pages, ids, terms.phrases).__getitem__)
+        titles, leads, pages, passages = _tables(connection, ids, w)
+        counts = asked(terms, _counts(connection, pages, ids, terms.phrases, w).__getitem__)
         in_pages, in_passages = telling(counts, w.matches), telling(counts, w.passage_matches)
+        best_pages = _best(connection, pages, ids, in_pages, w.candidates)
+        best_passages = _best(connection, passages, ids, in_passages, 2 * w.candidates)
+        documents = among(best_pages, best_passages)
         return Matches(
-            titles=_best(connection, titles, ids, terms.phrases, w.candidates),
-            pages=_best(connection, pages, ids, in_pages, w.candidates),
-            passages=_best(connection, passages, ids, in_passages, 2 * w.candidates),
+            pages=best_pages,
+            passages=best_passages,
+            titles=_best(connection, titles, ids, in_pages, len(documents), documents),
+            leads=_best(connection, leads, ids, in_pages, len(documents), documents),
         )
 
 
 def _tables(connection: Any, collections: Sequence[int], weights: Weights) -> Sequence[_Table]:
-    """Titles, pages and passages."""
+    """Titles, leads, pages and passages."""
     w, size = weights, connection.execute(_SIZES, (collections,)).fetchone()
     pages, passages = size["pages"], size["passages"] or 0
 
@@ -159,29 +171,43 @@ def _tables(connection: Any, collections: Sequence[int], weights: Weights) -> Se
     in_passage = {"b": w.passage_heading, "d": 1.0}
     return (
         table("titles", "document_id", pages, size["title_words"], in_title),
+        table("leads", "document_id", pages, size["lead_words"], {"d": 1.0}),
         table("pages", "document_id", pages, size["page_words"], in_page),
         table("passages", "id", passages, size["passage_words"], in_passage),
     )
 
 
 def _counts(
-    connection: Any, table: _Table, collections: Sequence[int], phrases: Sequence[str]
+    connection: Any,
+    table: _Table,
+    collections: Sequence[int],
+    phrases: Sequence[str],
+    weights: Weights,
 ) -> dict[str, int]:
-    """How many rows hold each phrase."""
+    """How many rows hold each phrase, counted as far as it makes a difference to `telling`."""
     queries = [phrase_query(phrase) for phrase in phrases]
-    rows = connection.execute(table.statement(_COUNTS), (queries, collections))
+    most = 1 + max(weights.matches, weights.passage_matches)
+    rows = connection.execute(table.statement(_COUNTS), (collections, most, queries))
     counted = {row["number"]: row["rows"] for row in rows}
-    return {phrase: counted.get(number, 0) for number, phrase in enumerate(phrases, 1)}
+    return {phrase: counted[number] for number, phrase in enumerate(phrases, 1)}
 
 
 def _best(
-    connection: Any, table: _Table, collections: Sequence[int], phrases: Sequence[str], most: int
+    connection: Any,
+    table: _Table,
+    collections: Sequence[int],
+    phrases: Sequence[str],
+    most: int,
+    only: Sequence[int] | None = None,
 ) -> list[Match]:
-    """The rows of the best score, best first, ties in the order in which they were added."""
+    """The rows of the best score, best first, ties in the order in which they were added.
+
+    `only` are the keys of the only rows that are wanted.
+    """
     queries = [phrase_query(phrase) for phrase in phrases]
     candidates = connection.execute(
         table.statement(_CANDIDATES),
-        (queries, collections, table.rows, _READ_FOR_EACH * most),
+        (queries, collections, table.rows, only, only, _READ_FOR_EACH * most),
     ).fetchall()
     parts = [lexemes(phrase) for phrase in phrases]
     counted = _counted(connection, table, candidates, parts)

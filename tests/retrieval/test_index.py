@@ -115,7 +115,7 @@ async def test_nothing_of_a_document_stays_behind(tmp_path: Path, folder: Path):
     with sqlite3.connect(path) as connection:
         for table in ("documents", "texts", "passages"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
-        for table in ("title_terms", "document_terms", "passage_terms"):
+        for table in ("title_terms", "lead_terms", "document_terms", "passage_terms"):
             found = connection.execute(
                 f"SELECT count(*) FROM {table} WHERE {table} MATCH 'cat OR dog OR bird OR hunt'"
             )
@@ -325,6 +325,15 @@ async def test_pages_of_links_do_not_win(index: DocumentIndex, tmp_path: Path):
     folder = write(tmp_path / "notes", {"contents.md": links * 3, "vacuuming.md": prose})
     await index.refresh(folder, InProcess())
     assert (await urls(index, "vacuuming tables costs"))[0] == "file:///notes/vacuuming.md"
+
+
+async def test_what_a_text_begins_with_counts_more(index: DocumentIndex, tmp_path: Path):
+    told, rest = "Lanterns are lit at dusk.", "The harbour is open to every boat. " * 8
+    pages = {f"{number}.md": "# Log\n\nGranite is quarried inland." for number in range(5)}
+    pages |= {"a.md": f"# Log\n\n{rest}\n\n{told}", "b.md": f"# Log\n\n{told}\n\n{rest}"}
+    await index.refresh(write(tmp_path / "notes", pages), InProcess())
+    found = ["file:///notes/b.md", "file:///notes/a.md"]
+    assert await urls(index, "When are lanterns lit?") == found
 
 
 async def test_two_refreshes_at_once_do_not_disturb_each_other(index: DocumentIndex, folder: Path):

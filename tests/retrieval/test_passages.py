@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.retrieval.passages import MAX_WORDS, outline
+from research.retrieval.passages import LEAD_WORDS, MAX_WORDS, lead, outline
 
 PAGE = """# Vacuuming
 
@@ -57,6 +57,14 @@ def test_a_list_of_links_has_little_prose():
     prose = "A sentence that is long enough to say something about the subject at hand."
     assert outline(links).prose_share < 0.1
     assert outline(prose).prose_share == 1.0
+
+
+def test_a_lead_is_the_first_words_under_the_title():
+    text = "# CALL\n\n    CALL name;\n\nCALL — invoke a procedure\n\n## Notes\n\nMore of it."
+    assert lead(text) == "CALL — invoke a procedure"
+    assert lead("# Quay\n\n" + "Boats land here. " * 30).split()[-1] == "Boats"
+    assert len(lead("# Quay\n\n" + "Boats land here. " * 30).split()) == LEAD_WORDS
+    assert lead("# Only a title") == ""
 
 
 @given(st.text(alphabet="ab.# \n`-"))
