@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -14,12 +15,25 @@ def test_asking_makes_a_run_and_leads_to_its_page(client: Client, admin: User) -
     answer = client.post("/", {"question": "How old do oaks get?", "key": "k1"})
     run = Run.objects.get()
     assert answer.headers["Location"] == f"/runs/{run.public_id}/"
-    assert (run.owner, run.question, run.agreed) == (admin, "How old do oaks get?", True)
+    assert (run.owner, run.question) == (admin, "How old do oaks get?")
 
 
-def test_whoever_wants_to_see_the_plan_first_is_asked(client: Client) -> None:
-    client.post("/", {"question": "How old do oaks get?", "key": "k1", "ask_first": "on"})
-    assert not Run.objects.get().agreed
+@pytest.mark.parametrize(
+    ("sent", "agreed", "asks_above"),
+    [
+        ({"research_depth": "quick"}, True, 0.0),
+        ({"research_depth": "standard"}, False, 0.0),
+        ({"research_depth": "thorough", "ask_above_usd": "0.25"}, False, 0.25),
+        ({"research_depth": "quick", "ask_first": "on"}, False, None),
+        ({"ask_first": "on", "ask_above_usd": "0.25"}, False, None),
+    ],
+)
+def test_only_what_is_quick_or_free_starts_unasked_and_who_wants_the_plan_is_asked(
+    client: Client, sent: dict[str, str], agreed: bool, asks_above: float | None
+) -> None:
+    client.post("/", {"question": "How old do oaks get?", "key": "k1", **sent})
+    run = Run.objects.get()
+    assert (run.agreed, run.config["ask_above_usd"]) == (agreed, asks_above)
 
 
 def test_a_form_sent_twice_makes_one_run(client: Client) -> None:
@@ -111,7 +125,7 @@ def test_every_knob_is_offered_and_a_changed_one_holds_for_the_run(client: Clien
     assert all(name.upper() in page for name in ResearchConfig.model_fields)
     typed = shown_knobs(client) | {"question": "Why?", "key": "k1"}
     client.post("/settings/", typed | {"max_searches": "7", "topics_per_round": "1, 2, 3"})
-    expected = ResearchConfig(max_searches=7, topics_per_round=(1, 2, 3))
+    expected = ResearchConfig(max_searches=7, topics_per_round=(1, 2, 3), ask_above_usd=0)
     assert Run.objects.get().config == expected.model_dump(mode="json")
 
 

@@ -89,13 +89,14 @@ def test_what_stands_under_more_holds_for_the_run(client: Client) -> None:
         max_cost_usd=0.5,
         max_seconds=150,
         deep_research_mode="fixed",
+        ask_above_usd=0,
     )
     assert Run.objects.get().config == expected.model_dump(mode="json")
 
 
 def test_it_is_filled_in_as_the_installation_has_it(client: Client, settings: Settings) -> None:
     settings.RESEARCH_DEFAULTS = ResearchConfig(
-        search_language="pt-BR", max_seconds=90, never_sites=("spam.test",)
+        search_language="pt-BR", max_seconds=90, ask_above_usd=0.5, never_sites=("spam.test",)
     )
     form = client.get("/").context["more"]
     shown = {field.name: field.value() for field in form}

@@ -186,6 +186,30 @@ async def test_the_report_s_share_is_there_when_research_took_all_of_the_rest() 
     assert "draft" not in ran.usage.fallbacks
 
 
+# --- what may start without asking ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("allowed", "price", "waits"),
+    [(None, 1e-9, True), (0.0, 1e-6, True), (10.0, 1e-6, False), (10.0, None, True)],
+)
+async def test_a_plan_of_at_most_the_allowed_price_starts_without_asking(
+    allowed: float | None, price: float | None, waits: bool
+) -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.rate = Rate(price, price) if price else None
+    ran = await world.ask(SIMPLE.question, agreed=False, ask_above_usd=allowed)
+    expected = Status.AWAITING_APPROVAL if waits else Status.COMPLETED
+    assert ran.state.status is expected and ran.only(Plan).estimate
+
+
+async def test_a_run_without_a_model_is_free_and_a_plan_sent_back_is_shown_again() -> None:
+    assert (await harbour().ask(SIMPLE.question, agreed=False, ask_above_usd=0)).ended is None
+    asked = await harbour().ask(SIMPLE.question, agreed=False)
+    assert asked.state.status is Status.AWAITING_APPROVAL
+
+
 # --- money ----------------------------------------------------------------------------------
 
 
