@@ -144,6 +144,7 @@ def take_live(page: Page, server: Server, world: World) -> None:
     """A run while a model is at work, and what it asks before."""
     world.model.hold("draft")
     ask(page, server, CHAINED)
+    page.get_by_role("button", name="Start").click()
     world.model.held.wait(20)
     page.locator(".evidence-item").nth(1).wait_for()
     page.wait_for_timeout(500)

@@ -25,10 +25,10 @@ def cost_of_a_round(run: Run, topics: int) -> Spent:
     topic and is judged once: what model calls take goes by that, time does not. Searches and pages
     are cut to what is left.
     """
-    rounds = zip(pairwise(run.marks), run.ledger.rounds, strict=True)
+    spent = [later.since(earlier) for earlier, later in pairwise(run.marks)]
+    latest_first = zip(reversed(spent), reversed(run.ledger.rounds), strict=False)
     cost = Spent.most(
-        _scaled(later.since(earlier), (topics + 1) / (len(made.topics) + 1))
-        for (earlier, later), made in rounds
+        _scaled(each, (topics + 1) / (len(made.topics) + 1)) for each, made in latest_first
     )
     return replace(cost, searches=min(cost.searches, 1), fetches=min(cost.fetches, 1))
 

@@ -38,6 +38,14 @@ def ask(page: Page, question: str) -> None:
     page.evaluate("window.notReloaded = true")
 
 
+def ask_and_start(page: Page, question: str) -> None:
+    """Where a model costs nobody knows how much, the plan is shown first."""
+    ask(page, question)
+    with page.expect_navigation():
+        page.get_by_role("button", name="Start").click()
+    page.evaluate("window.notReloaded = true")
+
+
 def was_not_reloaded(page: Page) -> bool:
     return bool(page.evaluate("window.notReloaded === true"))
 
@@ -49,7 +57,7 @@ def shown(page: Page) -> list[str]:
 def hold_after_round_one(world: World, page: Page) -> None:
     """Ask, and keep the model from judging the first round until it is let go."""
     world.model.hold("assess")
-    ask(page, CHAINED)
+    ask_and_start(page, CHAINED)
     assert world.model.held.wait(20)
     expect(page.locator(".evidence-item")).to_have_count(1)
 
@@ -62,7 +70,7 @@ def test_everything_arrives_without_a_reload(
 ) -> None:
     slow(world)
     page = open_page(model_server)
-    ask(page, CHAINED)
+    ask_and_start(page, CHAINED)
     expect(page.locator(".now time")).to_be_visible()
     expect(page.locator(".aspect")).to_have_count(2)
     expect(page.locator(".verdict-line")).to_contain_text("round 1 of at most")
@@ -155,7 +163,7 @@ def test_the_report_is_seen_growing_until_the_checked_one_takes_its_place(
 ) -> None:
     world.model.pace_seconds = 0.7
     page = open_page(model_server)
-    ask(page, CHAINED)
+    ask_and_start(page, CHAINED)
     drafting, first = page.locator(".drafting"), page.locator(".drafted [data-rows] > *").first
     expect(drafting).to_be_hidden()
     expect(first).to_be_visible()
@@ -213,7 +221,7 @@ def test_the_frame_shows_the_newest_piece_first_and_all_of_them_on_demand(
 ) -> None:
     world.model.hold("draft")
     page = open_page(model_server)
-    ask(page, CHAINED)
+    ask_and_start(page, CHAINED)
     assert world.model.held.wait(20)
     pieces = page.locator(".evidence-item")
     expect(pieces).to_have_count(2)
@@ -238,6 +246,7 @@ def test_without_javascript_the_growing_report_is_there_too(
     page = open_page(model_server, java_script_enabled=False)
     page.get_by_label("What do you want to know?").fill(CHAINED)
     page.get_by_role("button", name="Research").click()
+    page.get_by_role("button", name="Start").click()
     expect(page.locator(".drafting")).to_contain_text(DESIGNED, timeout=20_000)
     expect(page.locator(".report")).to_be_visible(timeout=20_000)
     expect(page.locator(".drafting")).to_be_hidden()

@@ -30,6 +30,7 @@ def test_pause_add_a_topic_go_on_and_stop(
         "Who designed the Harrow Point lighthouse, and where was that engineer trained?"
     )
     press(page, "Research")
+    press(page, "Start")
     assert world.model.held.wait(20)
     press(page, "Pause")
     expect(page.locator(".heard")).to_have_text("Pausing after this round…")

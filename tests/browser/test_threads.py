@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open, serving
 from tests.browser.serving import Server
-from tests.browser.test_live import ask, was_not_reloaded
+from tests.browser.test_live import ask, ask_and_start, was_not_reloaded
 from tests.browser.test_looks import DESK, check
 from tests.browser.test_steering import press
 from tests.support.installation import Installation
@@ -94,7 +94,7 @@ def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
 
 def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> None:
     page = open_page(shallow_server)
-    ask(page, CHAINED)
+    ask_and_start(page, CHAINED)
     reported(page)
     expect(page.locator(".report")).not_to_contain_text(TRAINED)
     page.get_by_text("Dig deeper on 1 sub-question").click()
