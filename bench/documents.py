@@ -43,8 +43,6 @@ QUESTIONS = Path(__file__).parent / "questions" / "pages.jsonl"
 KINDS = ("drawn", "ordinary", "named", "plain words")
 # Kinds whose questions are in words that the manual uses, too.
 IN_ITS_WORDS = ("drawn", "ordinary", "named")
-# The kind whose difficulty is nearest to that of the questions beside which the bar was set.
-NEAREST = "named"
 LIMIT = 8
 PAGES = 25_000
 PAGE_WORDS = 600
