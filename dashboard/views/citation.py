@@ -56,9 +56,9 @@ def judged(request: HttpRequest, run: Run, number: int) -> HttpResponse:
 
     The offer above the text stays out until the page is loaded anew, so that no line moves.
     """
-    rows = queries.citation_rows(run, number)
-    context = reviewed(rows, PANEL_BLOCKS)
-    context |= {"run_id": run.public_id, "report": report(RunRows(run))}
+    rows, of_run = queries.citation_rows(run, number), RunRows(run)
+    context = {**citation(rows, PANEL_BLOCKS), "afterwards": review(of_run)}
+    context |= {"run_id": run.public_id, "report": report(of_run)}
     return render(request, "dashboard/judged.html", context)
 
 

@@ -68,7 +68,8 @@ class ResearchConfig(BaseModel):
     )
     ask_above_usd: float | None = knob(
         None,
-        "A plan that costs at most this starts without asking; not set, every plan asks.",
+        "A plan that costs at most this starts without asking. Where not set, every plan asks on "
+        "the command line, and on the pages every one that isn't free.",
         unit="US dollars",
         ge=0,
     )

@@ -42,7 +42,8 @@ async def agree(run: Run, understood: Understood) -> Plan:
     costs little enough starts unasked."""
     plan, turn = _plan(run, understood), 1
     run.change(complexity=plan.complexity, language=plan.language)
-    while not (run.question.agreed or (turn == 1 and _may_start(run, plan))):
+    is_asked = not (run.question.agreed or _may_start(run, plan))
+    while is_asked:
         run.journal.emit(plan)
         run.change(status=Status.AWAITING_APPROVAL)
         command = await run.journal.person(f"approval/{turn}", VERDICTS)

@@ -84,9 +84,9 @@ class Watch:
 
     @property
     def complaints(self) -> list[str]:
-        told = [text for text in self.said if text.startswith(BROKEN_OFF)]
+        told = [n for n, text in enumerate(self.said) if text.startswith(BROKEN_OFF)]
         excused = told[: 2 * self.broken_off]
-        return [text for text in self.said if text not in excused]
+        return [text for n, text in enumerate(self.said) if n not in excused]
 
     def hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not self.excused:

@@ -204,7 +204,7 @@ async def test_a_plan_of_at_most_the_allowed_price_starts_without_asking(
     assert ran.state.status is expected and ran.only(Plan).estimate
 
 
-async def test_a_run_without_a_model_is_free_and_a_plan_sent_back_is_shown_again() -> None:
+async def test_a_run_without_a_model_is_free_and_asks_only_where_every_plan_does() -> None:
     assert (await harbour().ask(SIMPLE.question, agreed=False, ask_above_usd=0)).ended is None
     asked = await harbour().ask(SIMPLE.question, agreed=False)
     assert asked.state.status is Status.AWAITING_APPROVAL
