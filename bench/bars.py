@@ -111,6 +111,8 @@ RETRIEVAL = (
     Bar("relevance_others", "other pages: relevance below 0.6", "≥", 0.90, ".3f"),
     Bar("page_first", "documents: the right page comes first", "≥", 0.88),
     Bar("page_five", "documents: the right page is among the first five", "≥", 0.97),
+    Bar("as_hard_first", "the same, questions weighted to the bar's difficulty: first", "≥", 0.88),
+    Bar("as_hard_five", "the same, so weighted: among the first five", "≥", 0.97),
     Bar("index_cold", "indexing the Python 3.11 manual, seconds", "≤", 45, ".1f"),
     Bar("index_again", "the same again, nothing changed, seconds", "≤", 2),
     Bar(

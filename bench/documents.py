@@ -1,12 +1,10 @@
-"""What the documents half of retrieval is measured by: pages found, and how fast.
+"""How fast documents are indexed and searched.
 
-    .venv/bin/python -m bench.documents pages [--misses] [--part tune|check]
     .venv/bin/python -m bench.documents index
     .venv/bin/python -m bench.documents large
 
 `--database postgresql` keeps the index there rather than in SQLite.
 
-`pages` asks `bench/questions/pages.jsonl` of the Python and PostgreSQL manuals in one index;
 `index` reads the Python manual twice; `large` searches 25,000 made pages.
 """
 
@@ -14,122 +12,30 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import random
 import re
 import resource
-import sqlite3
 import statistics
 import tempfile
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from bench.documentation import FOLDERS
 from bench.index_places import Database, empty_index
-from research.retrieval.folder import FileAddressing, scan
-from research.retrieval.fts5 import match_expression
 from research.retrieval.index import DocumentIndex
 from research.retrieval.pool import TextPool
 from research.retrieval.terms import query_terms
 
 POSTGRESQL, PYTHON = FOLDERS
-QUESTIONS = Path(__file__).parent / "questions" / "pages.jsonl"
-KINDS = ("drawn", "ordinary", "named", "plain words")
-# Kinds whose questions are in words that the manual uses, too.
-IN_ITS_WORDS = ("drawn", "ordinary", "named")
 LIMIT = 8
 PAGES = 25_000
 PAGE_WORDS = 600
 QUERIES = 100
 QUERY_TERMS = 20
-
-
-# --- the right page -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A question with the place of its page among the answers, from 0; None beyond them."""
-
-    id: str
-    kind: str
-    part: str
-    question: str
-    place: int | None
-    found: tuple[str, ...]
-
-
-def questions() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in QUESTIONS.read_text("utf-8").splitlines()]
-
-
-def share(asked: Iterable[Asked], places: int, part: str | None = None) -> float:
-    """How many of a part's pages stand among the first `places`."""
-    chosen = [each for each in asked if part in (None, each.part)]
-    return sum(each.place is not None and each.place < places for each in chosen) / len(chosen)
-
-
-async def ask(index: DocumentIndex, names: Sequence[str]) -> list[Asked]:
-    """`names` are the collections of PostgreSQL and Python."""
-    asked = []
-    for each in questions():
-        hits = await index.search(each["question"], names, LIMIT)
-        asked.append(_placed(each, names, [hit.url for hit in hits]))
-    return asked
-
-
-def _placed(question: dict[str, Any], names: Sequence[str], found: Sequence[str]) -> Asked:
-    root = names[("postgresql", "python").index(question["set"])]
-    right = f"file:///{root}/{question['page']}"
-    return Asked(
-        id=question["id"],
-        kind=question["kind"],
-        part=question["part"],
-        question=question["question"],
-        place=found.index(right) if right in found else None,
-        found=tuple(found),
-    )
-
-
-async def ask_plainly(index: DocumentIndex, names: Sequence[str]) -> list[Asked]:
-    """The yardstick: the same questions to BM25 over whole pages, stemmed, without fields."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute(
-        "CREATE VIRTUAL TABLE plain USING fts5(url UNINDEXED, body, tokenize=porter)"
-    )
-    for name, folder in zip(names, FOLDERS, strict=True):
-        for file in scan(folder).files:
-            page = await index.document(FileAddressing().address(name, file.path).url, [name])
-            if page is not None:
-                values = (page.url, f"{page.title}\n{page.text}")
-                connection.execute("INSERT INTO plain VALUES (?, ?)", values)
-    asked = []
-    for each in questions():
-        terms = match_expression(query_terms(each["question"]).phrases)
-        rows = connection.execute(
-            "SELECT url FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (terms, LIMIT)
-        )
-        asked.append(_placed(each, names, [url for (url,) in rows]))
-    connection.close()
-    return asked
-
-
-@asynccontextmanager
-async def manuals(database: Database) -> AsyncIterator[tuple[DocumentIndex, list[str]]]:
-    """Both manuals in one index, and the names of their collections."""
-    with empty_index(database) as index:
-        with TextPool() as pool:
-            names = [(await index.refresh(folder, pool)).collection for folder in FOLDERS]
-        yield index, names
-
-
-# --- how fast -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -241,35 +147,14 @@ def _query(words: list[str], chance: random.Random) -> str:
     return " ".join(chance.sample(told, min(QUERY_TERMS, len(told))))
 
 
-# --- the command ----------------------------------------------------------------------------
-
-
-async def _pages(database: Database, part: str | None, misses: bool) -> None:
-    async with manuals(database) as (index, names):
-        asked, plainly = await ask(index, names), await ask_plainly(index, names)
-    for name, given in (("ours", asked), ("plain BM25", plainly)):
-        for kind in KINDS:
-            chosen = [each for each in given if each.kind == kind]
-            print(f"{name}, {kind}: first {share(chosen, 1, part):.3f},"
-                  f" first five {share(chosen, 5, part):.3f}")  # fmt: skip
-    for each in asked:
-        if misses and each.place != 0 and part in (None, each.part):
-            print(each.place, each.id, each.question, *(url[8:] for url in each.found[:5]))
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--database", choices=get_args(Database), default="sqlite")
     what = parser.add_subparsers(dest="what", required=True)
-    pages = what.add_parser("pages")
-    pages.add_argument("--part", choices=["tune", "check"])
-    pages.add_argument("--misses", action="store_true", help="show what was found instead")
     what.add_parser("index")
     what.add_parser("large")
     told = parser.parse_args()
-    if told.what == "pages":
-        asyncio.run(_pages(told.database, told.part, told.misses))
-    elif told.what == "index":
+    if told.what == "index":
         indexed = asyncio.run(measure_indexing(PYTHON, told.database))
         print(f"{indexed.files} files: {indexed.cold:.1f} s ({indexed.cpu:.1f} s of CPU),"
               f" again {indexed.again:.2f} s")  # fmt: skip

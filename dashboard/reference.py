@@ -33,8 +33,9 @@ INSTALLATION = {
     "REASONING_EFFORT": "low, medium or high, for models that think before they answer.",
     "LOCAL_MODEL_PORTS": "Loopback ports looked at for a model; 11434,8000,8080,1234 if not set.",
     "SEARCH_PROVIDER": "Searches by name, preferred first (documents, searxng, tavily, exa, brave,"
-    " ddgs, wikipedia, arxiv, samples), or none. If not set: documents, else what is configured"
-    " below, else the web without a key (ddgs, wikipedia) where there is a network, else samples.",
+    " ddgs, wikipedia, arxiv, samples), or none: only DOCUMENTS, if there are any. If not set:"
+    " documents, else what is configured below, else the web without a key (ddgs, wikipedia) where"
+    " there is a network, else samples.",
     "DOCUMENTS": "Folders of documents (html, md, txt, pdf, docx) to search, with commas between.",
     "UPLOADS_MAX_MB": "Megabytes of documents that one person may upload; 1000 if not set.",
     "DOCUMENT_INDEX": "Where documents are indexed with PostgreSQL: database (if not set), or file:"

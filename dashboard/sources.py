@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard import queries
-from research.at_work import search
+from research.at_work import NOTHING_ELSE, SAMPLE_LIBRARY, search
 from research.installation import Installation
 from research.models import Collection
 from research.source_choices import chosen_sources, source_choices
@@ -57,7 +57,8 @@ def initial(
 def at_work(now: Installation, collections: Sequence[Collection]) -> str:
     """What is searched here, in a line."""
     if collections and chosen_sources(now)["search"] == ["samples"]:
-        return "your documents, or the bundled sample library (nothing else is configured)"
+        said = f"your documents, or {SAMPLE_LIBRARY}"
+        return said if now["SEARCH_PROVIDER"] else f"{said} ({NOTHING_ELSE})"
     return search(now)
 
 

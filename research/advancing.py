@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal
 
 from django.db import Error as DatabaseError
 from django.db import InterfaceError, OperationalError
 
-from research import notify
 from research.commands import Kind
 from research.engine import loop
 from research.engine.budget import Meter
@@ -43,6 +41,7 @@ from research.outcomes import cancel_run, fail_run
 from research.projection import Projection
 from research.services import ServiceError
 from research.snapshots import seed_of
+from research.waiting import wait_at_most, woken_by_commands
 from research.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -135,7 +134,7 @@ class _Advance:
             return await self._cancelled()
         if run.crashes >= CRASHES:
             return await self._end_failed(CRASHED)
-        with _woken_by_commands() as woken:
+        with woken_by_commands() as woken:
             work = asyncio.create_task(self._research(run, build_tools), name=f"research {run.pk}")
             watch = asyncio.create_task(self._watch(woken), name=f"lease {run.pk}")
             try:
@@ -244,28 +243,6 @@ class _Advance:
     async def _end_failed(self, sentence: str) -> Outcome:
         await self.writer.call(fail_run, self.lease, sentence)
         return "done"
-
-
-@contextmanager
-def _woken_by_commands() -> Iterator[asyncio.Event]:
-    """An event that a command's commit sets, from whatever thread."""
-    woken, running = asyncio.Event(), asyncio.get_running_loop()
-    hook = partial(running.call_soon_threadsafe, woken.set)
-    notify.on_wake.append(hook)
-    try:
-        yield woken
-    finally:
-        notify.on_wake.remove(hook)
-
-
-async def wait_at_most(event: asyncio.Event, seconds: float, *, clear: bool = True) -> None:
-    """Until the event is set or the seconds have passed; `clear` it once it was set."""
-    try:
-        await asyncio.wait_for(event.wait(), seconds)
-    except TimeoutError:
-        return
-    if clear:
-        event.clear()
 
 
 async def _end(task: asyncio.Task[object]) -> None:

@@ -14,6 +14,9 @@ from research.source_choices import DOCUMENTS, NONE, SAMPLES, chosen_sources
 if TYPE_CHECKING:
     from research.llm.settings import ModelSettings
 
+SAMPLE_LIBRARY = "the bundled sample library"
+NOTHING_ELSE = "nothing else is configured"
+
 
 def describe() -> list[str]:
     """One line each, as the server prints them when it starts."""
@@ -31,12 +34,13 @@ def search(now: Installation) -> str:
     from research.retrieval.providers import KEYLESS_WEB
 
     names = chosen_sources(now)["search"]
+    is_chosen = bool(now["SEARCH_PROVIDER"])
     if names == [SAMPLES]:
-        return "the bundled sample library (nothing else is configured)"
+        return SAMPLE_LIBRARY if is_chosen else f"{SAMPLE_LIBRARY} ({NOTHING_ELSE})"
     if names == [NONE]:
         return "none"
-    if names == KEYLESS_WEB and not settings.SEARCH_PROVIDER:
-        return f"the web without a key ({', '.join(names)}; nothing else is configured)"
+    if names == KEYLESS_WEB and not is_chosen:
+        return f"the web without a key ({', '.join(names)}; {NOTHING_ELSE})"
     folders = ", ".join(Path(folder).name for folder in settings.DOCUMENTS)
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
 

@@ -32,20 +32,24 @@ class DjangoPageCache:
         self._max_age = timedelta(hours=max_age_hours)
 
     async def get(self, url: str) -> Page | None:
+        return await asked(self._get, url, self._max_age) if self._max_age else None
+
+    async def get_of_any_age(self, url: str) -> Page | None:
         return await asked(self._get, url) if self._max_age else None
 
     async def put(self, page: Page) -> None:
         if self._max_age:
             await asked(self._put, page)
 
-    def _get(self, url: str) -> Page | None:
+    def _get(self, url: str, max_age: timedelta | None = None) -> Page | None:
         scopes = (PUBLIC,) if not is_private(url) else ()
+        young = {"fetched_at__gt": timezone.now() - max_age} if max_age else {}
         kept = (
             CachedPage.objects.filter(
                 url_key=key_digest(url),
                 scope__in=(*scopes, private_scope(self._owner_id)),
                 extractor_version=str(EXTRACTOR_VERSION),
-                fetched_at__gt=timezone.now() - self._max_age,
+                **young,
             )
             .select_related("page")
             .order_by("-fetched_at")

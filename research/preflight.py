@@ -15,6 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from research import assembly, at_work, installation
 from research.engine.tools import SearchRequest, ToolFailure, Tools
+from research.engine.wording import count
 from research.installation import Installation
 from research.llm.local import LocalServer, find_local
 from research.llm.probe import Probe, probe
@@ -116,6 +117,9 @@ async def check_model(now: Installation) -> list[Check]:
 def _mend(failure: str) -> str:
     hints = {
         "reached": "Is it running, and is OPENAI_BASE_URL right? It usually ends in /v1.",
+        "at this address": "Check OPENAI_BASE_URL: it usually ends in /v1.",
+        "quota": "The account at the server has nothing left, or its limit is reached.",
+        "loading": "Wait until it is there, and try again.",
         "key": "Check OPENAI_API_KEY.",
         "know this model": "Check RESEARCH_MODEL against the models that the server lists.",
         "in time": "Try a smaller model, or raise MODEL_TIMEOUT_SECONDS.",
@@ -167,6 +171,10 @@ def _manner(found: Probe) -> Check:
         ways.append("it does not count tokens, so they are estimated")
     if takes.token_limit == "max_completion_tokens":
         ways.append("it calls the length limit max_completion_tokens")
+    if takes.most_output:
+        ways.append(f"it writes at most {takes.most_output:,} tokens at once")
+    if not takes.system_role:
+        ways.append("it takes no system message")
     refused = {"a reasoning effort": takes.reasoning_effort, "a temperature": takes.temperature}
     ways += [f"it takes no {name}" for name, taken in refused.items() if not taken]
     if takes.reasons:
@@ -216,7 +224,8 @@ async def _tried(label: str, tools: Tools) -> list[Check]:
         advice = "Fine for a library that knows nothing of it; else try another."
         return [Check("Search", "fair", nothing, advice)]
     state: State = "fair" if notes else "good"
-    found = f"{label}: {len(answer.hits)} results for “{TRIED_QUERY}”. {notes}".strip()
+    results = count(len(answer.hits), "result")
+    found = f"{label}: {results} for “{TRIED_QUERY}”. {notes}".strip()
     return [Check("Search", state, found), await _fetched([hit.url for hit in answer.hits], tools)]
 
 

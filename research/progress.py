@@ -68,6 +68,15 @@ def payload(rows: Committed) -> Progress:
     )
 
 
+def how_far(now: Progress) -> str:
+    """`round 2 of at most 5`, in the fixed mode `level 1 of 2, 3 of 4 queries done`."""
+    level = now.level
+    if level is None:
+        return f"round {now.run.round} of at most {now.run.rounds_at_most}"
+    done = f", {level.breadth_done} of {level.breadth_total} queries done"
+    return f"level {level.depth} of {level.depth_total}{done if level.breadth_total else ''}"
+
+
 def evidence_gate(rows: Committed) -> GatePart:
     """As it was evaluated last, without what a reviewer has rejected since."""
     recorded = [row for row in rows.gates if row.gate == "evidence"]

@@ -11,10 +11,27 @@ from research.engine.budget import Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, JournalEnds, Parked
 from research.engine.loop import Question, research
-from research.engine.records import Record, Report, Round, RunState
+from research.engine.records import Record, Report, Round, RunState, Usage
+from research.engine.wording import count
 from research.journal_store import RecordedStore
 from research.models import Run
 from research.snapshots import seed_of
+
+
+@dataclass(frozen=True)
+class Cost:
+    """`cost_usd` is None where a price is unknown."""
+
+    llm_calls: int = 0
+    tokens: int = 0
+    cost_usd: float | None = 0.0
+    searches: int = 0
+    fetches: int = 0
+
+    def __str__(self) -> str:
+        dollars = "price unknown" if self.cost_usd is None else f"${self.cost_usd:.4f}"
+        model = f"{count(self.llm_calls, 'model call')}, {self.tokens:,} tokens, {dollars}"
+        return f"{model}, {count(self.searches, 'search')}, {count(self.fetches, 'page')}"
 
 
 @dataclass
@@ -23,6 +40,7 @@ class Replay:
 
     `journal_ends` is the first place that the recorded run never came to; None where the
     replay came to an end. `identical` compares decisions, end and report with the record.
+    `used` is what the replayed calls cost when they were made, `run_used` what the run cost.
     """
 
     run: str
@@ -33,6 +51,8 @@ class Replay:
     journal_ends: str | None = None
     replayed: int = 0
     divergences: list[str] = field(default_factory=list)
+    used: Cost = Cost()
+    run_used: Cost = Cost()
     identical: bool = False
 
     def as_dict(self) -> dict[str, Any]:
@@ -47,7 +67,8 @@ async def replay(run: Run, changes: dict[str, str]) -> Replay:
     recorded = ResearchConfig.model_validate(run.config)
     config = ResearchConfig.from_strings(changes, recorded) if changes else recorded
     records: list[Record] = []
-    journal = Journal(RecordedStore(run), None, Meter(config), records.append, analyst=run.analyst)
+    meter = Meter(config)
+    journal = Journal(RecordedStore(run), None, meter, records.append, analyst=run.analyst)
     await journal.open()
     seed = await sync_to_async(seed_of)(run)
     question = Question(run.question, run.today.isoformat(), run.agreed, seed)
@@ -60,8 +81,15 @@ async def replay(run: Run, changes: dict[str, str]) -> Replay:
         result.journal_ends = f"person/{parked.waiting_for}"
     _tell(result, records)
     result.replayed, result.divergences = journal.replayed, journal.divergences
+    result.used = _cost(meter.snapshot())
+    result.run_used = _cost(Usage(**run.usage))
     result.identical = await _same(run, result, records)
     return result
+
+
+def _cost(usage: Usage) -> Cost:
+    tokens = usage.prompt_tokens + usage.completion_tokens
+    return Cost(usage.llm_calls, tokens, usage.cost_usd, usage.searches, usage.fetches)
 
 
 def _difference(recorded: ResearchConfig, config: ResearchConfig) -> dict[str, Any]:

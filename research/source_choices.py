@@ -29,10 +29,12 @@ def chosen_sources(now: Installation) -> dict[str, Any]:
     """What a new run searches where its asker chose nothing.
 
     Where nothing is configured either: the web without a key if there is a network, which
-    may take a second to find out the first time; else the sample library.
+    may take a second to find out the first time; else the sample library. `none` switches
+    off searches, not the folders of documents that are set up.
     """
-    if now["SEARCH_PROVIDER"]:
-        return _searching(_named(now))
+    names = _named(now) if now["SEARCH_PROVIDER"] else []
+    if names and not (names == [NONE] and settings.DOCUMENTS):
+        return _searching(names)
     if settings.DOCUMENTS:
         return _searching([DOCUMENTS])
     return _searching(_web_names(now) or [SAMPLES])

@@ -23,9 +23,10 @@ from rich.text import Text
 from research import assembly, notify
 from research.advancing import advance
 from research.engine.records import ENDED, Status
+from research.engine.wording import count
 from research.leases import Lease, claim, new_owner
 from research.models import Run
-from research.progress import progress
+from research.progress import how_far, progress
 from research.progress_parts import Progress
 from research.services import ServiceError, runs
 
@@ -154,12 +155,12 @@ class Foreground:
 def picture(now: Progress) -> Group:
     """Progress as a terminal shows it: verdict, sub-questions, what is being done."""
     head = Text(now.verdict.text or now.run.question, style="bold")
+    quotes, sources = count(now.evidence.count, "quote"), count(now.evidence.sources, "source")
     score = f"{now.quality.score:.1f}" if now.quality.score is not None else "–"
     gaps = sum(gap.closed_round is None for gap in now.gaps)
     facts = (
-        f"round {now.run.round} of at most {now.run.rounds_at_most} · "
-        f"score {score}, goal {now.quality.threshold:g} · {gaps} gaps · "
-        f"{now.evidence.count} quotes from {now.evidence.sources} sources"
+        f"{how_far(now)} · score {score}, goal {now.quality.threshold:g} · {count(gaps, 'gap')} · "
+        f"{quotes} from {sources}"
     )
     table = Table.grid(padding=(0, 2))
     for aspect in now.aspects:

@@ -9,8 +9,9 @@ from functools import partial
 from django.db import Error as DatabaseError
 
 from research import notify
-from research.advancing import USUAL, BuildTools, Engine, Outcome, Timing, advance, wait_at_most
+from research.advancing import USUAL, BuildTools, Engine, Outcome, Timing, advance
 from research.leases import Lease, claim_next, new_owner
+from research.waiting import wait_at_most
 from research.writer import Writer
 
 log = logging.getLogger(__name__)

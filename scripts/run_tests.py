@@ -1,8 +1,9 @@
 """Run the whole suite, as `make test` does, and end with one line of totals.
 
-Browser tests run in a process of their own: synchronous Playwright leaves an event loop running,
-beside which asyncio tests fail. Arguments are handed to both;
-TEST_SUMMARY may name a file for the totals.
+Tests run on several processes, one a core, at most four. Browser tests have processes of their
+own: synchronous Playwright leaves an event loop running, beside which asyncio tests fail. Those
+of a file stay in one process, since they share a server and a browser. Arguments are handed to
+both parts (`-n 0` runs each in one process); TEST_SUMMARY may name a file for the totals.
 """
 
 import os
@@ -15,18 +16,19 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSER_TESTS = "tests/browser"
+PROCESSES = str(min(4, os.cpu_count() or 1))
 NO_TESTS_SELECTED = 5
 INTERRUPTED = 2
 
 
 def main(extra: list[str]) -> int:
-    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", "not browser"]]
+    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", "not browser", "--dist", "worksteal"]]
     if (ROOT / BROWSER_TESTS).is_dir():
-        parts.append([BROWSER_TESTS])
+        parts.append([BROWSER_TESTS, "--dist", "loadfile"])
     total: Counter[str] = Counter()
     failed = 0
     for part in parts:
-        status, counts = run_pytest([*part, *extra])
+        status, counts = run_pytest([*part, "-n", PROCESSES, *extra])
         total += counts
         if status == INTERRUPTED:
             return 130

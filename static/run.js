@@ -107,6 +107,21 @@
     countNew();
   });
 
+  // --- where a browser doesn't let a field grow with its words ------------------------------------
+
+  function grow() {
+    for (const field of document.querySelectorAll(":is(.plan-lines, .plan-terms) textarea")) {
+      field.style.height = "auto";
+      field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+    }
+  }
+
+  if (!CSS.supports("field-sizing", "content")) {
+    for (const kind of ["input", "htmx:afterSwap"]) document.addEventListener(kind, grow);
+    window.addEventListener("resize", grow);
+    grow();
+  }
+
   // --- how long it has been -----------------------------------------------------------------------
 
   function lasting(passed) {

@@ -65,6 +65,7 @@ def pending_models(journal: list[dict[str, Any]]) -> dict[str, str]:
 # --- at every entry -------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F3")
 @pytest.mark.parametrize(
     ("question", "stride"), [(SIMPLE, 1), (CHAINED, 4)], ids=["simple", "chained"]
 )
@@ -140,6 +141,7 @@ def test_a_run_that_kills_its_worker_three_times_fails_with_a_sentence(
 # --- the command line and a worker ----------------------------------------------------------
 
 
+@pytest.mark.requirement("F8")
 def test_a_worker_takes_a_run_of_the_command_line_only_when_its_lease_is_over(
     world: World, installation: Installation
 ) -> None:
@@ -242,6 +244,7 @@ def offline(tmp_path_factory: pytest.TempPathFactory) -> Installation:
     return Installation(folder / "state", {})
 
 
+@pytest.mark.requirement("F3", "F5")
 @pytest.mark.parametrize("question", SAMPLES)
 def test_a_sample_replayed_has_no_miss_and_the_same_decisions(
     offline: Installation, question: str

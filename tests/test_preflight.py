@@ -42,6 +42,7 @@ def preflight(installation: Installation) -> tuple[int, dict[str, dict[str, Any]
     return ended.returncode, {check["name"]: check for check in found["checks"]}, found
 
 
+@pytest.mark.requirement("D15")
 def test_all_is_well(world: World, installation: Installation) -> None:
     status, checks, found = preflight(installation)
     assert (status, found["ready"]) == (0, True)
@@ -62,10 +63,22 @@ def test_all_is_well(world: World, installation: Installation) -> None:
         (UNCOUNTED, "Protocol", "does not count tokens"),
         (STREAMS_ONLY, "Protocol", "only streams"),
         (MODERN, "Protocol", "max_completion_tokens"),
+        (Manner(system_role=False), "Protocol", "takes no system message"),
+        (Manner(most_output=150), "Protocol", "at most 150 tokens at once"),
         (NARROW, "Context window", "4,096 tokens: small"),
         (Manner(reasoning="Hm."), "Protocol", "thinks before it answers"),
     ],
-    ids=["strict", "plain", "uncounted", "streams only", "modern", "narrow", "reasons"],
+    ids=[
+        "strict",
+        "plain",
+        "uncounted",
+        "streams only",
+        "modern",
+        "no system message",
+        "short answers",
+        "narrow",
+        "reasons",
+    ],
 )
 def test_it_names_what_is_odd_about_a_server(manner: Manner, check: str, says: str) -> None:
     with ModelServer({}, manner) as server:
@@ -78,6 +91,7 @@ def test_it_names_what_is_odd_about_a_server(manner: Manner, check: str, says: s
     assert says in found.found
 
 
+@pytest.mark.requirement("F16")
 def test_a_model_server_of_this_machine_is_found_within_a_second(
     world: World, bare_installation: Installation
 ) -> None:
@@ -101,6 +115,7 @@ def test_a_port_that_hangs_takes_less_than_a_second() -> None:
         assert time.monotonic() - started < 1.5
 
 
+@pytest.mark.requirement("D15")
 def test_a_server_that_is_down_says_what_to_do(world: World, installation: Installation) -> None:
     installation.settings = {
         **installation.settings, "OPENAI_BASE_URL": f"http://{closed_place()}/v1",
@@ -122,6 +137,7 @@ def set_up(installation: Installation, env: Path, answers: str, **more: str) -> 
     return ended.stdout
 
 
+@pytest.mark.requirement("D15")
 def test_setup_writes_what_was_answered_and_keeps_the_rest(
     bare_installation: Installation, tmp_path: Path
 ) -> None:
@@ -140,6 +156,7 @@ def test_setup_writes_what_was_answered_and_keeps_the_rest(
     assert "OPENAI_API_KEY=sk-key" in env.read_text()
 
 
+@pytest.mark.requirement("F16")
 def test_setup_offers_the_server_that_it_finds(
     bare_installation: Installation, tmp_path: Path
 ) -> None:

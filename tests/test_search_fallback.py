@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 import pytest
 
+from research.retrieval.fallback import SWITCHED_OFF
 from tests.support.installation import Installation
 from tests.support.serving import LoopbackServer, Reply, closed_place, json_reply, path_of
 from tests.support.web_server import html
@@ -113,6 +115,7 @@ def test_a_search_that_finds_little_is_helped_by_the_next_one(
     assert "Wikipedia found little." in [each["message"] for each in found["errors"]]
 
 
+@pytest.mark.requirement("D11")
 def test_with_every_search_down_the_run_says_so_and_makes_nothing_up(
     world: World, installation: Installation, refusing: Refusing
 ) -> None:
@@ -149,6 +152,22 @@ def test_with_every_search_down_the_run_says_so_and_makes_nothing_up(
         assert not any(key in path for path in refusing.asked)
 
 
+def test_results_that_cannot_be_read_are_counted_in_the_run_and_cost_no_other(
+    world: World, installation: Installation
+) -> None:
+    """Null signs and halves of signs among them, which no database keeps."""
+    odd = [None, "x", {"url": "file:///etc/passwd"}, {"url": "https://a.example/\x00"}]
+    world.search.odd = [*odd, {"url": "https://b.example/", "title": "\x00\ud800", "content": 7}]
+    ended = installation.manage("research", SIMPLE, "--yes", "--json")
+    assert ended.returncode == 0, ended.stderr
+    found = json.loads(ended.stdout)
+    assert {source["quote"] for each in found["evidence"] for source in each["sources"]} >= {LIT}
+    assert any(
+        re.fullmatch(r"SearXNG: 4 of its \d+ results could not be read and were left out\.", said)
+        for said in (each["message"] for each in found["errors"])
+    )
+
+
 @pytest.mark.parametrize(
     ("knobs", "expected"),
     [
@@ -176,3 +195,38 @@ def test_what_was_searched_is_frozen_in_the_run(bare_installation: Installation)
         run = inside("ask", question="Why do maple leaves turn red?")
         inside("work", run=run)
         assert inside("head", run=run)["sources"] == {"search": ["samples"], "documents": []}
+
+
+@pytest.mark.requirement("D8")
+def test_without_a_search_the_run_says_so_and_makes_nothing_up(
+    world: World, installation: Installation
+) -> None:
+    installation.settings = {**installation.settings, "SEARCH_PROVIDER": "none"}
+    ended = installation.manage("research", SIMPLE, "--yes", "--json")
+    found = json.loads(ended.stdout)
+    assert (ended.returncode, found["termination_reason"]) == (0, "nothing_found")
+    assert {each["message"] for each in found["errors"]} == {SWITCHED_OFF}
+    assert (found["evidence"], found["report_markdown"], world.search.requests) == ([], "", [])
+
+
+@pytest.mark.requirement("D8")
+def test_the_terminal_says_once_that_search_is_switched_off(installation: Installation) -> None:
+    installation.settings = {**installation.settings, "SEARCH_PROVIDER": "none"}
+    ended = installation.manage("research", SIMPLE, "--yes")
+    assert "Found nothing that answers this." in ended.stdout
+    assert ended.stderr.count(SWITCHED_OFF) == 1
+
+
+@pytest.mark.requirement("D8")
+@pytest.mark.parametrize("are_set_up", [True, False])
+def test_documents_are_searched_where_no_other_search_is(
+    world: World, installation: Installation, tmp_path: Path, are_set_up: bool
+) -> None:
+    (tmp_path / "log.md").write_text(f"# {TITLE}\n\n{LIT}\n")
+    folder = str(tmp_path)
+    set_up = {"DOCUMENTS": folder} if are_set_up else {}
+    installation.settings = {**installation.settings, "SEARCH_PROVIDER": "none", **set_up}
+    named = () if are_set_up else ("--documents", folder)
+    found = json.loads(installation.manage("research", SIMPLE, "--yes", "--json", *named).stdout)
+    assert {source["quote"] for each in found["evidence"] for source in each["sources"]} == {LIT}
+    assert (world.search.requests, world.fetched) == ([], [])

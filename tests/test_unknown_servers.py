@@ -30,13 +30,16 @@ def researched(installation: Installation, *options: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.requirement("E12")
 @pytest.mark.parametrize(
     "manner",
     [STRICT, MODERN, PLAIN, UNCOUNTED, STREAMS_ONLY, NARROW,
      Manner(preface="<think>Is {this} right?</think>\n"), Manner(reasoning="Hm."),
-     Manner(preface="Sure! Here it is:\n```json\n")],
+     Manner(preface="Sure! Here it is:\n```json\n"),
+     Manner(preface="Is {this} right?\n</think>\n"),
+     Manner(system_role=False), Manner(most_output=1000)],
     ids=["strict", "modern", "plain", "uncounted", "streams only", "narrow",
-         "thinks", "reasons", "fenced"],
+         "thinks", "reasons", "fenced", "thinks unopened", "no system message", "short answers"],
 )  # fmt: skip
 def test_a_run_completes_without_a_fallback(
     world: World, installation: Installation, manner: Manner
@@ -74,6 +77,7 @@ def test_one_that_does_not_tell_its_small_window_is_asked_for_less(
     assert any("had not told its window" in error["message"] for error in found["errors"])
 
 
+@pytest.mark.requirement("A16")
 def test_prices_and_sums_by_task_stage_and_model(world: World, installation: Installation) -> None:
     installation.settings = {**installation.settings, "MODEL_PRICES": "scripted=10/20"}
     usage = researched(installation)["usage"]
@@ -86,6 +90,18 @@ def test_prices_and_sums_by_task_stage_and_model(world: World, installation: Ins
     assert set(usage["spent_by"]["stage"]) == {"intake", "overview", "report"}
 
 
+@pytest.mark.requirement("C19")
+def test_a_cheaper_model_judges_rounds_and_the_other_does_the_rest(
+    world: World, installation: Installation
+) -> None:
+    installation.settings = {**installation.settings, "EVALUATOR_MODEL": "scripted-small"}
+    usage = researched(installation)["usage"]
+    calls = {name: part["calls"] for name, part in usage["spent_by"]["model"].items()}
+    assert calls == {"scripted": 3, "scripted-small": 1}
+    judged, small = usage["spent_by"]["task"]["assess"], usage["spent_by"]["model"]
+    assert judged == small["scripted-small"]
+
+
 def test_the_small_profile_asks_small_things(world: World, installation: Installation) -> None:
     world.model.manner = NARROW
     found = researched(installation, "--set", "MODEL_PROFILE=small")
@@ -94,6 +110,7 @@ def test_the_small_profile_asks_small_things(world: World, installation: Install
     assert LIT in json.dumps(found["evidence"])
 
 
+@pytest.mark.requirement("D17")
 def test_a_report_is_marked_where_that_is_wanted(world: World, installation: Installation) -> None:
     installation.settings = {**installation.settings, "EVAL_MODEL": "scripted-judge"}
     found = researched(installation, "--set", "ENABLE_ONLINE_EVALS=on")
@@ -103,6 +120,7 @@ def test_a_report_is_marked_where_that_is_wanted(world: World, installation: Ins
     assert found["usage"]["llm_calls"] == len(world.model.requests) == 5
 
 
+@pytest.mark.requirement("D17")
 def test_marking_is_off_by_default_and_never_in_the_way(
     world: World, installation: Installation
 ) -> None:

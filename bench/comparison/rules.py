@@ -12,7 +12,7 @@ from bench.comparison.ablation import Ablated, Ablation, Setting, ablate
 from bench.comparison.running import EXTRACTIVE, Bench
 from bench.comparison.variant import Variant, without_verification
 from bench.world.hostile import HONEST
-from research.engine import copies, gates, loop, quality, topics, verdict, wrapup
+from research.engine import copies, gaps, gates, loop, quality, topics, verdict, wrapup
 from research.engine.budget import Hold, Meter
 from research.engine.config import ResearchConfig
 from research.engine.records import Criterion, StopReason
@@ -183,7 +183,7 @@ CAPS = (
     limit("cap: sources of a claim", "max_source_urls_per_claim", 1),
     limit("cap: findings in a prompt", "supervisor_notes_max_bullets", 2),
     limit("cap: attempts of a model task", "max_model_attempts", 1, model=MALFORMED),
-    Ablation("cap: sub-questions", (ENDLESS,), patched(verdict, "MOST_ASPECTS", 99)),
+    Ablation("cap: sub-questions", (ENDLESS,), patched(gaps, "MOST_ASPECTS", 99)),
     Ablation(
         "near-duplicate topics refused",
         (Setting(REPEATING), Setting(REPEATING, supply="lone pages")),

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import documents, page
+from bench import documents, page, right_pages
 from bench.bars import RETRIEVAL, Values, bars_table
 from bench.extraction import (
     measure_against_soup,
@@ -35,17 +35,23 @@ def section(files: Sequence[Path]) -> str:
     large, large_there = (asyncio.run(documents.measure_large(each)) for each in DATABASES)
     asked, plainly = asyncio.run(_asked("sqlite"))
     asked_there, _ = asyncio.run(_asked("postgresql"))
-    held_to = [each for each in asked if each.kind in documents.IN_ITS_WORDS]
+    held_to = [each for each in asked if each.kind in right_pages.IN_ITS_WORDS]
+    fresh, fresh_plainly = (
+        [each for each in given if (each.kind, each.part) == ("fresh", "check")]
+        for given in (asked, plainly)
+    )
     differences = (
-        documents.share(asked, 5) - documents.share(asked_there, 5),
+        right_pages.share(asked, 5) - right_pages.share(asked_there, 5),
         large.first_five - large_there.first_five,
     )
     measured: Values = {
         "fan_out": statistics.median(ratios),
         "relevance_gold": min(each.answering for each in parted),
         "relevance_others": min(each.others for each in parted),
-        "page_first": documents.share(held_to, 1, "check"),
-        "page_five": documents.share(held_to, 5, "check"),
+        "page_first": right_pages.share(held_to, 1, "check"),
+        "page_five": right_pages.share(held_to, 5, "check"),
+        "as_hard_first": right_pages.share_as_hard(fresh, fresh_plainly, 1),
+        "as_hard_five": right_pages.share_as_hard(fresh, fresh_plainly, 5),
         "index_cold": indexed.cold,
         "index_again": indexed.again,
         "search_large": statistics.median(large.cpu_ms),
@@ -54,7 +60,7 @@ def section(files: Sequence[Path]) -> str:
         "body": quality.body,
         "boilerplate": quality.boilerplate,
         "soup": measure_against_soup()[0][0],
-        "reading_speed": speed.ours / speed.trafilatura,
+        "reading_speed": speed.ratio,
         "loop_held": held,
     }
     return page.rendered(
@@ -83,21 +89,21 @@ def section(files: Sequence[Path]) -> str:
     )
 
 
-async def _asked(database: Database) -> tuple[list[documents.Asked], list[documents.Asked]]:
+async def _asked(database: Database) -> tuple[list[right_pages.Asked], list[right_pages.Asked]]:
     """The questions on pages to the index, and to plain BM25 over whole pages."""
-    async with documents.manuals(database) as (index, names):
-        return await documents.ask(index, names), await documents.ask_plainly(index, names)
+    async with right_pages.manuals(database) as (index, names):
+        return await right_pages.ask(index, names), await right_pages.ask_plainly(index, names)
 
 
-def _pages_rows(*given: Sequence[documents.Asked]) -> list[list[str]]:
+def _pages_rows(*given: Sequence[right_pages.Asked]) -> list[list[str]]:
     rows = []
-    together = ("drawn, ordinary and named", documents.IN_ITS_WORDS)
-    for name, kinds in (*((kind, (kind,)) for kind in documents.KINDS), together):
+    together = ("all but plain words", right_pages.IN_ITS_WORDS)
+    for name, kinds in (*((kind, (kind,)) for kind in right_pages.KINDS), together):
+        chosen = [[each for each in asked if each.kind in kinds] for asked in given]
         for part in ("check", "tune"):
-            shares = (
-                documents.share([each for each in asked if each.kind in kinds], places, part)
-                for asked in given
-                for places in (1, 5)
-            )
-            rows.append([name, part, *(f"{share:.2f}" for share in shares)])
+            if any(each.part == part for each in chosen[0]):
+                shares = (
+                    right_pages.share(asked, places, part) for asked in chosen for places in (1, 5)
+                )
+                rows.append([name, part, *(f"{share:.2f}" for share in shares)])
     return rows

@@ -56,7 +56,7 @@ def told(entry: JournalEntry) -> str:
     if entry.kind == "search":
         return words.count(len(answer.get("hits", ())), "result")
     if entry.kind == "fetch":
-        return str(answer.get("title", ""))
+        return str(answer.get("note") or answer.get("title", ""))
     tokens = answer.get("prompt_tokens", 0) + answer.get("completion_tokens", 0)
     return words.count(tokens, "token")
 

@@ -8,7 +8,8 @@ from typing import Any
 from urllib.parse import quote as percent_encode
 
 from dashboard import words
-from dashboard.contexts.run import head, says_itself, support
+from dashboard.contexts.evidence import says_itself, support
+from dashboard.contexts.run import head
 from dashboard.queries import CitationRows
 from research.models import EvidenceSource
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from django.urls import reverse
 
+from dashboard.contexts import aspects, evidence, quality, rounds, spending
 from dashboard.contexts import gaps as missing
-from dashboard.contexts import quality, spending
 from dashboard.contexts import run as parts
 from dashboard.contexts.heard import heard
 from dashboard.contexts.report import report
@@ -51,11 +51,12 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "report": parts.outcome(rows, report(rows)),
         "aspects-none": {"ended": ended},
         "gaps-title": missing.gaps_title(rows.progress.gaps, ended=ended),
-        "evidence-count": parts.evidence_count(rows),
+        "evidence-count": evidence.count(rows),
         "evidence-none": {"ended": ended},
-        "evidence-more": parts.evidence_more(rows),
+        "evidence-more": evidence.more(rows),
         "refused-count": {"count": rows.refused_count},
         "chart": quality.chart(rows.progress),
+        "news": rounds.news(rows),
         "rounds-none": {"ended": ended},
         "quality": quality.make_up(rows),
         "meters": {"meters": quality.meters(rows.progress)},
@@ -75,9 +76,9 @@ def lists(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
         "draft": parts.drafted(rows.progress.draft),
-        "aspects": parts.aspects(rows),
+        "aspects": aspects.aspects(rows),
         "gaps": missing.gaps(rows),
-        "evidence": [parts.claim(row) for row in rows.newest],
-        "refused": [parts.refused(row) for row in rows.refused],
-        "rounds": [parts.round_column(row, rows) for row in rows.rounds],
+        "evidence": [evidence.claim(row) for row in rows.newest],
+        "refused": [evidence.refused(row) for row in rows.refused],
+        "rounds": [rounds.column(row, rows) for row in rows.rounds],
     }

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.text import Truncator
 
 from dashboard import markdown, words
-from dashboard.contexts.run import dated, support
+from dashboard.contexts.evidence import dated, support
 from dashboard.exports import FORMATS
 from dashboard.markdown import Link
 from dashboard.run_rows import RunRows

@@ -1,31 +1,23 @@
-"""The page of a run, part by part; `live.py` puts the parts together."""
+"""Where a run stands: its state, sentences and offers. `live.py` puts its page together."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
 from django.urls import reverse
 
 from dashboard import words
-from dashboard.contexts.heard import is_refused_wish, topics_told
-from dashboard.contexts.quality import cap_sentence, marks
+from dashboard.contexts.aspects import answered, asked
+from dashboard.contexts.heard import is_refused_wish
+from dashboard.contexts.rounds import searches_tried
 from dashboard.run_rows import RunRows
 from research.commands import WAKES, Kind, possible
-from research.engine.ledger import ANSWERING
 from research.engine.records import Status
-from research.engine.text import heading
-from research.models import (
-    Evidence,
-    EvidenceSource,
-    Problem,
-    RefusedQuote,
-    Round,
-    Run,
-    Unit,
-)
-from research.progress_parts import AspectPart, DraftedPart, Progress
+from research.models import Problem, Run
+from research.progress import how_far
+from research.progress_parts import DraftedPart, Progress
 
 LENGTHS = {"longest": 370, "longer": 270, "long": 170}
 """Characters from which a verdict is set smaller, so that it keeps to the room it has."""
@@ -115,21 +107,12 @@ def standing(rows: RunRows) -> str:
     return STANDING[Status(rows.run.status)]
 
 
-def asked(aspects: Sequence[AspectPart]) -> list[AspectPart]:
-    """Those that nobody left out."""
-    return [part for part in aspects if not part.dropped]
-
-
-def answered(aspects: Sequence[AspectPart]) -> int:
-    return sum(part.state in ANSWERING for part in aspects)
-
-
 def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
-    """Round, score and gaps, once there are any."""
+    """Round or level, score and gaps, once there are any."""
     run, quality = payload.run, payload.quality
     if run.round:
-        at_most = f"round {run.round} of at most {run.rounds_at_most}"
-        yield words.count(run.round, "round") if ended else at_most
+        one = "level" if payload.level else "round"
+        yield words.count(run.round, one) if ended else how_far(payload)
     if quality.score is not None:
         yield f"score {quality.score:.1f}, goal {quality.threshold:.1f}"
     if payload.gaps or quality.score is not None:
@@ -160,57 +143,6 @@ def drafted(sentences: Sequence[DraftedPart]) -> list[dict[str, Any]]:
     ]
 
 
-def aspects(rows: RunRows) -> list[dict[str, Any]]:
-    """Rows in parts; the only sub-question that is left cannot be left out."""
-    parts = rows.progress.aspects
-    told = topics_told(rows.progress)
-    can_steer = Kind.DROP_TOPIC in possible(rows.run.status, rows.run.mode)
-    may_drop = len(asked(parts)) > 1
-    return [
-        aspect(part, can_steer and part.text not in told and (part.dropped or may_drop))
-        for part in parts
-    ]
-
-
-def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
-    return {
-        "id": part.id,
-        "text": {"text": heading(part.text)},
-        "standing": {
-            "state": words.LEFT_OUT if part.dropped else words.aspect(part.state, part.sources),
-            "claim": part.best_claim or "",
-            "raised_by": raised_by(part.raised_by),
-        },
-        "menu": {"can_change": can_change, "text": part.text, "dropped": part.dropped},
-    }
-
-
-def raised_by(origin: str) -> str:
-    if origin in ("", "plan"):
-        return ""
-    return "you" if origin == "user" else words.place(origin)
-
-
-def evidence_count(rows: RunRows) -> dict[str, Any]:
-    counts = rows.progress.evidence
-    return {"total": counts.count, "sources": counts.sources}
-
-
-def evidence_more(rows: RunRows) -> dict[str, Any]:
-    """How many claims are on the page, and how many are not."""
-    shown = len(rows.newest)
-    return {"shown": shown, "left_out": rows.progress.evidence.count - shown}
-
-
-def refused(row: RefusedQuote) -> dict[str, Any]:
-    return {
-        "id": f"{row.round}-{row.unit}-{row.ordinal}",
-        "claim": row.claim,
-        "reason": row.reason,
-        "place": words.place(row.url),
-    }
-
-
 def failure(rows: RunRows) -> dict[str, Any]:
     """Why a run failed, in sentences for people."""
     failed = rows.run.status == Status.FAILED
@@ -230,85 +162,6 @@ def outcome(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     completed = rows.run.status == Status.COMPLETED
     searches = [] if written or not completed else searches_tried(rows.units)
     return {"ended": True, "completed": completed, "report": written, "searches": searches}
-
-
-def claim(row: Evidence) -> dict[str, Any]:
-    """`row` comes with its `last_verdict`."""
-    quotes = list(row.quotes.all())
-    said = row.last_verdict  # type: ignore[attr-defined]
-    return {
-        "id": row.label,
-        "claim": "" if says_itself(row.claim, quotes) else row.claim,
-        "quotes": [quote(source) for source in quotes],
-        "support": support(quotes),
-        "caveats": [words.CAVEATS[flag] for flag in row.uncertainty if words.CAVEATS.get(flag)],
-        "earlier": row.round == 0,
-        "contradicts": ", ".join(row.contradicts),
-        "review": words.VERDICT[said].word if said else "",
-    }
-
-
-def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
-    """Whether the claim would only repeat what stands in its one quote."""
-    return all(source.quote == claim for source in quotes) or (
-        len(quotes) == 1 and claim in quotes[0].quote
-    )
-
-
-def quote(row: EvidenceSource) -> dict[str, Any]:
-    return {
-        "text": row.quote,
-        "title": row.title or row.domain,
-        "section": "" if row.section == row.title else row.section,
-        "place": words.place(row.url),
-        "day": dated(row),
-    }
-
-
-def dated(row: EvidenceSource) -> str:
-    """When the page is from, else when it was read."""
-    if row.published:
-        return f"of {words.published(row.published)}"
-    return f"read {words.day(row.fetched_at)}"
-
-
-def support(quotes: Iterable[EvidenceSource]) -> str:
-    """Independent sources, sites and documents told apart."""
-    keys = {row.independence_key: row.url.startswith("file:") for row in quotes}
-    documents = sum(keys.values())
-    return words.support(len(keys) - documents, documents)
-
-
-def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
-    """A column of the strip: its head, and what opens beneath it."""
-    head = {
-        "number": row.number,
-        "stage": words.STAGE[row.stage],
-        "closed": row.closed,
-        "answered": row.answered if row.closed else answered(asked(rows.progress.aspects)),
-        "aspects": len(asked(rows.progress.aspects)),
-        "score": row.score,
-        "pages": row.pages_read,
-        "found": row.new_evidence,
-        "decision": row.decision,
-    }
-    units = [unit(each) for each in rows.units if each.round == row.number]
-    more = {"units": units, "skipped": row.skipped, "marks": marks(row), "cap": cap_sentence(row)}
-    return {"id": str(row.number), "head": head, "more": more}
-
-
-def unit(row: Unit) -> dict[str, Any]:
-    return {
-        "topic": row.topic,
-        "state": words.UNIT[row.status] if row.status else words.UNIT_RUNNING,
-        "seconds": row.seconds,
-        "failure": row.failure,
-    }
-
-
-def searches_tried(units: Sequence[Unit]) -> list[str]:
-    """Each query once, in the order in which they were put."""
-    return list(dict.fromkeys(query for unit in units for query in unit.queries))
 
 
 def foot(run: Run) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import groupby
 
 from dashboard import words
-from dashboard.contexts.run import support
+from dashboard.contexts.evidence import support
 from dashboard.queries import cited_rows
 from dashboard.run_rows import RunRows, labels_cited
 from research.models import EvidenceSource, PageText, Report, Run

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from research.admin.base import COUNTED, InRun, ReadOnlyAdmin, ReadOnlyInline
 from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilter, SiteFilter
+from research.admin.onward import NOTHING_LEFT, filters_in, next_unreviewed
 from research.committed import Committed
 from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
 from research.models.findings import EvidenceQuerySet
@@ -186,11 +187,22 @@ class EvidenceAdmin(ReadOnlyAdmin):
             return None
         self.message_user(request, f"{len(given)} {verdict.label}.", messages.SUCCESS)
         self._tell_gates(request, {one.evidence.run_id for one in given})
-        if "on_its_page" in request.POST:
-            return HttpResponseRedirect(
-                reverse("admin:research_evidence_change", args=[given[0].evidence_id])
-            )
+        if given and "on_its_page" in request.POST:
+            return self._onward(request, given[0].evidence)
         return None
+
+    def _onward(self, request: HttpRequest, judged: Evidence) -> HttpResponseRedirect:
+        """To the record itself, or to the next one of the list that the person came from."""
+        came_from = request.POST.get("came_from", "")
+        shown: Evidence | None = judged
+        if request.POST.get("then") == "next":
+            shown = next_unreviewed(self, request, judged, came_from)
+        if shown is None:
+            self.message_user(request, NOTHING_LEFT, messages.SUCCESS)
+            listed = reverse("admin:research_evidence_changelist")
+            return HttpResponseRedirect(f"{listed}?{filters_in(came_from)}")
+        page = reverse("admin:research_evidence_change", args=[shown.pk])
+        return HttpResponseRedirect(f"{page}?{came_from}" if came_from else page)
 
     def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
         """What the verdicts did to the evidence gate, where it no longer lets the run through."""

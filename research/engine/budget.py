@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, replace
 
 from research.engine.config import ResearchConfig
-from research.engine.records import ModelUse, StopReason, Usage
+from research.engine.records import StopReason, Usage
+from research.engine.sums import Sums
 from research.engine.tools import ModelAnswer, ModelRequest
 
 REPORT_TASKS = frozenset({"draft", "repair"})
 REPORT_CALLS = 2
 REPORT_ANSWER_TOKENS = 6000
 REPORT_SECONDS, REPORT_SHARE_OF_SECONDS = 60.0, 0.15
-CHARACTERS_PER_TOKEN = 3
+BYTES_PER_TOKEN = 3
 
 Rates = Mapping[str, tuple[float, float]]
 """Role of a model → US dollars per token of its prompt and of its answer."""
@@ -69,26 +70,6 @@ class Spent:
         return Spent(*map(max, zip(*map(astuple, of), strict=True)))
 
 
-@dataclass
-class MutableUsage:
-    """The running sums behind `Usage`."""
-
-    llm_calls_by_task: dict[str, int] = field(default_factory=dict)
-    retries: int = 0
-    answers: dict[str, int] = field(default_factory=dict)
-    fallbacks: dict[str, dict[str, int]] = field(default_factory=dict)
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    tokens_estimated: bool = False
-    cost_usd: float | None = 0.0
-    spent_by: dict[str, dict[str, ModelUse]] = field(default_factory=dict)
-    prompts_cut: int = 0
-    searches: int = 0
-    fetches: int = 0
-    repeated_fetches: int = 0
-    refused_quotes: int = 0
-
-
 class Meter:
     """What a run has spent, what is in flight, and what its config allows.
 
@@ -100,7 +81,7 @@ class Meter:
 
     def __init__(self, config: ResearchConfig) -> None:
         self.config = config
-        self.usage = MutableUsage()
+        self.usage = Sums()
         self.seconds = 0.0
         self.fetched = 0
         self.stage = "intake"
@@ -110,11 +91,11 @@ class Meter:
 
     @property
     def llm_calls(self) -> int:
-        return sum(self.usage.llm_calls_by_task.values())
+        return self.usage.llm_calls
 
     @property
     def tokens(self) -> int:
-        return self.usage.prompt_tokens + self.usage.completion_tokens
+        return self.usage.tokens
 
     # --- reserving ---------------------------------------------------------------------
 
@@ -172,37 +153,24 @@ class Meter:
     # --- settling ----------------------------------------------------------------------
 
     def paid_model(self, task: str, answer: ModelAnswer) -> None:
-        self._count(task, answer)
-        self.usage.prompt_tokens += answer.prompt_tokens
-        self.usage.completion_tokens += answer.completion_tokens
-        self.usage.tokens_estimated |= answer.tokens_estimated
-        self.usage.cost_usd = _sum_usd(self.usage.cost_usd, answer.cost_usd)
+        self.usage.called(task, self.stage, answer)
 
     def failed_model(self, task: str, spent: ModelAnswer | None = None) -> None:
         """A failed attempt is a call all the same, and may have cost as much as a good one."""
-        if spent is None:
-            self._count(task, None)
-        else:
-            self.paid_model(task, spent)
+        self.usage.called(task, self.stage, spent)
 
     def prompt_only(self, request: ModelRequest, model: str) -> ModelAnswer:
         """What a call took that was given up before its answer: its prompt, by estimate."""
+        return self._unanswered(request, model, 0)
+
+    def at_most(self, request: ModelRequest, model: str) -> ModelAnswer:
+        """What a call may have taken whose answer nobody saw: the longest one."""
+        return self._unanswered(request, model, request.max_output_tokens)
+
+    def _unanswered(self, request: ModelRequest, model: str, written: int) -> ModelAnswer:
         tokens = estimate_tokens(request)
-        dollars = self._dollars(request.role, tokens, 0) if self.rates else None
-        return ModelAnswer("", model, tokens, 0, tokens_estimated=True, cost_usd=dollars)
-
-    def answered(self, task: str) -> None:
-        """The model gave a usable answer to a task."""
-        self.usage.answers[task] = self.usage.answers.get(task, 0) + 1
-
-    def fell_back(self, task: str, cause: str) -> None:
-        causes = self.usage.fallbacks.setdefault(task, {})
-        causes[cause] = causes.get(cause, 0) + 1
-
-    @property
-    def fallen_back(self) -> int:
-        """How many model tasks were done by code, for whatever cause."""
-        return sum(sum(causes.values()) for causes in self.usage.fallbacks.values())
+        dollars = self._dollars(request.role, tokens, written) if self.rates else None
+        return ModelAnswer("", model, tokens, written, tokens_estimated=True, cost_usd=dollars)
 
     # --- what is left ------------------------------------------------------------------
 
@@ -249,43 +217,7 @@ class Meter:
         return self.short_of(two, seconds, has_model=True) is None
 
     def snapshot(self) -> Usage:
-        usage = self.usage
-        return Usage(
-            llm_calls=self.llm_calls,
-            llm_calls_by_task=dict(usage.llm_calls_by_task),
-            retries=usage.retries,
-            answers=dict(usage.answers),
-            fallbacks={task: dict(causes) for task, causes in usage.fallbacks.items()},
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
-            tokens_estimated=usage.tokens_estimated,
-            cost_usd=usage.cost_usd,
-            spent_by={kind: dict(names) for kind, names in usage.spent_by.items()},
-            prompts_cut=usage.prompts_cut,
-            searches=usage.searches,
-            fetches=usage.fetches,
-            repeated_fetches=usage.repeated_fetches,
-            refused_quotes=usage.refused_quotes,
-            seconds=round(self.seconds, 3),
-        )
-
-    def _count(self, task: str, paid: ModelAnswer | None) -> None:
-        counts = self.usage.llm_calls_by_task
-        counts[task] = counts.get(task, 0) + 1
-        self._add("task", task, paid)
-        self._add("stage", self.stage, paid)
-        if paid is not None:
-            self._add("model", paid.model, paid)
-
-    def _add(self, kind: str, name: str, paid: ModelAnswer | None) -> None:
-        names = self.usage.spent_by.setdefault(kind, {})
-        before = names.get(name, ModelUse())
-        names[name] = ModelUse(
-            before.calls + 1,
-            before.prompt_tokens + (paid.prompt_tokens if paid else 0),
-            before.completion_tokens + (paid.completion_tokens if paid else 0),
-            _sum_usd(before.cost_usd, paid.cost_usd if paid else 0.0),
-        )
+        return self.usage.snapshot(self.seconds)
 
     def _hold(self, hold: Hold) -> Hold:
         own = replace(hold)
@@ -296,12 +228,11 @@ class Meter:
         return sum(getattr(hold, what) for hold in self._held)
 
 
-def _sum_usd(one: float | None, other: float | None) -> float | None:
-    """A sum with an unknown part is unknown."""
-    return None if one is None or other is None else one + other
-
-
 def estimate_tokens(request: ModelRequest) -> int:
+    """An upper guess of a whole prompt, its schema and frame included."""
+    return tokens_of(request.system, request.prompt, json.dumps(request.schema)) + 64
+
+
+def tokens_of(*texts: str) -> int:
     """An upper guess: three bytes a token is low for every common tokenizer's text."""
-    parts = (request.system, request.prompt, json.dumps(request.schema))
-    return sum(len(part.encode()) for part in parts) // CHARACTERS_PER_TOKEN + 64
+    return sum(len(text.encode(errors="replace")) for text in texts) // BYTES_PER_TOKEN

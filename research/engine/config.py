@@ -121,7 +121,9 @@ class ResearchConfig(BaseModel):
         "web", "Search the web at large (web), papers (academic) or videos (video)."
     )
     search_language: str | None = knob(
-        None, "Language of the pages to search for; the question's where not set."
+        None,
+        "Language of the pages to search for, the question's where not set; and of a question"
+        " whose words tell no language.",
     )
     search_since: Day = knob(None, "Leave out pages from before this day.")
     search_until: Day = knob(None, "Leave out pages from after this day.")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import ceil
+
 from research.engine.budget import REPORT_CALLS, Rates
 from research.engine.config import ResearchConfig
-from research.engine.limits import limits
+from research.engine.limits import breadths, limits
 from research.engine.records import Estimate, Plan
 
 SECONDS_PER_CALL = (1.0, 10.0)
@@ -14,24 +17,28 @@ ANSWER_SHARE = (0.1, 0.25)
 """What of a call's tokens is the model's answer: the dear part."""
 
 
+@dataclass(frozen=True)
+class Course:
+    """A way that a run may go: its rounds, the model calls of its research, and how many of all
+    its calls wait for one another."""
+
+    rounds: int
+    calls: int
+    in_a_row: int
+
+
 def estimate(plan: Plan, config: ResearchConfig, has_model: bool, rates: Rates) -> Estimate:
-    """From one round to the soft end and a verification; a unit is one `read`, a round one
-    `assess`. A round's units read side by side, so its time is that of two calls."""
-    allowed = limits(config, plan.complexity)
-    units = min(len(plan.aspects), allowed.topics_per_round)
-    later = (allowed.rounds - 1) * allowed.topics_per_round
-    least = 1 + units + 1 + 1
-    most = 2 + units + later + allowed.rounds + 1 + REPORT_CALLS
-    calls = (min(least, config.max_llm_calls), min(most, config.max_llm_calls))
+    """From the shortest course to the longest, each with its report."""
+    short, long = _tree(config) if config.deep_research_mode == "fixed" else _rounds(plan, config)
+    calls = (_calls(short, 1, config), _calls(long, REPORT_CALLS, config))
     calls = calls if has_model else (0, 0)
     tokens = tuple(min(config.max_tokens, calls[i] * TOKENS_PER_CALL[i]) for i in (0, 1))
-    rounds, in_a_row = (1, allowed.rounds), (4, 2 * allowed.rounds + 4)
     seconds = tuple(
         min(
             config.max_seconds,
-            rounds[i] * SECONDS_PER_ROUND[i] + has_model * in_a_row[i] * SECONDS_PER_CALL[i],
+            way.rounds * SECONDS_PER_ROUND[i] + has_model * way.in_a_row * SECONDS_PER_CALL[i],
         )
-        for i in (0, 1)
+        for i, way in enumerate((short, long))
     )
     return Estimate(
         seconds=(seconds[0], seconds[1]),
@@ -39,6 +46,41 @@ def estimate(plan: Plan, config: ResearchConfig, has_model: bool, rates: Rates) 
         tokens=(tokens[0], tokens[1]),
         cost_usd=_cost(tokens, config, rates) if has_model else (0.0, 0.0),
     )
+
+
+def _rounds(plan: Plan, config: ResearchConfig) -> tuple[Course, Course]:
+    """From one round to the soft end and a verification; a unit is one `read`, a round one
+    `assess`. A round's units read side by side, so its time is that of two calls."""
+    allowed = limits(config, plan.complexity)
+    units = min(len(plan.aspects), allowed.topics_per_round)
+    later = (allowed.rounds - 1) * allowed.topics_per_round
+    least = 1 + units + 1
+    most = 2 + units + later + allowed.rounds + 1
+    return Course(1, least, 4), Course(allowed.rounds, most, 2 * allowed.rounds + 4)
+
+
+def _tree(config: ResearchConfig) -> tuple[Course, Course]:
+    """The whole tree, or as far as the searches go. A node's queries are asked for one node after
+    the other, pages are read side by side; there is no intake, and no round is assessed."""
+    rounds, calls, in_a_row = 0, 0, 0
+    nodes, searches_left = 1, config.max_searches
+    for breadth in breadths(config):
+        queries = min(nodes * breadth, searches_left)
+        waves = ceil(queries / config.max_concurrent_research_units)
+        rounds += waves
+        calls += nodes + queries
+        in_a_row += nodes + waves
+        nodes *= breadth
+        searches_left -= queries
+        if not searches_left:
+            break
+    return Course(rounds, calls, in_a_row + 1), Course(rounds, calls, in_a_row + REPORT_CALLS)
+
+
+def _calls(way: Course, report: int, config: ResearchConfig) -> int:
+    """Research takes no more than what the report's share leaves."""
+    room = max(0, config.max_llm_calls - REPORT_CALLS)
+    return min(min(way.calls, room) + report, config.max_llm_calls)
 
 
 def _cost(

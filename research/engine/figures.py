@@ -119,6 +119,11 @@ def _figure(text: str, start: int, end: int, written: str) -> Figure:
     return Figure(format(value.normalize(), "f"), unit, noun)
 
 
+def unit_of(word: str) -> str:
+    """The one name of a unit, however it is written; "" for a word that is none."""
+    return _UNITS.get(word.lower(), "")
+
+
 def foreign(claim: Figures, quote: Figures) -> bool:
     """Whether the claim holds a number that the quote doesn't, or counts something else by it."""
     if claim.values - quote.values:

@@ -1,16 +1,17 @@
-"""The language of a short text, by its script and its commonest words (rule F11).
+"""The language of a short text, by its script and its function words (rule F11).
 
-A guess for planning without a model; where nothing tells, it is English. What is compared
-without a model is stemmed in English only, and `compared` says so.
+A guess for planning without a model; where nothing tells, it is the asker's setting, else English.
+What is compared without a model is stemmed in English only, and `compared` says so.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 
-ENGLISH = "en"
+from research.engine.function_words import ENGLISH, language_by_words
+
+__all__ = ["ENGLISH", "code_of", "compared", "language_of"]
+
 _SCRIPTS = (
     ("ja", re.compile("[\u3040-\u30ff]")),
     ("ko", re.compile("[\uac00-\ud7af]")),
@@ -29,39 +30,23 @@ _NAMES = {
 }  # fmt: skip
 _UNSPACED = frozenset({"ja", "zh", "th"})
 _CODE = re.compile("[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,3}")
-_WORD = re.compile(r"[^\W\d_]+")
 _LEAST_SHARE = 0.3
 """Of the characters: a foreign name in an English question does not make it foreign."""
-_LEAST_WORDS = 2
-"""As many common words tell a language; of a question with its mark, whose English words would
-tell as well, one is enough.
-"""
 
 
-def language_of(text: str) -> str:
-    """An ISO 639-1 code."""
+def language_of(text: str, otherwise: str = ENGLISH) -> str:
+    """An ISO 639-1 code; `otherwise` where the words tell none, such as the asker's setting."""
     letters = sum(map(str.isalpha, text)) or 1
     for code, script in _SCRIPTS:
         if len(script.findall(text)) >= _LEAST_SHARE * letters:
             return "ja" if code == "zh" and _SCRIPTS[0][1].search(text) else code
-    words = _without_names(_WORD.findall(text))
-    counts = {code: sum(w in known for w in words) for code, known in _function_words().items()}
-    best, needed = max(counts.values()), 1 if "?" in text else _LEAST_WORDS
-    return next((code for code, n in counts.items() if n == best >= needed), ENGLISH)
+    return language_by_words(text, otherwise)
 
 
 def code_of(written: str) -> str:
     """A code as somebody wrote it; '' where it is none, such as a language's name."""
     code = written.strip().replace("_", "-")
     return code if _CODE.fullmatch(code) else ""
-
-
-def _without_names(words: list[str]) -> list[str]:
-    """Without those in capitals, as in "Los Angeles"; the first one counts in lower case where
-    none follows it.
-    """
-    first = [word.lower() for word in words[:1] if not "".join(words[1:2]).istitle()]
-    return first + [word for word in words[1:] if word.islower()]
 
 
 def compared(language: str) -> str:
@@ -72,10 +57,3 @@ def compared(language: str) -> str:
     if language in _UNSPACED:
         return f"In {name} words are not told apart: text is compared in pairs of characters."
     return f"In {name} words are compared as written: their endings and everyday words count too."
-
-
-@cache
-def _function_words() -> dict[str, frozenset[str]]:
-    text = (Path(__file__).parent / "data" / "function_words.txt").read_text("utf-8")
-    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    return {code: frozenset(words) for code, *words in lines}

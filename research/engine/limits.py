@@ -8,6 +8,9 @@ from research.engine.config import ResearchConfig
 from research.engine.knobs import Triple
 from research.engine.records import Complexity
 
+NARROWEST = 2
+"""Queries of a node of the tree, however deep it lies."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -46,6 +49,14 @@ def limits(config: ResearchConfig, complexity: Complexity) -> Limits:
         independent_sources=_or(config.min_source_domains, pick((1, 3, 3))),
         sources_per_aspect=pick(config.min_sources_per_aspect),
     )
+
+
+def breadths(config: ResearchConfig) -> tuple[int, ...]:
+    """The queries of each node of the fixed mode's tree, level by level (rule B2)."""
+    found = [config.deep_research_breadth]
+    while len(found) < config.deep_research_depth:
+        found.append(max(NARROWEST, found[-1] // 2))
+    return tuple(found)
 
 
 def _or(value: int | None, default: int) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from research.engine.beginning import begin_run
 from research.engine.config import ResearchConfig
+from research.engine.ending import conclude
 from research.engine.journal import Journal
 from research.engine.prices import know_prices
 from research.engine.reopening import reopens
@@ -16,7 +17,7 @@ from research.engine.round import research_round
 from research.engine.run import Question, Run
 from research.engine.stopping import Continue, Decision, Stop
 from research.engine.tree import research_tree
-from research.engine.verdict import close_round, close_verification, conclude
+from research.engine.verdict import close_round, close_verification
 from research.engine.verification import verification_round, weak_claims
 from research.engine.wrapup import mark
 

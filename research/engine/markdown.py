@@ -14,6 +14,7 @@ from research.engine.literal import literal, sentence
 from research.engine.quotes import plain
 from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
 from research.engine.text import heading, unique
+from research.engine.wording import CLOSE
 
 LEAST_PASSAGES = 3
 
@@ -73,7 +74,8 @@ def render(
         _not_found(ledger, draft, marks.words),
         _dropped(ledger, marks.words),
     ]
-    parts.insert(2, f"*{_facts(ledger, marks, ended, cut, by_code)}*")
+    is_close = len(ledger.aspects) == 1 and (bool(draft.opening) or CLOSE in ended)
+    parts.insert(2, f"*{_facts(marks, ended, cut, by_code, is_close)}*")
     parts.append(_sources(ledger, marks))
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
 
@@ -141,8 +143,9 @@ def _standing(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -
     return f"○ {words['one_of'].format(n=known) if known > 1 else words['preliminary']}"
 
 
-def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) -> str:
-    quotes = len(marks.places)
+def _facts(marks: _Markers, ended: str, cut: int, by_code: int, is_close: bool) -> str:
+    """One line; of a question that passages only come close to, it says nothing of answers."""
+    ledger, quotes = marks.ledger, len(marks.places)
     records = ledger.book.records
     sites = {
         source.independence_key
@@ -157,7 +160,7 @@ def _facts(ledger: Ledger, marks: _Markers, ended: str, cut: int, by_code: int) 
     newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
     answered = words["answered"].format(n=ledger.answered(), all=len(ledger.aspects))
     facts = [
-        "" if answered in ended else answered,
+        "" if is_close or answered in ended else answered,
         words["from"].format(quotes=words.count("quote", quotes), where=where),
         words["newest"].format(date=newest[:10]) if newest else "",
         words["one_page"] if _is_from_one(marks, pages) else "",
@@ -225,11 +228,12 @@ def _sources(ledger: Ledger, marks: _Markers) -> str:
         lines += [f"### {words['unused']}", "\n".join(f"- {_named(s)}" for s in unused)]
     if failed:
         lines.append(f"### {words['failed']}")
-        lines.append("\n".join(f"- {_named(s)}: {s.reason}" for s in failed))
+        lines.append("\n".join(f"- {_named(s)}" for s in failed))
     return "\n\n".join(lines)
 
 
 def _named(source: Source) -> str:
     title = literal((source.title or source.url).replace("[", "(").replace("]", ")"))
     date = f", {source.published[:10]}" if source.published else ""
-    return f"{title}, {source.domain}{date}: <{source.url}>"
+    reason = f": {source.reason}" if source.reason else ""
+    return f"{title}, {source.domain}{date}: <{source.url}>{reason}"

@@ -86,7 +86,7 @@ def _add_page(run: Run, page: Page, item: Work) -> None:
             published=page.published or listed.published,
             relevance=worth,
             status="read",
-            reason=None,
+            reason=page.note or None,
         )
     )
 

@@ -79,7 +79,7 @@ async def publish(run: Run, written: Written | None) -> None:
 
 
 def _rendered(run: Run, checked: Checked) -> Rendered:
-    words, by_code = labels(run.ledger.plan.language), run.journal.meter.fallen_back
+    words, by_code = labels(run.ledger.plan.language), run.journal.meter.usage.fallen_back
     ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
     as_table = run.shape.form == "table"
     return render(run.ledger, checked.draft, ended, checked.cut, by_code, as_table)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from research.engine import wording
+from research.engine.ending import conclude
 from research.engine.extractive.judging import judge
 from research.engine.records import Round, Stage, Status, StopReason
 from research.engine.report import compose, publish
@@ -17,7 +18,7 @@ from research.engine.seed import Seed
 from research.engine.shaping import BY_CODE
 from research.engine.stopping import Stop
 from research.engine.taking_over import EARLIER, take_over
-from research.engine.verdict import close_rewriting, conclude
+from research.engine.verdict import close_rewriting
 
 NOT_WRITTEN = "Not written: the model gave no usable answer, and code can't do this by itself."
 
@@ -37,7 +38,7 @@ async def rewrite(run: Run, seed: Seed) -> None:
     evidence_gate = await close_rewriting(run, assessment, stop)
     if not await conclude(run, stop):
         return
-    text = wording.rewritten(seed, run.ledger, evidence_gate)
+    text = wording.rewritten(seed, run.ledger, evidence_gate, by_code=run.is_read_by_code)
     run.ledger.update_round(decision=text)
     run.change(termination_text=text, verdict=text)
     written = await compose(run)

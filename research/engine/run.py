@@ -11,6 +11,7 @@ from research.engine.budget import Spent
 from research.engine.config import ResearchConfig
 from research.engine.evidence import Book
 from research.engine.journal import Journal
+from research.engine.languages import ENGLISH
 from research.engine.ledger import Lead, Ledger
 from research.engine.limits import Limits, limits
 from research.engine.records import Action, Complexity, Plan, Problem, RunState, Status, StopReason
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 BEFORE = frozenset({
     Status.QUEUED, Status.INTAKE, Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL,
 })  # fmt: skip
+READING = frozenset({"read", "tree_extract"})
+"""The tasks that read pages."""
 CUT = "Prompts were cut to the model's window: the least relevant of what was read is left out."
 TOO_LONG = (
     "The model's server found a prompt too long and had not told its window: prompts are shortened "
@@ -121,8 +124,23 @@ class Run:
         return self.question.seed.shape if self.question.seed else Shape()
 
     @property
+    def usual_language(self) -> str:
+        """What a question is taken to be in whose words tell no language: the thread's, or the
+        setting's.
+        """
+        seed = self.question.seed
+        return (seed.plan.language if seed else self.config.search_language) or ENGLISH
+
+    @property
     def has_model(self) -> bool:
         return self.journal.has_model
+
+    @property
+    def is_read_by_code(self) -> bool:
+        """Whether no model read a page: there is none, or it gave no usable answer."""
+        usage = self.journal.meter.usage
+        in_vain = READING & usage.fallbacks.keys() and not READING & usage.answers.keys()
+        return not self.has_model or bool(in_vain)
 
     @property
     def follows_names(self) -> bool:
@@ -184,7 +202,7 @@ class Run:
 
     def fell_back(self, task: str, cause: str) -> None:
         """A model task was done by code: counted, and shown among what went wrong."""
-        self.journal.meter.fell_back(task, cause)
+        self.journal.meter.usage.fell_back(task, cause)
         said = _SPENT.get(cause, cause).rstrip(".")
         self.trouble(f"model, {task}", f"Done by code instead: {said}.")
 

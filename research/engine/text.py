@@ -26,6 +26,8 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+")
 _GRAMMAR = re.compile("[\u3040-\u309f]+|.?[的了是吗呢么什们哪谁怎].?")
 """Pairs of characters that carry grammar only: hiragana, and what is asked with in Chinese."""
 _MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_VERB_AND_PARTICLE = re.compile(r"\b([a-z]{2,}) (up|down|out|off|over|back|in|on)\b")
+_NO_VERBS = STOP_WORDS - {"back", "keep", "make", "put", "take"}
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -100,6 +102,30 @@ def terms(text: str) -> list[str]:
 
 def term_set(text: str) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(_terms_of, set(tokens(text)))))
+
+
+def joined_verbs(text: str) -> list[str]:
+    """The nouns that verbs and their particles would make: "backing up" gives "backup".
+
+    Most are no words ("usein"); those that are stand in manuals where people say the verb.
+    """
+    return [stem(verb) + particle for verb, particle in _phrasal(text)]
+
+
+def phrasal_verbs(text: str) -> frozenset[str]:
+    """The words of "back up", "roll back" and the like, in lower case; "in" and "on" after a verb
+    mostly say where."""
+    pairs = (pair for pair in _phrasal(text) if pair[1] not in {"in", "on"})
+    return frozenset(chain.from_iterable(pairs))
+
+
+def _phrasal(text: str) -> list[tuple[str, str]]:
+    pairs = _VERB_AND_PARTICLE.findall(text.lower())
+    return [(verb, particle) for verb, particle in pairs if verb not in _NO_VERBS]
+
+
+def is_stop_word(word: str) -> bool:
+    return word.lower() in STOP_WORDS
 
 
 def normalise(text: str) -> str:

@@ -143,6 +143,7 @@ class Page:
     spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
     digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
     are ISO 8601, as precise as known. `fetched_at` may lie before the run: see `PageCache`.
+    `note` is a sentence for people where the page is not what the site gives now.
     """
 
     url: str
@@ -158,6 +159,7 @@ class Page:
     kind: SourceKind = "unknown"
     published: str | None = None
     language: str | None = None
+    note: str = ""
 
 
 class Model(Protocol):

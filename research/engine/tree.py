@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from research.engine.findings import Reading
+from research.engine.limits import breadths
 from research.engine.records import StopReason
 from research.engine.round import begin, work_through
 from research.engine.run import Run
@@ -21,13 +22,12 @@ from research.engine.units import Work
 from research.engine.verdict import close_level
 
 PAGES_OF_A_QUERY = 4
-NARROWEST = 2
 
 
 async def research_tree(run: Run) -> Stop:
     """Search the whole tree, or as far as a command or a budget lets it."""
-    breadth, parents = run.config.deep_research_breadth, [run.question.text]
-    for level in range(1, run.config.deep_research_depth + 1):
+    parents = [run.question.text]
+    for level, breadth in enumerate(breadths(run.config), 1):
         run.doing("Planning queries")
         work = begin(run, await _topics(run, level, parents, breadth))
         await work_through(run, work, _choose_each, _extract)
@@ -35,7 +35,6 @@ async def research_tree(run: Run) -> Stop:
         if reason is not None:
             return Stop(reason)
         parents = [_combined(item) for item in work]
-        breadth = max(NARROWEST, breadth // 2)
     return Stop(StopReason.TREE_COMPLETE)
 
 

@@ -7,27 +7,23 @@ from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
 from research.engine.ahead import begin_ahead, settle_ahead
-from research.engine.assessment import Assessment, Missing
+from research.engine.assessment import Assessment
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge, without_second_sources
-from research.engine.ledger import ANSWERING, SUPPORTS
+from research.engine.gaps import carry_gaps
+from research.engine.ledger import SUPPORTS
 from research.engine.records import (
-    Aspect,
     AspectState,
     Evidence,
-    Gap,
     GateName,
     GateResult,
     Stage,
-    Status,
     StopReason,
 )
 from research.engine.run import Run
-from research.engine.similarity import jaccard
 from research.engine.steering import ask_person, in_order, obey, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
-from research.engine.text import term_set
 from research.engine.topics import Topic, choose, lacking_topics, next_topics
 from research.engine.verification import weak_claims
 from research.engine.wrapup import foresee, mark
@@ -40,8 +36,6 @@ UNSURE = frozenset(
         StopReason.DIMINISHING_QUALITY,
     }
 )
-MOST_ASPECTS = 12
-SAME_GAP = 0.6
 
 
 async def close_round(run: Run) -> Decision:
@@ -61,7 +55,7 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     chained = coverage is not None and coverage.is_chain
     if chained:
         assessment = without_second_sources(assessment)
-    news = _carry_gaps(run, assessment)
+    news = carry_gaps(run, assessment)
     wishes = await take_commands(run)
     results = await _evaluate(run, assessment, chained)
     _score(run, assessment, results)
@@ -79,17 +73,17 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
 async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -> None:
     """Write down what the round brought for each claim; no model judges it."""
     assert run.assessment is not None, "verification follows a judged round"
-    ledger, confirmed = run.ledger, 0
+    ledger, confirmed, missing = run.ledger, 0, 0
     for claim in claims:
-        keys = ledger.keys_of(claim.aspect_id or "")
-        if keys > claim.keys:
+        if ledger.book.records[claim.id].keys > claim.keys:
             confirmed += 1
-        elif claim.aspect_id:
+        elif claim.aspect_id and not ledger.keys_of(claim.aspect_id) > claim.keys:
+            missing += 1
             ledger.set_aspect(claim.aspect_id, searches_without_news=gates.TRIED)
     results = await _evaluate(run, run.assessment)
     _score(run, run.assessment, results)
     mark(run, await run.journal.elapsed(f"round/{ledger.round.number}"))
-    _close(run, stop, results, wording.verified(len(claims), confirmed))
+    _close(run, stop, results, wording.verified(len(claims), confirmed, missing))
 
 
 async def close_rewriting(run: Run, assessment: Assessment, stop: Stop) -> GateResult:
@@ -163,75 +157,6 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
     run.change(quality_score=scored.score)
 
 
-# --- gaps -----------------------------------------------------------------------------------
-
-
-def _carry_gaps(run: Run, assessment: Assessment) -> bool:
-    """Close gaps that evidence answered, open the named ones; True where either happened."""
-    closed = _close_gaps(run, assessment)
-    raised = [gap for gap in assessment.gaps if _open_gap(run, gap, assessment.by_model)]
-    return closed or any(gap.aspect_id is None for gap in raised)
-
-
-def _close_gaps(run: Run, assessment: Assessment) -> bool:
-    ledger, any_closed = run.ledger, False
-    still = {_mark(gap, assessment.by_model) for gap in assessment.gaps}
-    for gap in ledger.open_gaps():
-        aspect = ledger.aspects.get(gap.aspect_id or "")
-        named = _mark(gap, assessment.by_model) in still
-        if aspect and not named and _filled(run, gap, aspect):
-            ledger.close_gap(gap.id, ledger.round.number, aspect.evidence_ids)
-            any_closed = True
-    return any_closed
-
-
-def _filled(run: Run, gap: Gap, aspect: Aspect) -> bool:
-    if gap.critical or gap.text == aspect.text:
-        return aspect.state in ANSWERING
-    wanted = run.limits.sources_per_aspect
-    return aspect.state in ANSWERING and len(run.ledger.keys_of(aspect.id)) >= wanted
-
-
-def _open_gap(run: Run, missing: Missing, by_model: bool) -> bool:
-    """Open a gap that is not open yet; one without a sub-question raises one of its own."""
-    ledger, number = run.ledger, run.ledger.round.number
-    if any(_same(gap, missing, by_model) for gap in ledger.open_gaps()):
-        return False
-    aspect_id = missing.aspect_id
-    if any(
-        jaccard(term_set(a.text), term_set(missing.text)) >= SAME_GAP
-        for a in ledger.dropped.values()
-    ):
-        return False
-    if aspect_id is None:
-        if len(ledger.aspects) >= MOST_ASPECTS:
-            return False
-        raised = ledger.raise_aspect(missing.text, missing.query, missing.raised_by, number)
-        aspect_id = raised.id
-    ledger.open_gap(
-        Gap(
-            ledger.next_gap_id(),
-            missing.text,
-            aspect_id,
-            missing.critical,
-            number,
-            missing.query,
-        )
-    )
-    return True
-
-
-def _same(gap: Gap, missing: Missing, by_model: bool) -> bool:
-    if missing.aspect_id is not None and gap.aspect_id == missing.aspect_id:
-        return _mark(gap, by_model) == _mark(missing, by_model)
-    return jaccard(term_set(gap.text), term_set(missing.text)) >= SAME_GAP
-
-
-def _mark(gap: Gap | Missing, by_model: bool) -> tuple[str | None, object]:
-    """What makes a gap the same one from round to round; a model words it anew each time."""
-    return gap.aspect_id, gap.critical if by_model else gap.text
-
-
 # --- the decision ---------------------------------------------------------------------------
 
 
@@ -295,7 +220,9 @@ async def _sure(run: Run, stop: Stop, now: Situation) -> Decision:
     if not asking or stop.reason not in UNSURE or not (now.gates_open or now.open_gaps):
         return stop
     number = run.ledger.round.number
-    question = wording.unsure(stop.reason, run.ledger, run.config)
+    question = wording.unsure(
+        stop.reason, run.ledger, run.config, run.earned, by_code=run.is_read_by_code
+    )
     command = await ask_person(run, f"enough/round/{number}", question)
     wishes = obey(run, command)
     if not wishes.news:
@@ -311,12 +238,13 @@ def _close(
     note: str = "",
     apart: Sequence[str] = (),
 ) -> None:
-    ledger = run.ledger
+    ledger, by_code = run.ledger, run.is_read_by_code
     waits = isinstance(decision, Continue) or bool(weak_claims(run, decision))
     most = Stage.VERIFICATION if waits else Stage.REPORT
     run.change(stage=stages.after_gates(run.state.stage, results, at_most=most))
     if isinstance(decision, Stop):
-        sentence = f"{note} {wording.stopped(decision.reason, ledger, run.config)}".strip()
+        ended = wording.stopped(decision.reason, ledger, run.config, run.earned, by_code=by_code)
+        sentence = f"{note} {ended}".strip()
         run.log("%s after round %d: %s", decision.reason, ledger.round.number, _figures(run))
     else:
         fresh = choose(
@@ -325,7 +253,7 @@ def _close(
             run.limits.topics_per_round,
             run.config.duplicate_topic_similarity_threshold,
         )
-        sentence = wording.going_on(ledger, [topic.text for topic in fresh.topics], apart)
+        sentence = wording.going_on(ledger, [t.text for t in fresh.topics], apart, by_code=by_code)
     gaps = tuple(gap.text for gap in ledger.open_gaps())
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)
     run.change(verdict=sentence)
@@ -338,30 +266,3 @@ def _figures(run: Run) -> str:
         f"score {last.score} of {config.adaptive_quality_threshold:g}, "
         f"novelty {last.novelty} of {config.min_novelty_threshold:g}"
     )
-
-
-# --- the end --------------------------------------------------------------------------------
-
-
-async def conclude(run: Run, stop: Stop) -> bool:
-    """Write down why it ended; True where a report is to be written."""
-    ledger = run.ledger
-    for aspect in ledger.open_aspects():
-        ledger.set_aspect(aspect.id, state=AspectState.NOT_FOUND)
-    text = wording.stopped(stop.reason, ledger, run.config)
-    if stop.reason is StopReason.CANCELLED:
-        run.change(status=Status.CANCELLED, termination_reason=stop.reason, termination_text=text)
-        return False
-    if _everything_failed(run) and stop.reason is not StopReason.BUDGET_TIME:
-        run.change(status=Status.FAILED, verdict=wording.FAILED, quality_score=None)
-        return False
-    run.change(stage=stages.after(run.state.stage, "early_end"))
-    run.change(
-        status=Status.WRITING, termination_reason=stop.reason, termination_text=text, verdict=text
-    )
-    return True
-
-
-def _everything_failed(run: Run) -> bool:
-    """Nothing was found because no search, page or model answered at all."""
-    return not run.ledger.evidence and run.journal.all_failed()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
-from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from time import time
@@ -17,12 +15,6 @@ Streaming = Literal["asked", "always", "never"]
 TokenLimit = Literal["max_tokens", "max_completion_tokens"]
 
 FRESH_SECONDS = 7 * 86_400
-CONTEXT_TOO_LONG = re.compile(
-    r"context.{0,30}(length|window|size)|too many tokens|(prompt|input) is too long"
-    r"|exceed.{0,40}(context|n_ctx)",
-    re.IGNORECASE | re.DOTALL,
-)
-
 log = logging.getLogger(__name__)
 
 
@@ -31,60 +23,25 @@ class Capabilities:
     """How one model at one server is spoken to; the defaults are tried first.
 
     `form` says how the answer's schema is handed over, `streaming` whether answers come as a
-    stream. `reasons` says that the model was seen to think before it answered.
+    stream. `most_output` is the longest answer in tokens that may be asked for, None where any
+    may. `reasons` says that the model was seen to think before it answered.
     """
 
     form: AnswerForm = "json_schema"
     token_limit: TokenLimit = "max_tokens"
+    most_output: int | None = None
+    system_role: bool = True
     streaming: Streaming = "asked"
     stream_usage: bool = True
     temperature: bool = True
     reasoning_effort: bool = True
     reasons: bool = False
 
-    def after_refusal(self, message: str, sent: Collection[str]) -> Capabilities | None:
-        """What to try after a 400 of this message to a request with these fields.
-
-        The field that the message names is given up; where it names none, the answer's form
-        steps down. None where nothing is left to give up, or the prompt was too long.
-        """
-        if CONTEXT_TOO_LONG.search(message):
-            return None
-        text = message.lower()
-        if "stream" in text and "stream" not in sent:
-            return replace(self, streaming="always")
-        for field, words, given_up in _GIVEN_UP:
-            if field in sent and any(word in text for word in words):
-                return given_up(self)
-        return self.plainer()
-
     def plainer(self) -> Capabilities | None:
         """The next form of answer: a schema, any JSON object, the prompt alone."""
         if self.form == "prompt":
             return None
         return replace(self, form="json_object" if self.form == "json_schema" else "prompt")
-
-
-def _other_limit(known: Capabilities) -> Capabilities:
-    other: TokenLimit = (
-        "max_completion_tokens" if known.token_limit == "max_tokens" else "max_tokens"
-    )
-    return replace(known, token_limit=other)
-
-
-_GIVEN_UP: tuple[
-    tuple[str, tuple[str, ...], Callable[[Capabilities], Capabilities | None]], ...
-] = (
-    ("stream_options", ("stream_options", "include_usage"),
-     lambda known: replace(known, stream_usage=False)),
-    ("response_format", ("response_format", "json_schema", "schema", "grammar"),
-     Capabilities.plainer),
-    ("reasoning_effort", ("reasoning",), lambda known: replace(known, reasoning_effort=False)),
-    ("temperature", ("temperature",), lambda known: replace(known, temperature=False)),
-    ("max_tokens", ("max_tokens",), _other_limit),
-    ("max_completion_tokens", ("max_completion_tokens",), _other_limit),
-    ("stream", ("stream",), lambda known: replace(known, streaming="never")),
-)  # fmt: skip
 
 
 class CapabilityBook:
@@ -111,6 +68,13 @@ class CapabilityBook:
             return
         self._known[key] = known
         self._write({**self._read(), key: {"at": int(time()), **asdict(known)}})
+
+    def learn(self, server: str, model: str, before: Capabilities, after: Capabilities) -> None:
+        """Put what changed between the two; what other calls found out meanwhile stays."""
+        changed = {
+            name: value for name, value in asdict(after).items() if value != getattr(before, name)
+        }
+        self.put(server, model, replace(self.get(server, model), **changed))
 
     def forget(self, server: str, model: str) -> None:
         """Find out anew: at the next call, or in the preflight check."""

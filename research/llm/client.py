@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -12,17 +11,27 @@ import httpx2
 import openai
 from openai import AsyncOpenAI
 
-from research.engine.budget import CHARACTERS_PER_TOKEN
+from research.engine.budget import estimate_tokens
 from research.engine.tools import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
 from research.llm import failures
+from research.llm.arriving import events
+from research.llm.asking import fields_of
 from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import Capabilities, CapabilityBook
+from research.llm.failures import Refused
 from research.llm.prices import Price, price
-from research.llm.reply import Reply, streamed, whole
+from research.llm.refusals import after_refusal
+from research.llm.reply import Reply
 from research.llm.settings import ModelSettings
 from research.llm.window import find_window
 
 NO_EFFORT = "The model takes no reasoning effort; it was asked without."
+NO_TEMPERATURE = "The model takes no temperature; it was asked without."
+CUT_IN_SILENCE = (
+    "The model's server counted far fewer tokens than it was sent, as if it had cut the prompt. "
+    "MODEL_CONTEXT_TOKENS sets its window."
+)
+LONGEST_TOKEN, LONG_PROMPT = 10, 6000
 IGNORED_SCHEMAS = 2
 
 
@@ -40,6 +49,7 @@ class ChatModel:
         self._breaker = breaker or CircuitBreaker()
         self._free = asyncio.Semaphore(settings.concurrency)
         self._ignored: dict[str, int] = {}
+        self._in_vain: set[str] = set()
         self._client = AsyncOpenAI(
             base_url=settings.base_url,
             api_key=settings.api_key or "none",
@@ -75,28 +85,29 @@ class ChatModel:
     # --- one attempt -------------------------------------------------------------------
 
     async def _attempt(self, request: ModelRequest, hear: Hear | None) -> ModelAnswer:
+        reply = Reply()
         async with self._free:
             self._breaker.admit()
             try:
                 async with asyncio.timeout(self.settings.timeout_seconds):
-                    reply, known = await self._adapting(request, hear)
+                    known = await self._adapting(request, reply, hear)
             except ModelFailure:
                 self._breaker.succeeded()  # it answers, if only to say no
                 raise
-            except openai.APIStatusError as error:
-                self._judge(error.status_code < 500)
-                raise failures.refused(error) from None
-            except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException):
+            except Refused as error:
+                self._judge(error.status < 500)
+                spent = self._given_up(request, reply) if reply.has_begun else None
+                raise failures.refused(error, spent) from None
+            except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
                 self._breaker.failed()
-                spent = self._answer(request, Reply(), Capabilities())
+                spent = self._given_up(request, reply) if failures.was_sent(error) else None
                 raise ModelFailure(failures.OUT_OF_TIME, spent=spent) from None
             except (openai.APIConnectionError, httpx2.HTTPError) as error:
-                self._breaker.failed(absent=failures.nobody_there(error, self.settings.address))
-                gone = self._breaker.is_down
-                raise ModelFailure(failures.UNREACHABLE, permanent=gone) from None
-            except (openai.OpenAIError, ValueError):
+                raise self._unconnected(error, request, reply) from None
+            except (openai.OpenAIError, ValueError, RecursionError):
                 self._breaker.succeeded()
-                raise ModelFailure(failures.UNREADABLE) from None
+                spent = self._given_up(request, reply)
+                raise ModelFailure(failures.UNREADABLE, spent=spent) from None
             finally:
                 self._breaker.released()
             self._breaker.succeeded()
@@ -111,128 +122,123 @@ class ChatModel:
         else:
             self._breaker.failed()
 
-    async def _adapting(
-        self, request: ModelRequest, hear: Hear | None
-    ) -> tuple[Reply, Capabilities]:
-        """Send it; what the server refuses by name is given up, and kept so where that helps."""
-        model = self.settings.model_of(request.role)
-        known = self.book.get(self.settings.address, model)
-        tried = {known}
-        while True:
-            fields = self._fields(request, known, hear is not None)
-            try:
-                reply = await self._send(fields, hear)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                other = known.after_refusal(failures.said(error), fields)
-                if other is None or other in tried:
-                    raise
-            except _OtherStreaming as found:
-                other = replace(known, streaming=found.streaming)
-                if other in tried:
-                    raise ModelFailure(failures.UNREADABLE) from None
-            else:
-                self._remember(model, known, reply)
-                return reply, known
-            tried.add(other)
-            known = other
+    def _unconnected(self, error: Exception, request: ModelRequest, reply: Reply) -> ModelFailure:
+        self._breaker.failed(absent=failures.nobody_there(error, self.settings.address))
+        if failures.was_sent(error):
+            return ModelFailure(failures.CONNECTION_LOST, spent=self._given_up(request, reply))
+        return ModelFailure(failures.UNREACHABLE, permanent=self._breaker.is_down)
 
-    def _remember(self, model: str, known: Capabilities, reply: Reply) -> None:
+    async def _adapting(
+        self, request: ModelRequest, reply: Reply, hear: Hear | None
+    ) -> Capabilities:
+        """Send it; what the server refuses is given up, and kept so where that helps or where
+        the server named it. The same words are not taken for a riddle twice.
+        """
+        model = self.settings.model_of(request.role)
+        start = known = self.book.get(self.settings.address, model)
+        tried, first = {known}, ""
+        while True:
+            fields = fields_of(self.settings, request, known, hear is not None)
+            try:
+                is_stream = await self._send(fields, reply, hear or _nobody)
+            except Refused as error:
+                first = first or error.words
+                final = error.is_final or reply.has_begun or first in self._in_vain
+                found = None if final else after_refusal(known, error, fields)
+                if found is None or found[0] in tried:
+                    self._in_vain |= {first} if known != start else set()
+                    raise
+                other, is_named = found
+                if is_named:
+                    self._learn(model, known, other)
+                tried.add(other)
+                known = other
+            else:
+                if is_stream != ("stream" in fields):
+                    known = replace(known, streaming="always" if is_stream else "never")
+                self._learn(model, start, self._with_habits(model, known, reply))
+                return known
+
+    def _learn(self, model: str, before: Capabilities, after: Capabilities) -> None:
+        self.book.learn(self.settings.address, model, before, after)
+
+    def _with_habits(self, model: str, known: Capabilities, reply: Reply) -> Capabilities:
         """A server that twice answers a schema without any object takes no notice of schemas."""
-        if known.form != "prompt" and "{" not in reply.text and not reply.fault():
+        if known.form != "prompt" and "{" not in reply.answer and not reply.fault():
             self._ignored[model] = self._ignored.get(model, 0) + 1
             if self._ignored[model] >= IGNORED_SCHEMAS:
                 known = replace(known, form="prompt")
-        self.book.put(
-            self.settings.address, model, replace(known, reasons=known.reasons or reply.reasoned)
-        )
+        return replace(known, reasons=known.reasons or reply.reasoned)
 
-    def _fields(
-        self, request: ModelRequest, known: Capabilities, wants_stream: bool
-    ) -> dict[str, Any]:
-        settings = self.settings
-        fields: dict[str, Any] = {
-            "model": settings.model_of(request.role),
-            "messages": [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": _prompt(request, known)},
-            ],
-            known.token_limit: request.max_output_tokens,
-            **_form(request, known),
-        }
-        if settings.temperature is not None and known.temperature:
-            fields["temperature"] = settings.temperature
-        if settings.reasoning_effort and known.reasoning_effort:
-            fields["reasoning_effort"] = settings.reasoning_effort
-        if known.streaming == "always" or (wants_stream and known.streaming == "asked"):
-            fields["stream"] = True
-            if known.stream_usage:
-                fields["stream_options"] = {"include_usage": True}
-        return fields
-
-    async def _send(self, fields: Mapping[str, Any], hear: Hear | None) -> Reply:
-        if "stream" not in fields:
-            completion = await self._client.chat.completions.create(**fields)
-            if isinstance(completion, str):
-                raise _OtherStreaming("always" if completion.startswith("data:") else "never")
-            return whole(completion)
-        async with asyncio.timeout(self.settings.first_token_seconds) as begins:
-            stream = await self._client.chat.completions.create(**fields)
-
-            async with stream:
-                reply, any_came = await streamed(_noticed(stream, begins), hear or _nobody)
-        if not any_came:
-            raise _OtherStreaming("never")
-        return reply
+    async def _send(self, fields: Mapping[str, Any], reply: Reply, hear: Hear) -> bool:
+        """Fill the reply; whether it came as a stream. Raises `Refused` and what `openai` does."""
+        begins_in = self.settings.first_token_seconds if "stream" in fields else None
+        chat, is_stream = self._client.chat.completions.with_streaming_response, False
+        try:
+            async with asyncio.timeout(begins_in) as begins, chat.create(**fields) as response:
+                if "html" in response.headers.get("content-type", ""):
+                    raise ModelFailure(failures.NO_CHAT, permanent=True)
+                async for is_stream, event in events(response.iter_bytes()):
+                    if begins.when() is not None and not begins.expired():
+                        begins.reschedule(None)
+                    if isinstance(event, dict) and event.get("error"):
+                        raise Refused.told(event["error"])
+                    before = len(reply.text)
+                    reply.take(event)
+                    if is_stream and len(reply.text) > before:
+                        hear(reply.text)
+        except openai.APIStatusError as error:
+            raise Refused.of(error) from None
+        if not is_stream:
+            reply.finish = reply.finish or "stop"
+        return is_stream
 
     def _answer(self, request: ModelRequest, reply: Reply, known: Capabilities) -> ModelAnswer:
         """The reply with what it cost; what the server did not count is guessed and marked."""
-        asked = (len(request.system) + len(request.prompt)) // CHARACTERS_PER_TOKEN
+        asked = estimate_tokens(request)
         prompt_tokens = asked if reply.prompt_tokens is None else reply.prompt_tokens
-        paid = self.price(request.role)
-        no_effort = self.settings.reasoning_effort and not known.reasoning_effort
-        return ModelAnswer(
-            text=reply.text,
-            model=self.settings.model_of(request.role),
-            prompt_tokens=prompt_tokens,
-            completion_tokens=reply.written,
-            tokens_estimated=reply.prompt_tokens is None,
-            cost_usd=paid.of(prompt_tokens, reply.written, reply.cached_tokens) if paid else None,
-            cut_off=reply.cut_off,
-            notes=(NO_EFFORT,) if no_effort else (),
+        given_up = (
+            (NO_EFFORT, self.settings.reasoning_effort and not known.reasoning_effort),
+            (NO_TEMPERATURE, self.settings.temperature is not None and not known.temperature),
+            (CUT_IN_SILENCE, _seems_cut(request, reply)),
+        )
+        return self._counted(
+            request,
+            ModelAnswer(
+                text=reply.answer,
+                model=self.settings.model_of(request.role),
+                prompt_tokens=prompt_tokens,
+                completion_tokens=reply.written,
+                tokens_estimated=not reply.is_counted,
+                cut_off=reply.cut_off,
+                notes=tuple(note for note, is_true in given_up if is_true),
+            ),
+            reply.counts.cached,
         )
 
+    def _given_up(self, request: ModelRequest, reply: Reply) -> ModelAnswer:
+        """What a call may have taken that did not come to its end: its prompt, and what came of
+        the answer; all of the answer where none came, for it may be written to the end.
+        """
+        answer = replace(
+            self._answer(request, reply, Capabilities()), text="", tokens_estimated=True
+        )
+        if not reply.has_begun:
+            answer = replace(answer, completion_tokens=request.max_output_tokens)
+        return self._counted(request, answer, reply.counts.cached)
 
-class _OtherStreaming(Exception):
-    """The server answered with a stream where none was asked for, or without one."""
-
-    def __init__(self, streaming: Any) -> None:
-        super().__init__(streaming)
-        self.streaming = streaming
+    def _counted(self, request: ModelRequest, answer: ModelAnswer, cached: int) -> ModelAnswer:
+        paid = self.price(request.role)
+        tokens = (answer.prompt_tokens, answer.completion_tokens, cached)
+        return replace(answer, cost_usd=paid.of(*tokens) if paid else None)
 
 
-async def _noticed(stream: Any, begins: asyncio.Timeout) -> Any:
-    """The stream's chunks; the first one, thought or text, ends the waiting for a beginning."""
-    async for chunk in stream:
-        if begins.when() is not None and not begins.expired():
-            begins.reschedule(None)
-        yield chunk
+def _seems_cut(request: ModelRequest, reply: Reply) -> bool:
+    """Whether a token would be longer, in characters of the prompt, than text ever has them."""
+    length = len(request.system) + len(request.prompt)
+    counted = reply.prompt_tokens or length
+    return length > LONG_PROMPT and length > LONGEST_TOKEN * counted
 
 
 def _nobody(text: str) -> None:
     """Nobody follows this stream."""
-
-
-def _form(request: ModelRequest, known: Capabilities) -> dict[str, Any]:
-    if known.form == "prompt":
-        return {}
-    if known.form == "json_object":
-        return {"response_format": {"type": "json_object"}}
-    schema = {"name": request.task, "schema": dict(request.schema), "strict": True}
-    return {"response_format": {"type": "json_schema", "json_schema": schema}}
-
-
-def _prompt(request: ModelRequest, known: Capabilities) -> str:
-    if known.form == "json_schema":
-        return request.prompt
-    schema = json.dumps(dict(request.schema), ensure_ascii=False)
-    return f"{request.prompt}\n# ANSWER\nOne JSON object of this schema: {schema}\n"

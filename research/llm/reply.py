@@ -1,32 +1,64 @@
-"""What a model's server sent back, whole or as a stream, and whether it is an answer."""
+"""What a model's server sent back, taken event by event, and whether it is an answer.
+
+Nothing of its shape is relied on: what is missing, or is something else, is left out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from research.engine.budget import CHARACTERS_PER_TOKEN
-from research.engine.tools import Hear
+from research.engine.budget import tokens_of
+from research.engine.tasks.objects import without_thoughts
+from research.llm.counts import Counts
 
-_CUT = frozenset({"length", "max_tokens"})
-_REFUSED = frozenset({"content_filter", "refusal"})
+_CUT = frozenset({"length", "max_tokens", "model_length"})
+_REFUSED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist"})
+_BROKEN = frozenset({"", "error"})
+_THINKS = frozenset({"thinking", "reasoning"})
+EMPTY = "the model gave an empty answer"
+ALL_REASONING = "the model used up its answer on reasoning"
+BROKE_OFF = "the model's answer broke off"
 
 
 @dataclass
 class Reply:
-    """`finish` is the server's word for why it ended, '' where a stream broke off.
-
-    Tokens are None where the server did not count.
+    """`finish` is the server's word for why it ended, '' where it gave none; `called` are the
+    arguments of a tool call, which some servers take an answer for.
     """
 
     text: str = ""
     reasoning: str = ""
+    called: str = ""
     refusal: str = ""
     finish: str = ""
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    cached_tokens: int = 0
+    counts: Counts = field(default_factory=Counts)
+
+    def take(self, event: Any) -> None:
+        """A whole completion, or the next chunk of one."""
+        found = _mapping(event)
+        self.counts = self.counts.updated(_mapping(found.get("usage")))
+        for choice in map(_mapping, _list(found.get("choices"))[:1]):
+            said = _mapping(choice["delta"] if "delta" in choice else choice.get("message"))
+            content = said.get("content", choice.get("text"))
+            self.text += _text(content)
+            self.reasoning += _thought(content) or _reasoning(said)
+            self.called += _arguments(said)
+            self.refusal += _text(said.get("refusal"))
+            self.finish = _text(choice.get("finish_reason")).lower() or self.finish
+
+    @property
+    def has_begun(self) -> bool:
+        return bool(self.text or self.reasoning or self.called)
+
+    @property
+    def answer(self) -> str:
+        """The text; where there is none, the JSON that was put in another place instead."""
+        if self.text.strip() or self.cut_off:
+            return self.text
+        return self.called or (self.reasoning if "{" in self.reasoning else self.text)
 
     @property
     def cut_off(self) -> bool:
@@ -37,68 +69,78 @@ class Reply:
         return bool(self.reasoning) or "<think>" in self.text[:200].lower()
 
     @property
+    def prompt_tokens(self) -> int | None:
+        return self.counts.prompt
+
+    @property
     def written(self) -> int:
         """Tokens that were written, by the server's count or a guess."""
-        if self.completion_tokens is not None:
-            return self.completion_tokens
-        return (len(self.text) + len(self.reasoning)) // CHARACTERS_PER_TOKEN
+        guess = tokens_of(self.text, self.reasoning, self.called)
+        return guess if self.counts.completion is None else self.counts.completion
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the server counted both what it read and what it wrote."""
+        counts = self.counts
+        return counts.prompt is not None and (counts.completion is not None or not self.has_begun)
 
     def fault(self) -> str | None:
         """Why this is no answer, in words for people; None where it is one."""
         if self.refusal or self.finish in _REFUSED:
             return "the model refused to answer"
-        if not self.finish:
-            return "the model's answer broke off"
-        if not self.text.strip():
-            reasoned = self.reasoning and self.cut_off
-            return "the model used up its answer on reasoning" if reasoned else EMPTY
-        return None
+        if self.finish in _BROKEN and not _ends_whole(self.answer):
+            return BROKE_OFF
+        if self.cut_off and not without_thoughts(self.text).strip():
+            return ALL_REASONING if self.reasoned else EMPTY
+        return None if self.answer.strip() else EMPTY
 
 
-EMPTY = "the model gave an empty answer"
+def _ends_whole(text: str) -> bool:
+    """Whether an object ends with the text: some servers never say that they are done."""
+    return text.rstrip("` \n").endswith("}")
 
 
-def whole(completion: Any) -> Reply:
-    """A reply that came in one piece."""
-    reply = Reply(finish="stop")
-    choices = completion.choices or []
-    if choices:
-        message = choices[0].message
-        reply.finish = choices[0].finish_reason or "stop"
-        reply.text = (message.content if message else None) or ""
-        reply.refusal = getattr(message, "refusal", None) or ""
-        reply.reasoning = _reasoning(message)
-    _count(reply, completion.usage)
-    return reply
+def _text(content: Any) -> str:
+    """Words that may come as parts, or an object that was meant as its own JSON."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "".join(_text(part) for part in content if _kind(part) not in _THINKS)
+    if isinstance(content, dict):
+        told = content.get("text")
+        return told if isinstance(told, str) and "type" in content else json.dumps(content)
+    return ""
 
 
-async def streamed(chunks: AsyncIterator[Any], hear: Hear) -> tuple[Reply, bool]:
-    """A reply put together from its stream, and whether there was any; `hear` gets its text."""
-    reply, any_came = Reply(), False
-    async for chunk in chunks:
-        any_came = True
-        _count(reply, getattr(chunk, "usage", None))
-        for choice in (chunk.choices or [])[:1]:
-            delta = choice.delta
-            reply.reasoning += _reasoning(delta)
-            reply.refusal += getattr(delta, "refusal", None) or ""
-            reply.finish = choice.finish_reason or reply.finish
-            if part := getattr(delta, "content", None):
-                reply.text += part
-                hear(reply.text)
-    return reply, any_came
+def _thought(content: Any) -> str:
+    parts = [part for part in _list(content) if _kind(part) in _THINKS]
+    return "".join(_text(part.get(_kind(part)) or part.get("text")) for part in parts)
 
 
-def _reasoning(message: Any) -> str:
+def _kind(part: Any) -> str:
+    return _text(_mapping(part).get("type"))
+
+
+def _reasoning(said: Mapping[str, Any]) -> str:
     """Servers put what a model thinks under one of two names, beside the answer."""
-    found = getattr(message, "reasoning_content", None) or getattr(message, "reasoning", None)
+    found = said.get("reasoning_content") or said.get("reasoning")
     return found if isinstance(found, str) else ""
 
 
-def _count(reply: Reply, usage: Any) -> None:
-    if usage is None or not usage.total_tokens:
-        return
-    reply.prompt_tokens = usage.prompt_tokens
-    reply.completion_tokens = usage.completion_tokens
-    details = getattr(usage, "prompt_tokens_details", None)
-    reply.cached_tokens = getattr(details, "cached_tokens", None) or 0
+def _arguments(said: Mapping[str, Any]) -> str:
+    """Of the first call; in a stream they come in pieces."""
+    calls = [_mapping(call) for call in _list(said.get("tool_calls"))]
+    made = [_mapping(call.get("function")) for call in calls if not call.get("index")][:1]
+    return "".join(_text(call.get("arguments")) for call in [*made, *_legacy(said)][:1])
+
+
+def _legacy(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [_mapping(said["function_call"])] if said.get("function_call") else []
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

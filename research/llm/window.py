@@ -62,11 +62,12 @@ def tls() -> ssl.SSLContext:
 async def _json(
     client: httpx.AsyncClient, method: str, url: str, body: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The object at an address; {} where there is none."""
+    """The object at an address; {} where there is none, or none in time."""
     try:
-        answer = await client.request(method, url, json=body)
+        async with asyncio.timeout(ASK_SECONDS):
+            answer = await client.request(method, url, json=body)
         found = answer.json() if answer.status_code == 200 else {}
-    except (httpx.HTTPError, ValueError):
+    except (httpx.HTTPError, TimeoutError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -110,7 +111,7 @@ def _listed(listed: dict[str, Any], model: str) -> Window | None:
 
 def _entry(entries: Any, model: str, *names: str) -> dict[str, Any]:
     """The entry of this model, {} where it is not listed."""
-    for entry in entries or ():
+    for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
             called = {str(entry.get(name, "")) for name in names}
             if model in called or f"{model}:latest" in called:

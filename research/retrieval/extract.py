@@ -50,9 +50,9 @@ def extract(body: bytes, content_type: str | None, url: str) -> Extracted:
         raise EmptyPage("the page holds encoded data and no readable text")
     return replace(
         extracted,
-        title=_storable(extracted.title),
-        text=_storable(extracted.text),
-        site=_storable(extracted.site),
+        title=storable(extracted.title),
+        text=storable(extracted.text),
+        site=storable(extracted.site),
     )
 
 
@@ -61,14 +61,14 @@ def extract_page(page: tuple[bytes, str | None, str]) -> Extracted:
     return extract(*page)
 
 
+def storable(text: str) -> str:
+    """Without what no database keeps: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
+
+
 def type_name(content_type: str | None) -> str:
     """The bare name of a content type's header, in lower case; "" for none."""
     return (content_type or "").partition(";")[0].strip().lower()
-
-
-def _storable(text: str) -> str:
-    """Without what no database keeps: NUL, and halves of surrogate pairs."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode("utf-8", "replace").decode()
 
 
 def _extract(body: bytes, content_type: str | None, url: str) -> Extracted:

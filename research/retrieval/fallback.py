@@ -30,6 +30,10 @@ WAYS_OUT = (
     "Ways out: try again later, name other searches (SEARCH_PROVIDER), or research documents"
     " of your own (DOCUMENTS)."
 )
+SWITCHED_OFF = (
+    "Search is switched off (SEARCH_PROVIDER=none): name searches there, or folders of documents"
+    " (DOCUMENTS or --documents)."
+)
 
 
 @dataclass(frozen=True)
@@ -139,4 +143,4 @@ class NoSearch:
     """The choice to do without search: no hits, and the answer says so."""
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        return SearchAnswer((), ("Search is switched off (SEARCH_PROVIDER=none).",))
+        return SearchAnswer((), (SWITCHED_OFF,))

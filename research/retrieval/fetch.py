@@ -20,8 +20,17 @@ import httpx
 
 from research.engine.tools import FetchFailure, Page
 from research.retrieval.addresses import DEFAULT_PORTS, AddressRules, Target, check_url
+from research.retrieval.answers import (
+    READABLE_TYPES,
+    Busy,
+    check_status,
+    check_type,
+    failed,
+    is_packed,
+    may_be_packed,
+    settled_type,
+)
 from research.retrieval.body import read_body, too_large
-from research.retrieval.extract import type_name
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.network import (
     USER_AGENT,
@@ -30,24 +39,17 @@ from research.retrieval.network import (
     failures_named,
     system_resolve,
 )
-from research.retrieval.pacing import Pace, Paces, retry_after_seconds
+from research.retrieval.pacing import Pace, Paces
 from research.retrieval.pool import PoolFailure, TextPool
 from research.retrieval.robots import Robots
 from research.retrieval.sites import domain_of, independence_key
-from research.retrieval.sniffing import DOCX, PDF, UNTOLD_TYPES, is_binary, packed_type
 
-READABLE_TYPES = (
-    *("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "text/x-markdown"),
-    *(PDF, DOCX),
-)
 _HEADERS = {
     "User-Agent": USER_AGENT,
     "Accept": ", ".join((*READABLE_TYPES, "*/*;q=0.1")),
     "Accept-Encoding": "gzip, deflate",
 }
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_MAY_SAY_WHEN = frozenset({429, 503})
-_WORTH_ANOTHER_TRY = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ class SafeFetch:
             if isinstance(answer, Download):
                 return answer
             target = answer
-        raise _failed("the site redirected too often")
+        raise failed("the site redirected too often")
 
     async def aclose(self) -> None:
         await self._client.aclose()
@@ -161,11 +163,11 @@ class SafeFetch:
             pace.interval_seconds = max(self._settings.interval_seconds, delay)
         for last in (False, True):
             if pace.held_seconds > self._settings.longest_wait_seconds:
-                raise _failed("the site asked not to be visited for a while", permanent=False)
+                raise failed("the site asked not to be visited for a while", permanent=False)
             try:
                 async with pace.turn(), self._places, left:
                     return await self._hop(target, left.seconds)
-            except _Busy as busy:
+            except Busy as busy:
                 pace.hold(busy.wait_seconds)
                 if last or busy.wait_seconds > self._settings.longest_wait_seconds:
                     raise
@@ -193,29 +195,27 @@ class SafeFetch:
     def _redirected(self, source: Target, response: httpx.Response) -> Target:
         location = response.headers.get("location", "")
         if not location:
-            raise _failed(f"the server answered {response.status_code} without saying where to go")
+            raise failed(f"the server answered {response.status_code} without saying where to go")
         try:
             joined = urljoin(source.url, location)
         except ValueError:
-            raise _failed("the site redirected to an address that cannot be read") from None
+            raise failed("the site redirected to an address that cannot be read") from None
         return check_url(joined, self._rules)
 
     async def _accept(self, target: Target, response: httpx.Response) -> Download:
         """The body of an answer that is worth reading."""
-        _check_status(response)
-        header = _check_type(response.headers.get("content-type", ""))
+        check_status(response)
+        header = check_type(response.headers.get("content-type", ""))
         limits = self._settings
-        may_be_packed = type_name(header) in (*UNTOLD_TYPES, PDF, DOCX)
-        body = await read_body(
-            response, limits.max_packed_bytes if may_be_packed else limits.max_bytes
-        )
-        content_type = _settled_type(header, body)
-        if not _is_packed(content_type) and len(body) > limits.max_bytes:
+        most = limits.max_packed_bytes if may_be_packed(header) else limits.max_bytes
+        body = await read_body(response, most)
+        content_type = settled_type(header, body)
+        if not is_packed(content_type) and len(body) > limits.max_bytes:
             raise too_large(limits.max_bytes)
         return Download(target.url, content_type, body, self._now())
 
     async def _extract(self, download: Download) -> Extracted:
-        limits, packed = self._settings, _is_packed(download.content_type)
+        limits, packed = self._settings, is_packed(download.content_type)
         try:
             return await self._pool.extract(
                 download.body,
@@ -226,7 +226,7 @@ class SafeFetch:
         except EmptyPage as empty:
             raise FetchFailure(empty.reason, status="empty") from None
         except PoolFailure as failure:
-            raise _failed(failure.reason) from None
+            raise failed(failure.reason) from None
 
 
 def _client(settings: FetchSettings, rules: AddressRules, resolve: Resolve) -> httpx.AsyncClient:
@@ -255,56 +255,6 @@ class _TimeLeft:
         self.seconds -= asyncio.get_running_loop().time() - self._began
 
 
-class _Busy(FetchFailure):
-    """A server that says when to come again."""
-
-    def __init__(self, status: int, wait_seconds: float) -> None:
-        super().__init__(f"the server answered {status}", status="failed", permanent=False)
-        self.wait_seconds = wait_seconds
-
-
-def _check_status(response: httpx.Response) -> None:
-    status = response.status_code
-    wait = retry_after_seconds(response) if status in _MAY_SAY_WHEN else None
-    if wait is not None:
-        raise _Busy(status, wait)
-    if status >= 400:
-        again = status in _WORTH_ANOTHER_TRY or status >= 500
-        raise _failed(f"the server answered {status}", permanent=not again)
-    if status != 200:
-        raise FetchFailure(f"the server answered {status} without a page", status="empty")
-
-
-def _check_type(header: str) -> str:
-    """The header as it came, if it names something readable or says too little to know."""
-    name = type_name(header)
-    if name not in READABLE_TYPES and name not in UNTOLD_TYPES:
-        raise _not_read(name)
-    return header
-
-
-def _settled_type(header: str, body: bytes) -> str:
-    """The header, or what the bytes show where it says too little; "" for some kind of text."""
-    name = type_name(header)
-    if packed := packed_type(body):
-        return header if name == packed else packed
-    if name not in UNTOLD_TYPES:
-        return header
-    if is_binary(body):
-        raise _not_read(name or "unknown")
-    return ""
-
-
-def _not_read(name: str) -> FetchFailure:
-    shown = name if len(name) <= 60 and name.isprintable() else "unknown"
-    return FetchFailure(f"refused: pages of type {shown} are not read", status="refused")
-
-
-def _is_packed(content_type: str) -> bool:
-    """Whether most of the bytes are no text: pictures and fonts."""
-    return type_name(content_type) in (PDF, DOCX)
-
-
 def _page(url: str, download: Download, extracted: Extracted) -> Page:
     final_url = urldefrag(download.final_url).url
     return Page(
@@ -322,7 +272,3 @@ def _page(url: str, download: Download, extracted: Extracted) -> Page:
         published=extracted.published,
         language=extracted.language,
     )
-
-
-def _failed(reason: str, *, permanent: bool = True) -> FetchFailure:
-    return FetchFailure(reason, status="failed", permanent=permanent)

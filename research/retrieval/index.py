@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from research.retrieval import index_queries, index_rows
+from research.retrieval import index_collections, index_queries, index_rows
 from research.retrieval.folder import (
     Addressing,
     BrokenFile,
@@ -138,7 +138,7 @@ class DocumentIndex:
         listing = await loop.run_in_executor(self._writer, scan, folder)
         root = folder.expanduser().resolve()
         collection = await self._write(
-            index_rows.open_collection, str(root), addressing, addressing.name(root)
+            index_collections.open_collection, str(root), addressing, addressing.name(root)
         )
         plan = await self._write(
             index_rows.plan_refresh, self._store.full_text, collection, listing.files
@@ -150,15 +150,15 @@ class DocumentIndex:
             await self._write(self._store.full_text.settle)
         return IndexReport(
             collection=collection.name,
-            documents=await self._read(index_rows.count_documents, collection),
+            documents=await self._read(index_collections.count_documents, collection),
             changed=changed,
             removed=plan.removed,
-            broken=(*listing.broken, *await self._read(index_rows.broken_files, collection)),
+            broken=(*listing.broken, *await self._read(index_collections.broken_files, collection)),
         )
 
     async def _read_changed(
         self,
-        collection: index_rows.CollectionRow,
+        collection: index_collections.CollectionRow,
         tasks: Sequence[ReadingTask],
         files: Sequence[FoundFile],
         workers: Workers,

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from research.retrieval.extracted import Extracted
-from research.retrieval.folder import Address, Addressing, BrokenFile, FoundFile
+from research.retrieval.folder import FoundFile
+from research.retrieval.index_collections import CollectionRow
 from research.retrieval.index_store import Connection, FullText
 from research.retrieval.reading import (
     EXTRACTOR_VERSION,
@@ -28,38 +29,11 @@ _READ_AGAIN = -1
 
 
 @dataclass(frozen=True)
-class CollectionRow:
-    """A collection as the index knows it; its name is part of its documents' addresses."""
-
-    id: int
-    name: str
-    addressing: Addressing
-
-    def address(self, path: str) -> Address:
-        return self.addressing.address(self.name, path)
-
-
-@dataclass(frozen=True)
 class Plan:
     """What a refresh has to do: tasks for the workers; `removed` documents are gone already."""
 
     tasks: tuple[ReadingTask, ...]
     removed: int
-
-
-def open_collection(
-    connection: Connection, folder: str, addressing: Addressing, wanted: str
-) -> CollectionRow:
-    """The folder's collection, made on first sight under the first name that is free."""
-    row = connection.execute(
-        "SELECT id, name FROM collections WHERE folder = ?", (folder,)
-    ).fetchone()
-    if row is None:
-        row = connection.execute(
-            "INSERT INTO collections (name, folder) VALUES (?, ?) RETURNING id, name",
-            (_free_name(connection, wanted), folder),
-        ).fetchone()
-    return CollectionRow(row["id"], row["name"], addressing)
 
 
 def plan_refresh(
@@ -126,35 +100,6 @@ def forget_collection(connection: Connection, full_text: FullText, name: str) ->
         _forget(connection, full_text, row["id"])
     connection.execute("DELETE FROM collections WHERE name = ?", (name,))
     drop_unused_texts(connection)
-
-
-def broken_files(connection: Connection, collection: CollectionRow) -> list[BrokenFile]:
-    """The collection's files that give no text, in the order of their paths."""
-    rows = connection.execute(
-        "SELECT path, reason FROM documents WHERE collection_id = ? AND reason IS NOT NULL"
-        " ORDER BY path",
-        (collection.id,),
-    )
-    return [BrokenFile(row["path"], row["reason"]) for row in rows]
-
-
-def count_documents(connection: Connection, collection: CollectionRow) -> int:
-    """How many documents of the collection can be searched."""
-    row = connection.execute(
-        "SELECT count(*) AS documents FROM documents"
-        " WHERE collection_id = ? AND text_id IS NOT NULL",
-        (collection.id,),
-    ).fetchone()
-    return int(row["documents"])
-
-
-def _free_name(connection: Connection, wanted: str) -> str:
-    taken = {row["name"] for row in connection.execute("SELECT name FROM collections")}
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}-{number}"
-    return name
 
 
 def _is_known(file: FoundFile, row: Any) -> bool:

@@ -1,8 +1,8 @@
 """What an index of documents asks of the database that holds it.
 
 Tables and statements for folders, documents and texts are the same in every database
-(`index_rows.py`, `index_queries.py`); connections and full-text search are each one's own
-(`index_sqlite.py`, `index_postgres.py`).
+(`index_rows.py`, `index_collections.py`, `index_queries.py`); connections and full-text search
+are each one's own (`index_sqlite.py`, `index_postgres.py`).
 """
 
 from __future__ import annotations

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import unquote, urlsplit
 
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.sites import kind_of
-
-MAX_TITLE = 200
+from research.retrieval.titles import FENCE, HEADING, title_of
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.S)
 _FIELD = re.compile(r"^(title|date|lang|language)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.M)
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"^(=+|-{2,})\s*$")
-_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _COMMENT = re.compile(r"<!--.*?-->", re.S)
 
 
@@ -30,7 +26,7 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
     if not text:
         raise EmptyPage("the page holds no readable text")
     return Extracted(
-        title=fields.get("title") or _title(text, url),
+        title=fields.get("title") or title_of(text, url, markdown=markdown),
         text=text,
         published=_date(fields.get("date", "")),
         language=(fields.get("lang") or fields.get("language") or "")[:2].lower() or None,
@@ -58,7 +54,7 @@ def _runs(lines: list[str]) -> Iterable[tuple[bool, list[str]]]:
     run: list[str] = []
     fence = ""
     for line in lines:
-        match = _FENCE.match(line)
+        match = FENCE.match(line)
         if fence:
             run.append(line)
             if match and match[1].startswith(fence):
@@ -79,7 +75,7 @@ def _headings(lines: list[str]) -> list[str]:
         if underline and done and _may_be_heading(done):
             sign = "#" if underline[1][0] == "=" else "##"
             done[-1] = f"{sign} {done[-1].strip()}"
-        elif heading := _HEADING.match(line):
+        elif heading := HEADING.match(line):
             done += ["", f"{heading[1]} {heading[2]}", ""]
         else:
             done.append(line)
@@ -95,17 +91,6 @@ def _may_be_heading(lines: list[str]) -> bool:
 
 def _tidy(lines: list[str]) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
-
-
-def _title(text: str, url: str) -> str:
-    """The first heading, or a first line that could be one, or the file's name."""
-    for line in text.split("\n")[:50]:
-        if heading := _HEADING.match(line):
-            return heading[2][:MAX_TITLE]
-    first = text.split("\n", 1)[0].strip()
-    if 0 < len(first) <= 100:
-        return first
-    return unquote(urlsplit(url).path.rpartition("/")[2])
 
 
 def _date(written: str) -> str | None:

@@ -20,7 +20,8 @@ from research.retrieval.terms import QueryTerms
 
 @dataclass(frozen=True)
 class Weights:
-    """The shares were fitted to 570 questions over two manuals in one index.
+    """The shares were fitted to the 504 questions for tuning over two manuals in one index
+    (`bench/questions/pages.jsonl`).
 
     The field weights hardly matter (a term in a title is in the text, too, and BM25
     saturates); the shares of the four scores do.
@@ -33,8 +34,8 @@ class Weights:
     # How much the second and third best passage of a page add to its best.
     more_passages: float = 0.1
     # A page with less prose than `enough_prose` loses, down to `no_prose` of its score.
-    enough_prose: float = 0.7
-    no_prose: float = 0.5
+    enough_prose: float = 0.5
+    no_prose: float = 0.7
     title: float = 6.0
     name: float = 2.0
     headings: float = 3.0

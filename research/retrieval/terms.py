@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
+from research.engine.text import joined_verbs
+
 MAX_TERMS = 24
 
 # Words of English that carry structure, not subject. Other languages rely on the weight by
@@ -58,7 +60,8 @@ class QueryTerms:
 
 
 def query_terms(query: str) -> QueryTerms:
-    """At most `MAX_TERMS` words and identifiers in the order of the query, without stop words.
+    """At most `MAX_TERMS` words and identifiers in the order of the query, without stop words,
+    then the nouns that its verbs make with their particles.
 
     When a query has nothing but stop words, they are its terms.
     """
@@ -67,12 +70,13 @@ def query_terms(query: str) -> QueryTerms:
     units = [list(_parts(match)) for match in joined]
     meant = [unit for unit in units if len(unit) > 1 or not _is_stop_word(unit[0])] or units
     identifiers = _unique(" ".join(unit) for unit in meant if len(unit) > 1)[: MAX_TERMS // 3]
-    words = _unique(word for unit in meant for word in unit if len(unit) == 1 or _tells(word))
+    written = _unique(word for unit in meant for word in unit if len(unit) == 1 or _tells(word))
+    words = _unique(chain(written, joined_verbs(plain)))
     alone = _unique(part for match in joined if not _NAMING.search(match) for part in _parts(match))
     return QueryTerms(
         tuple(words[: MAX_TERMS - len(identifiers)]),
         tuple(identifiers),
-        frozenset(words).difference(alone),
+        frozenset(written).difference(alone),
     )
 
 

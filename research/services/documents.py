@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
@@ -180,36 +181,49 @@ def remove_file(actor: AbstractUser, collection: Collection, name: str) -> None:
 def _add_file(collection: Collection, sent: uploads.SentFile) -> tuple[str, bool]:
     """The name that the file is kept under, and whether it is a new one."""
     name = uploads.safe_name(sent.name)
-    uploads.check_size(name, sent.size or 0)
-    key = name.casefold()
-    old = collection.files.filter(name_key=key).first()
-    _check_room(collection, sent.size or 0, is_new=old is None)
+    size = sent.size or 0
+    uploads.check_size(name, size)
+    _check_room(collection, size, _of_name(collection, name))
     draft = uploads.write_draft(uploads.folder_of(collection.public_id), sent)
     try:
-        same = collection.files.filter(sha256=draft.sha256).first()
-        if same is not None:
-            raise uploads.Refused(f"its content is here already, as {same.name}")
-        row = {"name": name, "size": draft.size, "sha256": draft.sha256}
-        with transaction.atomic():
-            collection.files.update_or_create(
-                name_key=key, defaults={**row, "added_at": timezone.now()}
-            )
-            if old is not None and old.name != name:
-                uploads.remove(collection.public_id, old.name)
-            draft.keep(name)
-    except IntegrityError:  # the same form, sent twice at once
-        raise uploads.Refused("it was added a moment ago") from None
+        return name, _keep(collection, name, draft)
     finally:
         draft.drop()
-    return name, old is None
 
 
-def _check_room(collection: Collection, size: int, *, is_new: bool) -> None:
+@transaction.atomic
+def _keep(collection: Collection, name: str, draft: uploads.Draft) -> bool:
+    """Whether the name is a new one. A person's uploads take turns here: others may have come
+    while this one was copied.
+    """
+    get_user_model()._default_manager.select_for_update(no_key=True).get(pk=collection.owner_id)
+    old = _of_name(collection, name)
+    same = collection.files.filter(sha256=draft.sha256).first()
+    if same is not None:
+        raise uploads.Refused(f"its content is here already, as {same.name}")
+    _check_room(collection, draft.size, old)
+    row = {"name": name, "size": draft.size, "sha256": draft.sha256}
+    collection.files.update_or_create(
+        name_key=name.casefold(), defaults={**row, "added_at": timezone.now()}
+    )
+    if old is not None and old.name != name:
+        uploads.remove(collection.public_id, old.name)
+    draft.keep(name)
+    return old is None
+
+
+def _of_name(collection: Collection, name: str) -> Document | None:
+    return collection.files.filter(name_key=name.casefold()).first()
+
+
+def _check_room(collection: Collection, size: int, old: Document | None) -> None:
+    """Raises `Refused` where a file has no room; the one in whose place it comes makes some."""
     kept = Document.objects.filter(collection__owner=collection.owner_id)
     held = kept.filter(collection__deleted_at=None).aggregate(size=Sum("size"))["size"] or 0
+    held -= old.size if old else 0
     if held + size > settings.UPLOADS_MAX_MB * uploads.MEGABYTE:
         raise uploads.Refused(f"your uploads hold {settings.UPLOADS_MAX_MB:,} MB at most")
-    if is_new and collection.files.count() >= MOST_FILES:
+    if old is None and collection.files.count() >= MOST_FILES:
         raise uploads.Refused(f"a collection holds {MOST_FILES:,} files at most")
 
 

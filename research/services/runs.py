@@ -20,6 +20,7 @@ from research import installation, notify
 from research.commands import ALLOWED, ANSWERS, OF_ADAPTIVE_MODE, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
 from research.engine.intake import TERMS as PLAN_TERMS
+from research.engine.journal import digest
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
 from research.outcomes import cancelled_columns, mark_cancel_taken
@@ -65,15 +66,19 @@ def ask(
 ) -> Run:
     """Store a question as a run that any worker may take.
 
-    `config` None means the installation's defaults. The same key of the same person gives
-    the same run. Raises `ServiceError` for a question that is empty or too long.
+    `config` None means the installation's defaults. The same, sent again by the same person with
+    the same key, is the same run; a form that is kept and filled in anew asks anew.
+    Raises `ServiceError` for a question that is empty or too long.
     """
     text = _text(question, "The question", QUESTION_LENGTH)
     if idempotency_key is None:
         return _create(actor, text, agreed, config, sources, None)
-    same = Run.objects.filter(owner=actor, idempotency_key=idempotency_key)
+    frozen = config.model_dump(mode="json") if config else None
+    asked = digest([text, agreed, frozen, dict(sources or {})])
+    key = f"{idempotency_key}/{asked[:32]}"
+    same = Run.objects.filter(owner=actor, idempotency_key=key)
     try:
-        return same.first() or _create(actor, text, agreed, config, sources, idempotency_key)
+        return same.first() or _create(actor, text, agreed, config, sources, key)
     except IntegrityError:
         return same.get()
 

@@ -49,6 +49,19 @@ async def test_a_rule_that_acts_changes_an_outcome() -> None:
     assert not found["nothing is taken out"].changed
 
 
+async def test_what_is_replaced_by_name_is_what_the_engine_uses() -> None:
+    """A name that was moved away could still be replaced, and nothing would come of it."""
+    names = ("what a gate lacks is looked for", "critical gaps hold", "cap: sub-questions",
+             "a round that does not fit is not begun")  # fmt: skip
+    chosen = [a for a in ABLATIONS if a.rule in names]
+    assert len(chosen) == len(names)
+    with running_world(3, per_kind=1) as running:
+        async with Bench.open(running) as bench:
+            found = list(rows(await ablate(bench, chosen)))
+    assert {row.rule for row in found} == set(names)
+    assert idle(found) == []
+
+
 def test_on_a_web_of_lone_pages_gate_1_asks_for_more() -> None:
     [gate] = [a for a in ABLATIONS if a.rule == "gate 1, overview"]
 

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
+from bench.comparison.depths import PRICES
 from bench.comparison.running import Bench, Ran
 from bench.comparison.variant import forced
 from bench.world.running import RunningWorld, running_world
@@ -17,6 +18,7 @@ SEED, QUESTIONS = 4, 3
 SIMPLE_CALLS, COMPLEX_CALLS = 4, 14
 ROUNDS = 10
 GROWTH = 1.2
+FIXED = {"deep_research_mode": "fixed"}
 AMPLE = {"max_searches": 500, "max_fetches": 500, "max_llm_calls": 200, "max_tokens": 2_000_000}
 
 
@@ -45,6 +47,7 @@ async def asked(bench: Bench, kind: str) -> list[dict[str, int]]:
     return found
 
 
+@pytest.mark.requirement("A18")
 async def test_a_simple_question_takes_at_most_four_calls(bench: Bench) -> None:
     for calls in await asked(bench, "simple"):
         assert {"intake", "draft"} <= calls.keys() <= {"intake", "read", "assess", "draft"}
@@ -57,6 +60,21 @@ async def test_a_complex_question_takes_at_most_fourteen(bench: Bench) -> None:
         assert sum(calls.values()) <= COMPLEX_CALLS
 
 
+@pytest.mark.requirement("A18")
+@pytest.mark.parametrize("kind, most", [("simple", 0.4), ("medium", 0.7), ("complex", 1.0)])
+async def test_it_asks_less_than_a_tree_of_fixed_size_and_finds_all(
+    bench: Bench, kind: str, most: float
+) -> None:
+    question = bench.running.world.of_kind(kind)[0]
+    ours = (await bench.run(question, prices=PRICES)).figures
+    tree = (await bench.run(question, FIXED, prices=PRICES)).figures
+    assert tree.cost.model_calls == 18
+    assert ours.cost.model_calls <= most * tree.cost.model_calls
+    assert ours.usd is not None and tree.usd is not None and ours.usd < tree.usd
+    assert ours.score.report_recall == 1
+
+
+@pytest.mark.requirement("C8")
 async def test_prompts_do_not_grow_with_the_rounds(bench: Bench) -> None:
     """C8: what is shown of a run is kept short, however long it has gone on."""
     for question in bench.running.world.of_kind("complex"):

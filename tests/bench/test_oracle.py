@@ -17,7 +17,8 @@ from bench.world.facts import Fact, Question
 from bench.world.generate import build_world
 from bench.world.grammar import FORMS
 from bench.world.running import running_world
-from research.engine.tasks.ask import Answer, parse
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import parse
 from research.engine.tasks.assess import AssessAnswer
 from research.engine.tasks.draft import DraftAnswer, RepairAnswer
 from research.engine.tasks.intake import PlanAnswer

@@ -11,6 +11,7 @@ from bench import speed
 GENEROUS = 5
 
 
+@pytest.mark.requirement("E10")
 @pytest.mark.parametrize(
     "figure", (speed.duplicate_check, speed.novelty, speed.novelty_from_scratch)
 )
@@ -19,6 +20,7 @@ def test_a_step_on_words_is_quick(figure: Callable[[int], speed.Timed]) -> None:
     assert found.median_ms <= GENEROUS * found.bound_ms
 
 
+@pytest.mark.requirement("E10")
 def test_closing_a_round_is_quick_on_a_full_ledger_and_grows_no_faster_than_it() -> None:
     """Merging, the gates and the stop rule look at each record a fixed number of times."""
     small, full = speed.close_of_a_round(500, 10), speed.close_of_a_round(5_000, 10)

@@ -100,6 +100,7 @@ def test_words_are_covered_by_the_quotes_up_to_a_round() -> None:
 # --- bars -------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("A18")
 def test_values_hold_every_bar_of_the_engine_that_needs_no_clock() -> None:
     questions = [measured(k, RISING, 3, 3) for k in ("simple", "medium", "complex")]
     for question, kind in zip(questions, ("simple", "medium", "complex"), strict=True):

@@ -98,6 +98,9 @@ def test_a_citation_can_be_judged_without_scrolling_its_panel(
     expect(page.locator("#citation-panel mark").first).to_be_visible()
     for button in page.locator("#citation-panel .judge button").all():
         expect(button).to_be_in_viewport(ratio=1)
+    foot = "each => Math.round(each.getBoundingClientRect().bottom)"
+    bar, panel = page.locator("#citation-panel .judge"), page.locator("#citation-panel")
+    assert bar.evaluate(foot) == panel.evaluate(foot), "no words run on beneath it"
 
 
 def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
@@ -116,6 +119,9 @@ def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:
 def test_evidence_is_reviewed_on_a_phone(page: Page) -> None:
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     page.goto(EVIDENCE)
+    edge = "each => each.getBoundingClientRect().right"
+    fields = page.locator(".actions :is(select, input[type=text])").all()
+    assert len({field.evaluate(edge) for field in fields}) == 1
     row = page.locator("#result_list tbody tr").first
     row.scroll_into_view_if_needed()
     for part in (".field-label", ".field-claim", ".field-review", ".field-site", ".field-run"):
@@ -134,8 +140,11 @@ def test_a_desk_shows_every_column_of_the_evidence(page: Page) -> None:
 
 
 def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:
+    page.locator(".cite a").first.click()
+    expect(page.locator("#citation-panel mark").first).to_be_visible()
     page.emulate_media(media="print")
     expect(page.locator(".report")).to_be_visible()
+    expect(page.locator("#citation-panel")).to_be_hidden()
     page.goto(f"{page.url}citations/1/")
     expect(page.locator(".stored mark").first).to_be_visible()
     expect(page.locator("main button")).to_have_count(3)

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import OPTIONS, Open
 from tests.browser.serving import Server
 from tests.support.world import LIT, SCRIPTS, SIMPLE, World
 
@@ -29,6 +29,7 @@ def ask_first(page: Page) -> None:
     page.wait_for_url("**/runs/*/")
 
 
+@pytest.mark.requirement("F7")
 def test_questions_come_by_themselves_and_an_answer_leads_to_the_plan(
     model_server: Server, asks_back: World, open_page: Open
 ) -> None:
@@ -138,3 +139,28 @@ def test_a_reviewer_rejects_a_citation_in_place(
     expect(panel).to_contain_text("does not support it")
     page.goto("/admin/research/evidence/?review=reject")
     expect(page.locator("#result_list tbody tr")).not_to_have_count(0)
+
+
+def test_another_question_from_the_page_that_the_way_back_shows_is_another_run(
+    server: Server, browser: Browser, chromium_path: str | None
+) -> None:
+    """Browsers keep the page as it was left, with all that its form holds."""
+    kept = browser.browser_type.launch(
+        executable_path=chromium_path,
+        args=OPTIONS,
+        ignore_default_args=["--disable-back-forward-cache"],
+    )
+    page = kept.new_page()
+    page.goto(server.link)
+    page.evaluate("window.kept = true")
+    asked = []
+    for question in ("How to make scrambled eggs?", "How does Plumbline decide when to stop?"):
+        page.get_by_label("What do you want to know?").fill(question)
+        page.get_by_role("button", name="Research").click()
+        page.wait_for_url("**/runs/*/")
+        expect(page.locator(".asked")).to_have_text(question)
+        asked.append(page.url)
+        page.go_back(wait_until="commit")
+        assert page.evaluate("window.kept")
+    assert len(set(asked)) == 2
+    kept.close()

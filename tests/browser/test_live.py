@@ -65,6 +65,7 @@ def hold_after_round_one(world: World, page: Page) -> None:
 # --- what arrives -------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("A11", "A12", "F14")
 def test_everything_arrives_without_a_reload(
     model_server: Server, world: World, open_page: Open
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     page.wait_for_url("**/runs/*/")
     page.evaluate("window.notReloaded = true")
     expect(page.locator(".report")).to_be_visible()
+    expect(page).to_have_title(re.compile("^✓ "))
     assert was_not_reloaded(page)
     for part in (".verdict h1", ".aspect", ".evidence-item", ".round"):
         expect(page.locator(part).first).to_be_visible()
@@ -346,6 +348,7 @@ window.Notification = class extends Notification {
 """
 
 
+@pytest.mark.requirement("F14")
 def test_whoever_asked_for_it_is_told_of_the_end_once(
     model_server: Server, world: World, open_page: Open
 ) -> None:
@@ -365,6 +368,7 @@ def test_whoever_asked_for_it_is_told_of_the_end_once(
     assert title.startswith("✓ Who designed") and body.startswith("Stopped")
 
 
+@pytest.mark.requirement("F14")
 def test_nobody_is_told_unasked(model_server: Server, world: World, open_page: Open) -> None:
     page = open_page(model_server)
     page.context.grant_permissions(["notifications"])

@@ -78,6 +78,7 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     expect(page.locator(".run-list li")).to_contain_text("Revised after a review")
 
 
+@pytest.mark.requirement("F12")
 @pytest.mark.parametrize("script", [True, False])
 def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
     page = open_page(server, java_script_enabled=script)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
@@ -25,6 +27,7 @@ def record(run: Run, place: str, kind: str, request: Any, answer: Any, **columns
     )
 
 
+@pytest.mark.requirement("C7", "C22")
 def test_each_call_is_told_with_what_came_back(client: Client, admin: User) -> None:
     run = make_run(admin)
     record(run, "s", "search", {"query": "old oaks"}, {"hits": [{}, {}]})
@@ -40,6 +43,32 @@ def test_each_call_is_told_with_what_came_back(client: Client, admin: User) -> N
     assert "The page is gone (404)." in page and "failed" in page
     assert "Asked the model to read pages (attempt 2)" in page and "1,000 tokens" in page
     assert "secret" not in page and "clock" not in page
+
+
+@pytest.mark.requirement("C16")
+def test_a_stored_copy_is_told_as_one(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    copy = {"title": "Oak", "note": "The server answered 503; the stored copy of 3 May was read."}
+    record(run, "f", "fetch", {"url": "https://trees.test/oak"}, copy)
+    page = client.get(f"/runs/{run.public_id}/activity/").content.decode()
+    assert "the stored copy of 3 May was read" in page
+
+
+@pytest.mark.requirement("C22")
+def test_where_the_time_went_is_told_longest_first(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    record(run, "s", "search", {"query": "oaks"}, {"hits": []})
+    gone = {"reason": "The page is gone (404)."}
+    record(run, "f", "fetch", {"url": "https://trees.test/oak"}, {"title": "Oak"})
+    record(run, "g", "fetch", {"url": "https://trees.test/elm"}, gone, status="failed")
+    record(run, "r", "model", {"task": "read"}, {}, seconds=60)
+    page = client.get(f"/runs/{run.public_id}/activity/").content
+    rows = BeautifulSoup(page, "html.parser").select("tbody tr")
+    assert [[cell.get_text() for cell in row.select("td")] for row in rows] == [
+        ["Asked the model to read pages", "1", "0", "1:00 min"],
+        ["Fetching pages", "2", "1", "3 s"],
+        ["Searching", "1", "0", "1.5 s"],
+    ]
 
 
 def test_the_run_leads_to_it_and_nobody_else_sees_it(

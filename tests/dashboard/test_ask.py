@@ -3,11 +3,13 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from pytest_django import DjangoAssertNumQueries
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from dashboard.samples import samples
+from dashboard.sources import at_work
 from research.engine.config import ResearchConfig
-from research.models import Run
+from research.installation import current
+from research.models import Collection, Run
 from tests.dashboard.conftest import make_run
 
 
@@ -61,6 +63,19 @@ def test_a_sample_runs_over_the_sample_library(client: Client) -> None:
     run = Run.objects.get()
     assert run.question == sample.question
     assert run.sources == {"search": ["samples"]}
+
+
+@pytest.mark.requirement("F5", "F16")
+def test_samples_that_somebody_chose_are_not_called_all_that_there_is(
+    settings: Settings, admin: User
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS, settings.PROVIDERS = "", [], {}
+    settings.NETWORK_PROBE = "none"
+    collections = [Collection(owner=admin, name="The mill")]
+    unset = "your documents, or the bundled sample library (nothing else is configured)"
+    assert at_work(current(), collections) == unset
+    settings.SEARCH_PROVIDER = "samples"
+    assert at_work(current(), collections) == "your documents, or the bundled sample library"
 
 
 def test_an_unknown_sample_is_not_found(client: Client) -> None:
@@ -120,6 +135,7 @@ def test_more_brings_what_was_typed_along(client: Client) -> None:
     assert not Run.objects.exists()
 
 
+@pytest.mark.requirement("C12")
 def test_every_knob_is_offered_and_a_changed_one_holds_for_the_run(client: Client) -> None:
     page = client.get("/settings/").content.decode()
     assert all(name.upper() in page for name in ResearchConfig.model_fields)

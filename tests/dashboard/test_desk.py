@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from html import unescape
+
+import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -19,6 +22,22 @@ def test_it_holds_the_forms_and_the_buttons_that_swap_themselves_in(
     assert "The plan</h2>" in html and "csrfmiddlewaretoken" in html
     assert f'id="run-{run.public_id}-controls" class="controls" hx-swap-oob="true"' in html
     assert "<html" not in html
+
+
+@pytest.mark.requirement("D12")
+def test_the_plan_is_shown_with_its_brief_sub_questions_and_terms(
+    client: Client, admin: User
+) -> None:
+    terms = {
+        "scope": "Oaks of Europe.",
+        "evidence_strategy": "Foresters' records.",
+        "output_format": "A table.",
+    }
+    for analyst in ("extractive", "some-model"):
+        run = make_run(admin, "awaiting_approval", plan={**PLAN, **terms}, analyst=analyst)
+        html = unescape(client.get(f"/runs/{run.public_id}/desk/").content.decode())
+        for said in ("Find out.", "How old?", *terms.values()):
+            assert said in html, (analyst, said)
 
 
 def test_it_is_asked_for_anew_only_where_something_else_is_offered(admin: User) -> None:

@@ -10,10 +10,12 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from dashboard import environment
+from research.llm.local import AT_PORT
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.requirement("D16")
 def test_the_nearest_env_file_upwards_is_found(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
@@ -21,6 +23,7 @@ def test_the_nearest_env_file_upwards_is_found(tmp_path: Path) -> None:
     assert environment.find_env_file({}, inner) == tmp_path / ".env"
 
 
+@pytest.mark.requirement("D16")
 def test_a_named_env_file_comes_first_and_must_exist(tmp_path: Path) -> None:
     (tmp_path / ".env").touch()
     other = tmp_path / "other.env"
@@ -30,6 +33,7 @@ def test_a_named_env_file_comes_first_and_must_exist(tmp_path: Path) -> None:
     assert environment.find_env_file({"DEEPRESEARCH_ENV_FILE": str(other)}, tmp_path) == other
 
 
+@pytest.mark.requirement("D16")
 def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.env"
     file.write_text("PORT=8111\nMAX_SEARCHES=7\n")
@@ -41,6 +45,7 @@ def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
     assert done.stdout.split() == ["8222", "7"]
 
 
+@pytest.mark.requirement("A14")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -75,11 +80,68 @@ def test_the_secret_key_is_made_once_and_for_its_owner_only(tmp_path: Path) -> N
     assert stat.S_IMODE((tmp_path / "secret-key").stat().st_mode) == 0o600
 
 
+@pytest.mark.requirement("settings")
 def test_an_alias_sets_its_knob_and_the_own_name_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAX_RESEARCHER_ITERATIONS", "11")
     assert environment.research_defaults().max_research_units == 11
     monkeypatch.setenv("MAX_RESEARCH_UNITS", "12")
     assert environment.research_defaults().max_research_units == 12
+
+
+@pytest.mark.requirement("A13", "A14", "B5")
+@pytest.mark.parametrize(
+    ("name", "value", "knob", "set_to"),
+    [
+        ("DEEP_RESEARCH_MODE", "fixed", "deep_research_mode", "fixed"),
+        ("ADAPTIVE_QUALITY_THRESHOLD", "6.5", "adaptive_quality_threshold", 6.5),
+        ("ADAPTIVE_MIN_DEPTH", "2", "adaptive_min_depth", 2),
+        ("ADAPTIVE_MAX_DEPTH", "4", "adaptive_max_depth", 4),
+        ("MIN_IMPROVEMENT_THRESHOLD", "0.3", "min_improvement_threshold", 0.3),
+        ("DEEP_RESEARCH_BREADTH", "6", "deep_research_breadth", 6),
+        ("DEEP_RESEARCH_CONCURRENCY", "3", "max_concurrent_research_units", 3),
+    ],
+)
+def test_the_environment_sets_when_research_stops(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, knob: str, set_to: object
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert getattr(environment.research_defaults(), knob) == set_to
+
+
+@pytest.mark.requirement("A14")
+def test_the_environment_names_a_model_for_writing_and_one_for_judging(tmp_path: Path) -> None:
+    code = (
+        "from django.conf import settings;print(settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL)"
+    )
+    done = python(tmp_path, "-c", code, RESEARCH_MODEL="large", EVALUATOR_MODEL="small")
+    assert done.stdout.split() == ["large", "small"]
+
+
+@pytest.mark.requirement("settings")
+@pytest.mark.parametrize(
+    ("own", "expected"),
+    [
+        ({}, ["theirs", "others"]),
+        ({"RESEARCH_MODEL": "mine", "EVALUATOR_MODEL": "judge"}, ["mine", "judge"]),
+    ],
+)
+def test_the_models_go_by_the_names_of_other_agents_too(
+    tmp_path: Path, own: dict[str, str], expected: list[str]
+) -> None:
+    code = (
+        "from django.conf import settings;print(settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL)"
+    )
+    theirs = {"ORCHESTRATOR_MODEL": "theirs", "SUBAGENT_MODEL": "others"}
+    assert python(tmp_path, "-c", code, **theirs, **own).stdout.split() == expected
+
+
+@pytest.mark.requirement("F16")
+def test_the_usual_ports_of_four_model_servers_are_looked_at(tmp_path: Path) -> None:
+    code = "from django.conf import settings;print(*settings.LOCAL_MODEL_PORTS)"
+    looked_at = python(tmp_path, "-c", code).stdout.split()
+    assert [AT_PORT[int(port)] for port in looked_at] == [
+        "Ollama", "vLLM", "llama.cpp", "LM Studio"
+    ]  # fmt: skip
 
 
 def test_providers_know_what_is_set_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) ->
     assert b"This form is no longer valid" in answer.content
 
 
+@pytest.mark.requirement("D11")
 def test_a_fault_of_ours_shows_no_trace(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*args: object) -> None:
         raise RuntimeError("secret detail")

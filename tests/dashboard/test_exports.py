@@ -55,12 +55,14 @@ def written(run: Run, extension: str) -> bytes:
     return export(run, FORMATS[extension]).content
 
 
+@pytest.mark.requirement("F15")
 def test_a_markdown_file_holds_the_report_and_its_quotes(run: Run) -> None:
     text = written(run, "md").decode()
     assert text.startswith(REPORT.rstrip())
     assert f"> {QUOTE}" in text and f"<{URL}>" in text
 
 
+@pytest.mark.requirement("F15")
 def test_an_html_file_shows_each_quote_in_its_context_and_loads_nothing(run: Run) -> None:
     text = written(run, "html").decode()
     assert f"<mark>{QUOTE}</mark> It is slow." in text
@@ -69,6 +71,7 @@ def test_an_html_file_shows_each_quote_in_its_context_and_loads_nothing(run: Run
     assert "[9]" in text, "a number without a citation stays text"
 
 
+@pytest.mark.requirement("F15")
 def test_a_pdf_holds_every_word_as_text_and_runs_none_of_it(run: Run) -> None:
     reader = PdfReader(BytesIO(written(run, "pdf")))
     text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
@@ -78,6 +81,7 @@ def test_a_pdf_holds_every_word_as_text_and_runs_none_of_it(run: Run) -> None:
     assert "root:" not in text
 
 
+@pytest.mark.requirement("F15")
 def test_a_word_file_has_headings_lists_tables_and_quotes(run: Run) -> None:
     document = Document(BytesIO(written(run, "docx")))
     paragraphs = [(each.style.name, each.text) for each in document.paragraphs if each.style]
@@ -95,6 +99,7 @@ def test_control_characters_of_a_page_do_not_break_a_word_file(run: Run) -> None
     assert any("formfeed  null" in each.text for each in document.paragraphs)
 
 
+@pytest.mark.requirement("F15")
 def test_a_json_file_is_the_run_resource_with_its_pages(run: Run) -> None:
     resource = json.loads(written(run, "json"))
     [evidence] = resource["evidence"]
@@ -103,6 +108,7 @@ def test_a_json_file_is_the_run_resource_with_its_pages(run: Run) -> None:
     assert page["text"][quoted["start"] : quoted["end"]] == quoted["quote"]
 
 
+@pytest.mark.requirement("F15")
 def test_ris_has_one_reference_a_page_on_lines_of_its_own(run: Run) -> None:
     lines = written(run, "ris").decode().split("\r\n")
     assert lines[0] == "TY  - ELEC" and lines[-2:] == ["ER  - ", ""]
@@ -111,6 +117,7 @@ def test_ris_has_one_reference_a_page_on_lines_of_its_own(run: Run) -> None:
     assert all(line[2:6] == "  - " for line in lines if line)
 
 
+@pytest.mark.requirement("F15")
 def test_bibtex_escapes_what_tex_would_act_on(run: Run) -> None:
     text = written(run, "bib").decode()
     assert text.startswith("@online{treestest1,")

@@ -38,6 +38,7 @@ def where(top: object) -> str:
     return top["id"] if swap == "true" else swap  # type: ignore[index]
 
 
+@pytest.mark.requirement("D2")
 def test_a_snapshot_holds_every_fragment_of_the_page(client: Client, run: Run) -> None:
     page = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
     for place in sent(None, now(run)):
@@ -48,6 +49,20 @@ def test_only_what_changed_is_sent(run: Run) -> None:
     old = now(run)
     Run.objects.update(verdict="Going on: all is well.")
     assert list(sent(old, now(run, old))) == [f"run-{run.public_id}-verdict"]
+
+
+@pytest.mark.requirement("A12")
+def test_how_far_it_is_reaches_every_window(run: Run) -> None:
+    old = now(run)
+    Run.objects.update(
+        round=2, quality_score=5.8, action="Judging what was found", usage={"searches": 5}
+    )
+    between = now(run, old)
+    told = fragments.message(old, between)
+    assert "round 2 of at most 3" in told and "score 5.8, goal 7.0" in told and "1 gap" in told
+    assert "Judging what was found" in told and "5 of 60 searches" in told
+    Run.objects.update(status="completed", termination_text="Stopped: all answered.")
+    assert "Stopped: all answered." in fragments.message(between, now(run, between))
 
 
 def test_nothing_is_sent_for_a_time_that_went_by(run: Run) -> None:

@@ -60,6 +60,7 @@ async def test_a_newcomer_gets_the_present_state(hub: Hub, rows: Rows) -> None:
     await socket.aclose()
 
 
+@pytest.mark.requirement("A12")
 async def test_a_change_is_rendered_once_for_all(hub: Hub, rows: Rows) -> None:
     sockets = [hub.follow("r") for _ in range(20)]
     for socket in sockets:
@@ -173,6 +174,7 @@ async def test_a_commit_in_any_thread_is_heard_through_the_channel_layer(
     await socket.aclose()
 
 
+@pytest.mark.requirement("F8")
 @pytest.mark.services("redis")
 async def test_a_commit_is_heard_through_redis(rows: Rows, redis_url: str) -> None:
     layers = {"default": environment.channel_layer(redis_url)}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -28,6 +30,7 @@ def server(settings: Settings) -> Iterator[ModelServer]:
         yield server
 
 
+@pytest.mark.requirement("F16")
 def test_a_local_server_is_found_and_used_by_one_button(
     client: Client, server: ModelServer
 ) -> None:
@@ -53,6 +56,20 @@ def test_the_key_is_written_and_never_shown(client: Client, server: ModelServer)
     assert current()["OPENAI_API_KEY"] == ""
 
 
+@pytest.mark.requirement("F16")
+def test_the_search_is_set_and_tried(
+    client: Client, server: ModelServer, settings: Settings, tmp_path: Path
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", [str(tmp_path)]
+    tried = client.post("/installation/", {"SEARCH_PROVIDER": "samples", "try": "1"})
+    assert current()["SEARCH_PROVIDER"] == "samples"
+    checks = {check["name"]: check for check in tried.context["checks"]}
+    found = checks["Search"]["found"]
+    assert "sample library" in found and ": 5 results for “" in found
+    assert found in html.unescape(tried.content.decode())
+
+
+@pytest.mark.requirement("D15", "F16")
 def test_what_does_not_work_is_said_with_what_to_do(client: Client, server: ModelServer) -> None:
     server.faults["shape"] = [refuses(401)]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}

@@ -70,6 +70,7 @@ def test_a_source_that_is_not_there_is_refused(client: Client, settings: Setting
 # --- more --------------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("A13", "F13")
 def test_what_stands_under_more_holds_for_the_run(client: Client) -> None:
     sent = {
         "search_language": "de",

@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from research.models import Command, Run
 from research.services import reviews
@@ -25,6 +26,7 @@ def page(client: Client, run: Run, query: str = "") -> str:
     return answer.content.decode()
 
 
+@pytest.mark.requirement("D2")
 def test_a_working_run_shows_verdict_action_and_standing(client: Client, admin: User) -> None:
     run = make_run(admin, round=2, quality_score=5.8, verdict="Going on: 1 of 1 answered.")
     add_evidence(run, 1)
@@ -82,6 +84,7 @@ def count_queries(ask: Callable[[], object]) -> int:
     return len(captured)
 
 
+@pytest.mark.requirement("F6")
 @pytest.mark.parametrize(
     ("status", "action", "sent", "kind", "payload"),
     [
@@ -163,9 +166,137 @@ def test_no_gaps_are_counted_before_anything_was_judged(client: Client, admin: U
     assert " gaps" not in page(client, run)
 
 
+@pytest.mark.requirement("C5")
+def test_each_gate_is_shown_as_it_was_last_with_what_it_counted(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin)
+    for number, found, decision in ((1, 1, "retry"), (2, 2, "not_to_be_had")):
+        looked_at = [{"name": "sources found", "value": found, "minimum": 3}]
+        run.gates.create(
+            round=number, gate="overview", decision=decision, criteria=looked_at, at=timezone.now()
+        )
+    shown = BeautifulSoup(page(client, run), "html.parser").select(".gates > li")
+    assert [" ".join(gate.get_text(" ").split()) for gate in shown] == [
+        "Overview not to be had round 2 sources found: 2 of 3"
+    ]
+
+
 def test_a_meter_names_its_unit_once(client: Client, admin: User) -> None:
     run = make_run(admin, "completed", usage={"searches": 8}, config={"max_searches": 60})
     assert "8 of 60 searches" in page(client, run)
+
+
+@pytest.mark.requirement("A2", "A10", "A11", "E9")
+def test_an_ended_run_says_why_it_ended_and_how_good_each_round_was(
+    client: Client, admin: User
+) -> None:
+    why = "Stopped at the limit of 2 searches: the question is answered."
+    run = make_run(admin, "completed", termination_reason="budget_searches", termination_text=why)
+    for number, score in ((1, 4.0), (2, 5.5)):
+        run.rounds.create(number=number, stage="overview", score=score, model_overall=9.0,
+                          cap=score, cap_reason="1 without an answer")  # fmt: skip
+    html = page(client, run)
+    assert f">{why}</h1>" in html
+    assert "Score by round against 7.0 to reach: round 1: 4.0; round 2: 5.5" in html
+    line = BeautifulSoup(html, "html.parser").select_one("polyline.chart-line")
+    assert line is not None and len(str(line["points"]).split()) == 2
+    assert "Model said 9.0; capped at 5.5: 1 without an answer." in html
+
+
+@pytest.mark.requirement("C13", "E9")
+def test_the_last_five_rounds_tell_their_share_of_new_words_and_the_bar(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin)
+    assert words_by_round(client, run) == ""
+    run.rounds.create(number=1, stage="overview", novelty=1.0)
+    assert words_by_round(client, run) == (
+        "New words are counted from round 2 on. Below 15 %, research can end."
+    )
+    for number in (2, 3):
+        run.rounds.create(number=number, stage="overview", novelty=1 - number * 0.2)
+    run.rounds.create(number=4, stage="overview", novelty=0.1499)
+    assert words_by_round(client, run) == (
+        "New words: 60 % in round 2, 40 % in round 3, 14 % in round 4. "
+        "Below 15 %, research can end."
+    )
+    for number in (5, 6, 7, 8):
+        run.rounds.create(number=number, stage="overview", novelty=0.3)
+    run.rounds.create(number=9, stage="overview")
+    shown = words_by_round(client, run)
+    assert "in round 3" not in shown and "14 % in round 4" in shown and "in round 8" in shown
+
+
+@pytest.mark.requirement("C13")
+@pytest.mark.parametrize(
+    "columns", [{"mode": "fixed"}, {"config": {"enable_early_termination": False}}]
+)
+def test_no_bar_is_named_where_none_ends_research(
+    client: Client, admin: User, columns: dict[str, object]
+) -> None:
+    run = make_run(admin, **columns)
+    run.rounds.create(number=2, stage="overview", novelty=0.1)
+    assert words_by_round(client, run) == "New words: 10 % in round 2."
+
+
+def words_by_round(client: Client, run: Run) -> str:
+    shown = BeautifulSoup(page(client, run), "html.parser").find(id=f"run-{run.public_id}-news")
+    assert shown is not None
+    return " ".join(shown.get_text().split())
+
+
+@pytest.mark.requirement("B7")
+def test_the_fixed_mode_shows_its_level_and_the_queries_done_there(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, mode="fixed", round=1)
+    assert "<span>level 1 of 2</span>" in page(client, run)
+    for number, status in enumerate(("done", "done", "failed", None), 1):
+        run.units.create(round=1, number=number, topic=f"topic {number}", status=status)
+    assert "<span>level 1 of 2, 3 of 4 queries done</span>" in page(client, run)
+    Run.objects.update(status="completed", round=2)
+    assert "<span>2 levels</span>" in page(client, run)
+
+
+@pytest.mark.requirement("A16")
+def test_what_the_model_cost_is_told_by_task(client: Client, admin: User) -> None:
+    spent = {"calls": 3, "prompt_tokens": 1200, "completion_tokens": 300, "cost_usd": 0.0123}
+    usage = {"llm_calls": 3, "cost_usd": 0.0123, "spent_by": {"task": {"read": spent}},
+             "answers": {"read": 2}, "fallbacks": {"read": {"invalid answer": 1}}}  # fmt: skip
+    shown = BeautifulSoup(page(client, make_run(admin, "completed", usage=usage)), "html.parser")
+    foot = shown.select_one(".run-foot")
+    assert foot is not None
+    assert {"3 model calls", "$0.01"} <= {part.get_text() for part in foot.select("p > span")}
+    assert [cell.get_text() for cell in foot.select("tbody tr > *")] == [
+        "Reading pages by code: invalid answer (1)", "2 of 3", "3", "1,500", "$0.0123"
+    ]  # fmt: skip
+
+
+@pytest.mark.requirement("E8")
+def test_a_topic_that_was_skipped_is_shown_with_its_twin(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    add_evidence(run, 1)
+    twin = {"topic": "Age of oaks", "twin": "How old do oaks get?", "similarity": 0.8}
+    run.rounds.update(skipped=[twin])
+    assert "Age of oaks skipped: much like “How old do oaks get?”" in words_of(client, run)
+
+
+@pytest.mark.requirement("F5")
+def test_a_run_without_a_model_says_so(client: Client, admin: User) -> None:
+    assert "no model, passages quoted" in words_of(client, make_run(admin, analyst="extractive"))
+    assert "no model" not in words_of(client, make_run(admin, analyst="large"))
+
+
+@pytest.mark.requirement("F13")
+def test_a_citation_bears_its_page_s_date(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    add_evidence(run, 1).quotes.update(published="2024-05-06")
+    add_report(run, "About 600 years. [1]")
+    marker = BeautifulSoup(page(client, run), "html.parser").select_one(".cite a")
+    assert marker is not None and "trees.test, of 6 May 2024" in str(marker["title"])
+    shown = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "published 6 May 2024" in shown
 
 
 def test_a_report_is_shown_with_links_to_its_citations(client: Client, admin: User) -> None:

@@ -44,6 +44,7 @@ def said(tag: Tag) -> str:
     return " ".join(tag.get_text(" ").split())
 
 
+@pytest.mark.requirement("C20")
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
     assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
@@ -55,6 +56,7 @@ def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     assert b"1 more page named by a search and not opened" in page
 
 
+@pytest.mark.requirement("F13")
 def test_never_again_holds_for_new_runs_and_can_be_undone(client: Client, run: Run) -> None:
     sent = {"site": "trees.test", "run": run.public_id}
     answer = client.post("/sites/never/", sent)

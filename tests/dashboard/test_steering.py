@@ -79,6 +79,7 @@ def test_what_a_paused_run_is_told_waits_until_it_goes_on(client: Client, run: R
     assert texts(soup, "h1") == ["Paused. Nothing is searched or spent."]
 
 
+@pytest.mark.requirement("C15")
 def test_a_paused_run_that_asks_says_what(client: Client, run: Run) -> None:
     Run.objects.update(status="paused", asks="Dig deeper, or is this sufficient?")
     assert texts(shown(client, run), "h1") == ["Dig deeper, or is this sufficient?"]

@@ -52,6 +52,7 @@ def reject(run: Run, admin: User) -> None:
     reviews.review(admin, run.evidence.get(), "reject")
 
 
+@pytest.mark.requirement("F4")
 def test_a_rejected_record_marks_its_sentence_and_offers_a_revision(
     client: Client, run: Run, admin: User
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_rejected_record_marks_its_sentence_and_offers_a_revision(
     assert "Rests on rejected evidence" not in page(client, run)
 
 
+@pytest.mark.requirement("F4")
 def test_the_admin_s_verdicts_count(client: Client, run: Run, admin: User) -> None:
     chosen = {"action": "reject", "_selected_action": [run.evidence.get().pk]}
     client.post("/admin/research/evidence/", chosen)

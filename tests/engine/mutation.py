@@ -100,7 +100,8 @@ def fails(test: Test) -> bool:
 
 def _cases(test: Test) -> Iterator[dict[str, Any]]:
     sets = []
-    for mark in getattr(test, "pytestmark", []):
+    marks = [mark for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
+    for mark in marks:
         names, values = mark.args
         names = [n.strip() for n in names.split(",")] if isinstance(names, str) else names
         rows = [value if len(names) > 1 else (value,) for value in values]

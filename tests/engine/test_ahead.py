@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from research.engine.budget import estimate_tokens
 from research.engine.journal import JournalEnds
 from research.engine.records import Action, StopReason
@@ -233,6 +235,7 @@ async def test_the_worst_case_of_a_begun_draft_stays_reserved_until_it_is_used()
     assert journal.meter._sum("tokens") == 0 and journal.meter.tokens > before
 
 
+@pytest.mark.requirement("A12")
 async def test_nothing_is_said_of_a_draft_that_may_be_given_up() -> None:
     """The page says that the report is being written only once it is."""
     world = harbour(SIMPLE)

@@ -128,6 +128,7 @@ def test_a_failed_call_counts() -> None:
     assert meter.snapshot().llm_calls_by_task == {"read": 1}
 
 
+@pytest.mark.requirement("A16")
 def test_money_is_unknown_once_one_price_is() -> None:
     meter = Meter(ResearchConfig())
     meter.paid_model("read", ANSWER)

@@ -89,44 +89,49 @@ STRONGER = [
 ]
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("claim, quote", TRUE)
-def test_c11_a_claim_that_its_quote_carries_stands(claim: str, quote: str) -> None:
+def test_a_claim_that_its_quote_carries_stands(claim: str, quote: str) -> None:
     assert claims.differences(claim, quote, "") == ()
     assert not claims.stronger(claim, quote)
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("what, claim, quote", FALSE)
-def test_c11_a_claim_that_says_something_else_is_found_out(
-    what: str, claim: str, quote: str
-) -> None:
+def test_a_claim_that_says_something_else_is_found_out(what: str, claim: str, quote: str) -> None:
     found = claims.differences(claim, quote, "")
     assert [reason for reason in found if reason.startswith(what)]
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("claim, quote", STRONGER)
-def test_c11_a_claim_is_no_more_certain_or_general_than_its_quote(claim: str, quote: str) -> None:
+def test_a_claim_is_no_more_certain_or_general_than_its_quote(claim: str, quote: str) -> None:
     assert claims.stronger(claim, quote)
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("claim, quote", [case[1:] for case in FALSE] + STRONGER)
-def test_c11_a_quote_carries_its_own_words(claim: str, quote: str) -> None:
+def test_a_quote_carries_its_own_words(claim: str, quote: str) -> None:
     assert claims.differences(quote, quote, "") == ()
     assert not claims.stronger(quote, quote)
 
 
-def test_f2_the_context_lends_names_but_no_numbers() -> None:
+@pytest.mark.requirement("F2")
+def test_the_context_lends_names_but_no_numbers() -> None:
     claim, quote = "Harrow Point was lit in 1887.", "It was lit that year."
     assert claims.differences(claim, quote, "Harrow Point in 1887") == ("number differs",)
 
 
-def test_c11_a_lent_name_does_not_take_the_place_of_the_quote_s_subject() -> None:
+@pytest.mark.requirement("C11")
+def test_a_lent_name_does_not_take_the_place_of_the_quote_s_subject() -> None:
     compared = "Harrow and Calder compared"
     quote = "Calder has 5 users."
     assert claims.differences("Harrow has 5 users.", quote, compared) == ("name differs",)
     assert claims.differences("Harrow has 5 users.", "It has 5 users.", compared) == ()
 
 
-def test_c11_support_is_the_share_of_the_claim_s_own_words() -> None:
+@pytest.mark.requirement("C11")
+def test_support_is_the_share_of_the_claim_s_own_words() -> None:
     sing, swim = "blue whales sing", "blue whales swim"
     assert claims.share_supported(sing, swim, "") == pytest.approx(2 / 3)
     assert claims.share_supported(sing, swim, "songs to sing") == 1
@@ -134,6 +139,7 @@ def test_c11_support_is_the_share_of_the_claim_s_own_words() -> None:
     assert claims.share_supported("", "anything", "") == 0
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "one, other, apart",
     [
@@ -142,7 +148,5 @@ def test_c11_support_is_the_share_of_the_claim_s_own_words() -> None:
         ("The north pier is long.", "The pier is long.", False),
     ],
 )
-def test_d5_words_that_exclude_each_other_set_claims_apart(
-    one: str, other: str, apart: bool
-) -> None:
+def test_words_that_exclude_each_other_set_claims_apart(one: str, other: str, apart: bool) -> None:
     assert claims.contrary(one, other) is apart

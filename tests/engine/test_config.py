@@ -15,12 +15,14 @@ def test_every_knob_explains_itself() -> None:
         assert set(extra(info)) == {"unit", "aliases"}
 
 
+@pytest.mark.requirement("settings")
 def test_no_name_means_two_knobs() -> None:
     aliases = [alias for i in ResearchConfig.model_fields.values() for alias in extra(i)["aliases"]]
     assert len(aliases) == len(set(aliases))
     assert not {name.upper() for name in ResearchConfig.model_fields} & set(aliases)
 
 
+@pytest.mark.requirement("settings")
 @pytest.mark.parametrize(
     "given, field, value",
     [
@@ -39,6 +41,78 @@ def test_knobs_are_read_from_strings(given: dict[str, str], field: str, value: o
     assert field in names().values()
 
 
+@pytest.mark.requirement(
+    "A2",
+    "A3",
+    "A4",
+    "A7",
+    "A13",
+    "A14",
+    "B1",
+    "B5",
+    "C12",
+    "C15",
+    "C16",
+    "C17",
+    "D6",
+    "E2",
+    "E5",
+    "E7",
+    "F7",
+    "settings",
+)
+@pytest.mark.parametrize(
+    "name, default",
+    [
+        ("DEEP_RESEARCH_MODE", "adaptive"),
+        ("ADAPTIVE_QUALITY_THRESHOLD", 7.0),
+        ("ADAPTIVE_MIN_DEPTH", 1),
+        ("ADAPTIVE_MAX_DEPTH", 5),
+        ("MIN_IMPROVEMENT_THRESHOLD", 0.5),
+        ("WEIGHT_COMPLETENESS", 0.25),
+        ("WEIGHT_DEPTH", 0.25),
+        ("WEIGHT_RELIABILITY", 0.25),
+        ("WEIGHT_ACTIONABILITY", 0.25),
+        ("TOPICS_PER_ROUND", (2, 4, 4)),
+        ("DEEP_RESEARCH_BREADTH", 4),
+        ("DEEP_RESEARCH_DEPTH", 2),
+        ("DEEP_RESEARCH_CONCURRENCY", 4),
+        ("ADAPTIVE_SOFT_DEPTH", (2, 3, 5)),
+        ("MAX_RESEARCH_UNITS", 60),
+        ("UNIT_TOOL_CALLS", (4, 5, 10)),
+        ("RESEARCHER_SEARCH_BUDGET", 15),
+        ("MAX_SEARCH_RESULTS_FOR_AGENT", 8),
+        ("MAX_EVIDENCE_CLAIMS_PER_RESEARCH_UNIT", 5),
+        ("MAX_SOURCE_URLS_PER_CLAIM", 5),
+        ("MIN_EVIDENCE_RECORDS", None),
+        ("MIN_SOURCE_DOMAINS", None),
+        ("SUPERVISOR_NOTES_WORD_BUDGET", 1200),
+        ("SUPERVISOR_NOTES_MAX_BULLETS", 40),
+        ("ENABLE_EARLY_TERMINATION", True),
+        ("MIN_NOVELTY_THRESHOLD", 0.15),
+        ("DUPLICATE_TOPIC_SIMILARITY_THRESHOLD", 0.75),
+        ("MAX_SECONDS", 600),
+        ("MAX_LLM_CALLS", 60),
+        ("MAX_TOKENS", 400_000),
+        ("MAX_COST_USD", None),
+        ("MAX_SEARCHES", 60),
+        ("MAX_FETCHES", 120),
+        ("MAX_PAGES_PER_ROUND", None),
+        ("GATE_OVERVIEW_PASS_SCORE", 0.8),
+        ("GATE_DEEP_PASS_SCORE", 0.7),
+        ("GATE_OVERVIEW_MIN_SOURCES", 3),
+        ("GATE_OVERVIEW_RELEVANCE", 0.6),
+        ("ASK_WHEN_UNSURE", False),
+        ("SEARCH_KIND", "web"),
+        ("PAGE_MAX_AGE_HOURS", 24),
+        ("MAX_MODEL_ATTEMPTS", 4),
+        ("ENABLE_ONLINE_EVALS", False),
+    ],
+)
+def test_what_holds_where_nothing_is_set(name: str, default: object) -> None:
+    assert getattr(ResearchConfig(), names()[name]) == default
+
+
 def test_strings_change_a_given_config() -> None:
     base = ResearchConfig(max_searches=3, max_fetches=4)
     assert ResearchConfig.from_strings({"MAX_FETCHES": "5"}, base) == ResearchConfig(
@@ -46,6 +120,7 @@ def test_strings_change_a_given_config() -> None:
     )
 
 
+@pytest.mark.requirement("A7")
 @pytest.mark.parametrize(
     "given, sentence",
     [
@@ -101,6 +176,7 @@ def test_a_config_is_frozen() -> None:
         ResearchConfig().max_searches = 3  # type: ignore[misc]
 
 
+@pytest.mark.requirement("A4", "C3", "C10", "D3", "D19", "E4", "E5")
 @pytest.mark.parametrize(
     "complexity, expected",
     [
@@ -122,6 +198,24 @@ def test_limits_follow_the_question(complexity: Complexity, expected: tuple[int,
     ) == expected
 
 
+@pytest.mark.requirement("D19")
+@pytest.mark.parametrize(
+    "depth, complexity, like",
+    [
+        ("quick", Complexity.COMPLEX, Complexity.SIMPLE),
+        ("thorough", Complexity.SIMPLE, Complexity.ORDINARY),
+        ("thorough", Complexity.ORDINARY, Complexity.COMPLEX),
+        ("thorough", Complexity.COMPLEX, Complexity.COMPLEX),
+    ],
+)
+def test_a_person_may_ask_for_less_or_more_than_the_question_does(
+    depth: str, complexity: Complexity, like: Complexity
+) -> None:
+    wished = ResearchConfig.from_strings({"RESEARCH_DEPTH": depth})
+    assert limits(wished, complexity) == limits(ResearchConfig(), like)
+
+
+@pytest.mark.requirement("A4", "E5")
 @pytest.mark.parametrize(
     "least, most, rounds", [(1, 5, 3), (1, 2, 2), (4, 5, 4), (1, 1, 1), (5, 5, 5)]
 )
@@ -130,6 +224,7 @@ def test_the_soft_end_keeps_between_minimum_and_maximum(least: int, most: int, r
     assert limits(config, Complexity.ORDINARY).rounds == rounds
 
 
+@pytest.mark.requirement("D3")
 def test_minima_of_0_are_kept() -> None:
     config = ResearchConfig(min_evidence_records=0, min_source_domains=0)
     found = limits(config, Complexity.COMPLEX)

@@ -1,5 +1,7 @@
 """Rule D5: a page that stands on several sites is one source."""
 
+import pytest
+
 from research.engine.copies import Copies
 
 SENTENCES = [
@@ -14,7 +16,8 @@ def key(copies: Copies, sha: str, text: str) -> str:
     return copies.key(sha, f"{sha}.example")
 
 
-def test_d5_a_near_copy_counts_as_the_page_that_was_there_first() -> None:
+@pytest.mark.requirement("D5")
+def test_a_near_copy_counts_as_the_page_that_was_there_first() -> None:
     copies = Copies()
     assert key(copies, "a", STORY) == "a.example"
     assert key(copies, "b", " ".join(SENTENCES[:5])) == "a.example"
@@ -23,14 +26,16 @@ def test_d5_a_near_copy_counts_as_the_page_that_was_there_first() -> None:
     )
 
 
-def test_d5_a_page_that_repeats_a_sentence_or_two_is_its_own_source() -> None:
+@pytest.mark.requirement("D5")
+def test_a_page_that_repeats_a_sentence_or_two_is_its_own_source() -> None:
     copies = Copies()
     key(copies, "a", STORY)
     own = " ".join(f"Harbour fee {n} of the town rose for boat {n} in year {n}." for n in range(9))
     assert key(copies, "b", f"{own} {SENTENCES[0]} {SENTENCES[1]}") == "b.example"
 
 
-def test_d5_short_pages_are_copies_only_where_they_are_the_same() -> None:
+@pytest.mark.requirement("D5")
+def test_short_pages_are_copies_only_where_they_are_the_same() -> None:
     copies = Copies()
     assert key(copies, "a", "The lamp was lit in 1887 by the keeper.") == "a.example"
     assert key(copies, "b", "The lamp was lit in 1887 by the keeper, she says.") == "b.example"
@@ -38,7 +43,8 @@ def test_d5_short_pages_are_copies_only_where_they_are_the_same() -> None:
     assert copies.key("a", "z.example") == "a.example"
 
 
-def test_d5_which_page_came_first_does_not_depend_on_length() -> None:
+@pytest.mark.requirement("D5")
+def test_which_page_came_first_does_not_depend_on_length() -> None:
     copies = Copies()
     assert key(copies, "short", " ".join(SENTENCES[:4])) == "short.example"
     assert key(copies, "long", STORY) == "short.example"

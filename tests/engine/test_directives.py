@@ -38,17 +38,20 @@ STATEMENTS = [
 ]
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("text", ORDERS)
-def test_c11_an_order_to_machines_is_known(text: str) -> None:
+def test_an_order_to_machines_is_known(text: str) -> None:
     assert is_order(text)
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize("text", STATEMENTS)
-def test_c11_a_statement_is_no_order(text: str) -> None:
+def test_a_statement_is_no_order(text: str) -> None:
     assert not is_order(text)
 
 
-def test_c11_what_follows_an_order_in_its_paragraph_belongs_to_it() -> None:
+@pytest.mark.requirement("C11")
+def test_what_follows_an_order_in_its_paragraph_belongs_to_it() -> None:
     text = f"It is old.\n\nIt is white. {ORDERS[0]} The lamp is 99 m high.\n\nIt is lit."
     found = sentences(text)
     told = orders(found)
@@ -59,7 +62,8 @@ def test_c11_what_follows_an_order_in_its_paragraph_belongs_to_it() -> None:
     ]
 
 
-def test_c11_no_model_is_shown_an_order() -> None:
+@pytest.mark.requirement("C11")
+def test_no_model_is_shown_an_order() -> None:
     source = page("https://a.example/", f"The tower is old. {ORDERS[0]}")
     [sheet] = number_sentences([source], "tower")
     assert [line.sentence.text for line in sheet.lines] == ["The tower is old."]

@@ -5,6 +5,7 @@ import pytest
 from research.engine.draft import Draft, Section, Statement, faults, mended, without
 from research.engine.evidence import Finding
 from research.engine.ledger import Ledger
+from research.engine.tasks.draft import newest_within
 from tests.engine.scripted import ledger, page, quoted
 
 LIT = "The lighthouse was lit in 1887."
@@ -27,6 +28,7 @@ def reasons(known: Ledger, *statements: Statement) -> list[str]:
     return [fault.reason for fault in faults(Draft((), (Section("A1", statements),)), known)]
 
 
+@pytest.mark.requirement("C4")
 @pytest.mark.parametrize(
     "text, evidence, reason",
     [
@@ -88,3 +90,16 @@ def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) ->
 def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
     draft = Draft((), (Section("A1", (Statement("x"),)), Section("A2", (Statement("y"),))))
     assert [section.aspect_id for section in without(draft, {1}).sections] == ["A2"]
+
+
+@pytest.mark.requirement("B6")
+def test_of_evidence_that_is_too_long_for_a_prompt_the_newest_is_kept(known: Ledger) -> None:
+    """B6"""
+    records = list(known.book.records.values())
+    long = [
+        replace(each, sources=(replace(each.sources[0], quote="word " * 12_500),))
+        for each in records
+    ]
+    assert [each.id for each in newest_within(long)] == ["E3", "E4"]
+    assert [each.id for each in newest_within(long, 24_999)] == ["E4"]
+    assert newest_within(records) == records

@@ -22,6 +22,7 @@ def said(
     return Finding(claim, "A1", quoted(source, claim), 0.9, flags)
 
 
+@pytest.mark.requirement("C11", "D5")
 def test_a_first_claim_is_one_record_with_its_quote() -> None:
     book = Book()
     record, new = book.add(said(CLAIM), 1)
@@ -33,6 +34,7 @@ def test_a_first_claim_is_one_record_with_its_quote() -> None:
     assert record.fields.numbers == ("1887",)
 
 
+@pytest.mark.requirement("D5")
 def test_the_same_claim_of_another_site_corroborates_it() -> None:
     book = Book()
     book.add(said(CLAIM), 1)
@@ -46,6 +48,7 @@ def test_the_same_claim_of_another_site_corroborates_it() -> None:
     assert list(book.records) == ["E1"]
 
 
+@pytest.mark.requirement("B8")
 def test_the_same_passage_twice_is_one_quote() -> None:
     book = Book()
     book.add(said(CLAIM), 1)
@@ -73,6 +76,7 @@ def test_a_mirror_with_the_same_text_counts_once() -> None:
     assert record.uncertainty == ("single_source",)
 
 
+@pytest.mark.requirement("D6")
 def test_no_more_than_the_allowed_sources_are_kept() -> None:
     book = Book(max_sources=2)
     for host in "abcd":
@@ -80,6 +84,7 @@ def test_no_more_than_the_allowed_sources_are_kept() -> None:
     assert [source.domain for source in record.sources] == ["a.example", "b.example"]
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "other",
     [
@@ -158,6 +163,7 @@ def test_the_best_relevance_of_a_claim_counts() -> None:
 # --- rule D5: what sets claims apart ---------------------------------------------------------
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "one, other",
     [
@@ -167,15 +173,14 @@ def test_the_best_relevance_of_a_claim_counts() -> None:
         ("The Leith pier is 30 m long.", "The Leith pier is 30 ft long."),
     ],
 )
-def test_d5_claims_that_differ_in_certainty_or_sense_do_not_corroborate(
-    one: str, other: str
-) -> None:
+def test_claims_that_differ_in_certainty_or_sense_do_not_corroborate(one: str, other: str) -> None:
     book = Book()
     book.add(said(one), 1)
     record, new = book.add(said(other, "https://b.example/"), 1)
     assert new and record.contradicts == ()
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "one, other",
     [
@@ -184,13 +189,14 @@ def test_d5_claims_that_differ_in_certainty_or_sense_do_not_corroborate(
         ("Leith opened its pier on 1 May 1887.", "Leith opened its pier in June 1889."),
     ],
 )
-def test_d5_figures_of_the_same_measure_contradict_each_other(one: str, other: str) -> None:
+def test_figures_of_the_same_measure_contradict_each_other(one: str, other: str) -> None:
     book = Book()
     book.add(said(one), 1)
     record, _ = book.add(said(other, "https://b.example/"), 1)
     assert record.contradicts == ("E1",)
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "one, other",
     [
@@ -198,14 +204,15 @@ def test_d5_figures_of_the_same_measure_contradict_each_other(one: str, other: s
         ("The Leith pier is 30 m long in all.", "The Leith pier is 3 years old in all."),
     ],
 )
-def test_d5_figures_of_other_years_or_measures_do_not(one: str, other: str) -> None:
+def test_figures_of_other_years_or_measures_do_not(one: str, other: str) -> None:
     book = Book()
     book.add(said(one), 1)
     record, new = book.add(said(other, "https://b.example/"), 1)
     assert new and record.contradicts == ()
 
 
-def test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
+@pytest.mark.requirement("D5")
+def test_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
     book = Book(asked={"A1": term_set("What is the height of the Harrow Point lighthouse?")})
     book.add(said("Clerks put the height of the Harrow Point lighthouse at 42 m."), 1)
     other = "The Harrow Point lighthouse, its old roll says, rises to a proud 47 m in height."
@@ -220,7 +227,8 @@ def test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
     assert record.contradicts == ()
 
 
-def test_d5_two_amounts_of_one_thing_need_not_measure_the_same() -> None:
+@pytest.mark.requirement("D5")
+def test_two_amounts_of_one_thing_need_not_measure_the_same() -> None:
     book = Book(asked={"A1": term_set("When was the Kestrel Valley Tramway opened?")})
     book.add(said("A day ticket for the Kestrel Valley Tramway costs 8.50 euros."), 1)
     other = "Bicycles travel free on the ferry but cost 2 euros on the Kestrel Valley Tramway."
@@ -228,7 +236,8 @@ def test_d5_two_amounts_of_one_thing_need_not_measure_the_same() -> None:
     assert record.contradicts == ()
 
 
-def test_d5_a_claim_of_little_but_a_name_and_an_amount_fills_the_slot() -> None:
+@pytest.mark.requirement("D5")
+def test_a_claim_of_little_but_a_name_and_an_amount_fills_the_slot() -> None:
     book = Book(asked={"A1": term_set("How tall is the Harrow Point lighthouse?")})
     book.add(said("The Harrow Point lighthouse rises to 42 m."), 1)
     record, _ = book.add(
@@ -237,7 +246,8 @@ def test_d5_a_claim_of_little_but_a_name_and_an_amount_fills_the_slot() -> None:
     assert record.contradicts == ("E1",)
 
 
-def test_d5_a_near_copy_on_another_site_does_not_corroborate() -> None:
+@pytest.mark.requirement("D5")
+def test_a_near_copy_on_another_site_does_not_corroborate() -> None:
     story = " ".join(f"The {n}th lamp of pier {n * 7} was lit by keeper {n * 3}." for n in range(9))
     first, copy = page("https://a.example/", f"{CLAIM} {story}"), f"{CLAIM} {story} Copied."
     made, _ = ledger("When was the Harrow Point lighthouse lit?")
@@ -248,7 +258,8 @@ def test_d5_a_near_copy_on_another_site_does_not_corroborate() -> None:
     assert made.keys_of("A1") == {"a.example"}
 
 
-def test_d5_a_record_answers_every_sub_question_that_it_was_found_for() -> None:
+@pytest.mark.requirement("D5")
+def test_a_record_answers_every_sub_question_that_it_was_found_for() -> None:
     made, _ = ledger("When was it lit?", "What happened in 1887?")
     for aspect_id, host in (("A1", "a"), ("A2", "b"), ("A2", "c")):
         source = page(f"https://{host}.example/", CLAIM + " " * len(host + aspect_id))
@@ -263,6 +274,7 @@ def test_d5_a_record_answers_every_sub_question_that_it_was_found_for() -> None:
 # --- confidence -----------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "keys, flags, value",
     [

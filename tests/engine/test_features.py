@@ -82,6 +82,7 @@ def test_a_doubt_is_more_than_a_limit() -> None:
     assert features.absolutes("The only lamp is the largest") == {"only", "largest"}
 
 
+@pytest.mark.requirement("D5")
 def test_hedges_are_seen() -> None:
     assert features.hedged("It may work") and not features.hedged("It works in May, on a canvas")
 
@@ -93,6 +94,7 @@ def test_direction_is_the_outweighing_one(text: str, way: int) -> None:
     assert features.direction(text) == way
 
 
+@pytest.mark.requirement("C11")
 def test_fields_hold_what_a_claim_names() -> None:
     found = features.fields("Edda Marlow is the designer of 3 towers since 14 March 1887.")
     assert found.names == ("Edda Marlow",)

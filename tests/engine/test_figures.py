@@ -3,6 +3,7 @@ import pytest
 from research.engine.figures import Date, exclude, figures
 
 
+@pytest.mark.requirement("F2")
 @pytest.mark.parametrize(
     "text, amounts, dates",
     [
@@ -18,7 +19,7 @@ from research.engine.figures import Date, exclude, figures
         ("no figures at all", [], set()),
     ],
 )
-def test_f2_figures_know_what_they_measure_and_years_are_dates(
+def test_figures_know_what_they_measure_and_years_are_dates(
     text: str, amounts: list[tuple[str, str, str]], dates: set[Date]
 ) -> None:
     found = figures(text)
@@ -26,6 +27,7 @@ def test_f2_figures_know_what_they_measure_and_years_are_dates(
     assert found.dates == dates
 
 
+@pytest.mark.requirement("D5")
 @pytest.mark.parametrize(
     "one, other, excluded",
     [
@@ -40,7 +42,7 @@ def test_f2_figures_know_what_they_measure_and_years_are_dates(
         ("costs 5", "costs", False),
     ],
 )
-def test_d5_figures_exclude_each_other_by_what_they_measure(
+def test_figures_exclude_each_other_by_what_they_measure(
     one: str, other: str, excluded: bool
 ) -> None:
     assert exclude(figures(one), figures(other)) is excluded

@@ -66,6 +66,7 @@ def test_enough_of_everything_passes_every_gate() -> None:
     }
 
 
+@pytest.mark.requirement("D3")
 @pytest.mark.parametrize(
     "sources, records, decision", [(3, 5, "pass"), (3, 4, "retry"), (2, 5, "retry")]
 )
@@ -76,6 +77,7 @@ def test_the_evidence_gate_asks_for_records_and_independent_sources(
     assert decisions(made)["evidence"] == decisions(made)["report_ready"] == decision
 
 
+@pytest.mark.requirement("D3")
 def test_evidence_that_answers_nothing_does_not_count() -> None:
     made = known(3, 5)
     for record in made.evidence:
@@ -97,6 +99,7 @@ def test_sources_of_one_key_count_once() -> None:
     assert decisions(made)["evidence"] == "retry"
 
 
+@pytest.mark.requirement("C2")
 @pytest.mark.parametrize("relevance, decision", [(0.6, "pass"), (0.59, "retry")])
 def test_the_overview_asks_for_relevant_pages(relevance: float, decision: str) -> None:
     made = known(3, 5)
@@ -105,6 +108,7 @@ def test_the_overview_asks_for_relevant_pages(relevance: float, decision: str) -
     assert decisions(made)["overview"] == decision
 
 
+@pytest.mark.requirement("C2")
 def test_the_overview_asks_for_every_sub_question_to_be_touched() -> None:
     made = known(3, 5, "Which animals live there?", "Who owns the mill?", "Why is the dam high?")
     result = evaluated(made)["overview"]
@@ -115,12 +119,14 @@ def test_the_overview_asks_for_every_sub_question_to_be_touched() -> None:
     assert evaluated(made)["overview"].decision == "pass"
 
 
+@pytest.mark.requirement("C2", "C5")
 def test_the_overview_asks_for_sources() -> None:
     made = known(1, 1)
     assert decisions(made)["overview"] == "retry"
     assert decisions(made, gate_overview_min_sources=1)["overview"] == "pass"
 
 
+@pytest.mark.requirement("C3")
 def test_deep_research_asks_for_answers_and_independent_sources() -> None:
     open_one = known(3, 5, "Which animals live there?", "Who owns the mill?")
     result = evaluated(open_one)["deep_research"]
@@ -153,18 +159,21 @@ def single_sourced(found_in: int) -> Ledger:
     return made
 
 
-def test_c2_a_key_claim_of_one_source_asks_for_another_round() -> None:
+@pytest.mark.requirement("C3")
+def test_a_key_claim_of_one_source_asks_for_another_round() -> None:
     assert cross_checked(single_sourced(found_in=1)) == gates.VERIFIED_AT_ONCE / MORE
     assert cross_checked(single_sourced(found_in=0)) == 1
 
 
-def test_c2_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
+@pytest.mark.requirement("C3")
+def test_a_few_key_claims_of_one_source_are_left_to_verification() -> None:
     fresh = known(3, 5, found_in=1)
     assert cross_checked(fresh) == 1
     assert evaluated(fresh)["deep_research"].decision == "pass"
 
 
-def test_c2_a_corroborated_key_claim_is_cross_checked() -> None:
+@pytest.mark.requirement("C3")
+def test_a_corroborated_key_claim_is_cross_checked() -> None:
     made = single_sourced(found_in=1)
     for record in made.evidence:
         other = page("https://other.example/", record.claim)
@@ -173,24 +182,36 @@ def test_c2_a_corroborated_key_claim_is_cross_checked() -> None:
     assert cross_checked(made) == 1
 
 
-def test_c2_a_disputed_key_claim_is_cross_checked() -> None:
+@pytest.mark.requirement("C3")
+def test_a_disputed_key_claim_is_cross_checked() -> None:
     made = single_sourced(found_in=1)
     for record in made.evidence:
         made.book.records[record.id] = replace(record, contradicts=("E9",))
     assert cross_checked(made) == 1
 
 
-def test_c2_where_one_source_is_enough_a_key_claim_needs_no_second() -> None:
+@pytest.mark.requirement("C3")
+def test_where_one_source_is_enough_a_key_claim_needs_no_second() -> None:
     simple = limits(ResearchConfig(), Complexity.SIMPLE)
     assert cross_checked(single_sourced(found_in=1), simple) == 1
 
 
+@pytest.mark.requirement("C2", "C3")
+def test_gates_1_and_2_tell_the_bars_that_hold_by_default() -> None:
+    made = evaluated(known(3, 5))
+    told = {name: (made[name].threshold, [c.minimum for c in made[name].criteria]) for name in made}
+    assert told["overview"] == (0.8, [3, 1, 1])
+    assert told["deep_research"] == (0.7, [1, 1, 1])
+
+
+@pytest.mark.requirement("C5")
 def test_a_pass_score_is_a_knob() -> None:
     made = known(3, 5, "Which animals live there?", "Who owns the mill?")
     assert decisions(made, gate_deep_pass_score=0.6667)["deep_research"] == "pass"
     assert decisions(made, gate_deep_pass_score=0.67)["deep_research"] == "retry"
 
 
+@pytest.mark.requirement("C4")
 def test_the_report_waits_for_the_assessment_and_for_critical_gaps() -> None:
     made = known(3, 5)
     assert decisions(made, ready=False)["report_ready"] == "retry"
@@ -238,6 +259,7 @@ def results(**decided: GateDecision) -> dict[GateName, GateResult]:
     }
 
 
+@pytest.mark.requirement("C1")
 @pytest.mark.parametrize(
     "stage, decided, reached",
     [

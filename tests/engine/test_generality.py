@@ -168,6 +168,7 @@ def test_the_how_to_ends_after_one_round_with_one_page_s_steps(
     check_markers(ran)
 
 
+@pytest.mark.requirement("C10", "D19")
 def test_the_impact_question_needs_three_rounds_or_more(
     runs: dict[str, Ran], questions: list[str]
 ) -> None:

@@ -1,5 +1,6 @@
 import asyncio
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -121,6 +122,22 @@ async def test_a_retry_is_a_new_attempt_at_its_place() -> None:
     assert journal.meter.llm_calls == 2
 
 
+@pytest.mark.requirement("C16")
+async def test_each_further_attempt_waits_longer() -> None:
+    of = world()
+    assert of.model is not None
+    of.model.faults["assess"] = [ModelFailure("busy")] * 3
+    journal, _ = await opened(of)
+    journal.backoff_seconds = 0.1
+    began = [asyncio.get_running_loop().time()]
+    for attempt in (1, 2, 3):
+        with pytest.raises(ModelFailure):
+            await journal.model("m", attempt, ASKED)
+        began.append(asyncio.get_running_loop().time())
+    waited = [later - earlier for earlier, later in pairwise(began)]
+    assert waited[1] >= 0.1 and waited[2] >= 0.2
+
+
 async def test_failures_are_replayed_as_they_were() -> None:
     of = world()
     assert of.model is not None
@@ -211,6 +228,7 @@ async def test_a_call_that_was_under_way_is_made_again_and_counted_as_possibly_p
 # --- fetches --------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("C17")
 async def test_a_page_that_many_ask_for_is_fetched_once() -> None:
     of = world()
     journal, _ = await opened(of)

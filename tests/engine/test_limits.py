@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from research.engine.knobs import ConfigError
 from research.engine.records import ENDED, Plan, Problem, Status, StopReason
+from research.engine.text import words_in
 from research.engine.tools import ModelAnswer, ModelRequest, Page, SearchAnswer, SearchRequest
 from tests.engine.scripted import (
     CHAIN,
@@ -26,6 +27,7 @@ from tests.engine.scripted import (
     World,
     harbour,
     harbour_pages,
+    lines_of,
     page,
     sections_of,
 )
@@ -154,6 +156,7 @@ CAPS: dict[StopReason, dict[str, Any]] = {
 }
 
 
+@pytest.mark.requirement("C12", "F7")
 @pytest.mark.parametrize("reason", CAPS)
 async def test_no_cap_is_exceeded_with_many_units_in_flight(reason: StopReason) -> None:
     world = fleet()
@@ -189,6 +192,7 @@ async def test_the_report_s_share_is_there_when_research_took_all_of_the_rest() 
 # --- what may start without asking ----------------------------------------------------------
 
 
+@pytest.mark.requirement("A18", "F7")
 @pytest.mark.parametrize(
     ("allowed", "price", "waits"),
     [(None, 1e-9, True), (0.0, 1e-6, True), (10.0, 1e-6, False), (10.0, None, True)],
@@ -245,6 +249,7 @@ async def test_an_answer_of_unknown_price_ends_a_run_with_a_cap_on_money() -> No
     assert ran.state.termination_reason is StopReason.BUDGET_COST
 
 
+@pytest.mark.requirement("A18", "F7")
 async def test_the_estimate_holds_what_the_run_cost() -> None:
     for script in (SIMPLE, CHAIN):
         world = harbour(script)
@@ -301,6 +306,7 @@ HANGING = [("search",), ("fetch",), ("https://coast.example/harrow",), ("intake"
            ("fetch", "assess", "draft")]  # fmt: skip
 
 
+@pytest.mark.requirement("C12", "F7")
 @pytest.mark.parametrize("hanging", HANGING, ids="+".join)
 @pytest.mark.parametrize("slots", [1, 8])
 async def test_time_is_never_exceeded_whatever_hangs(hanging: tuple[str, ...], slots: int) -> None:
@@ -362,6 +368,7 @@ def ticking(seconds: float) -> World:
     return world
 
 
+@pytest.mark.requirement("C12")
 async def test_a_round_that_no_longer_fits_gives_way_to_one_last_broad_search() -> None:
     """A round is three searches of 10 s, and one for a lead while it is judged; after one, half a
     round fits but no whole one.
@@ -374,11 +381,14 @@ async def test_a_round_that_no_longer_fits_gives_way_to_one_last_broad_search() 
     assert ran.usage.seconds < 75 and ran.report.markdown
 
 
-async def test_where_not_even_that_fits_the_report_is_written_at_once() -> None:
-    ran = await ticking(10).ask(CHAIN.question, max_seconds=45)
+@pytest.mark.requirement("C12")
+@pytest.mark.parametrize("seconds", [45, 60])
+async def test_where_not_even_that_fits_the_report_is_written_at_once(seconds: float) -> None:
+    """A round takes 40 s, half of one 20 s, and the report keeps 15 % of all."""
+    ran = await ticking(10).ask(CHAIN.question, max_seconds=seconds)
     assert len(ran.rounds) == 1
     assert ran.state.termination_reason is StopReason.BUDGET_TIME
-    assert ran.usage.seconds < 45 and ran.report.markdown
+    assert ran.usage.seconds < seconds and ran.report.markdown
 
 
 async def test_a_round_of_fewer_topics_is_not_thought_as_dear_as_the_dearest() -> None:
@@ -398,6 +408,7 @@ async def test_with_time_enough_nothing_is_cut_short() -> None:
 # --- the switch -----------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("E7", "E14")
 async def test_without_early_ends_a_run_goes_on_to_its_last_round() -> None:
     """E14: the same world and analyst; only the switch differs."""
     knobs: dict[str, Any] = {"min_evidence_records": 9, "adaptive_soft_depth": (4, 4, 4)}
@@ -460,6 +471,7 @@ ENDLESS: dict[str, Any] = {
 }
 
 
+@pytest.mark.requirement("C8", "D18", "E3")
 async def test_prompts_stay_bounded_however_long_a_run_is() -> None:
     world = sea(20)
     assert world.model is not None
@@ -481,6 +493,25 @@ async def test_prompts_stay_bounded_however_long_a_run_is() -> None:
     assert len(draft.split()) < 60_000
     assert not [p for p in ran.of(Problem) if p.where.startswith("model")]
     assert LIT not in draft
+
+
+async def last_summary(**knobs: Any) -> list[str]:
+    """The findings that the last assessment of seven rounds is shown."""
+    world = sea(7)
+    assert world.model is not None
+    bounds = {"adaptive_max_depth": 7, "adaptive_soft_depth": (7, 7, 7)}
+    await world.ask("What is known of ship0 keel?", **{**ENDLESS, **bounds, **knobs})
+    prompt = [r.prompt for r in world.model.requests if r.task == "assess"][-1]
+    return [text for _, _, text in lines_of(sections_of(prompt)["FINDINGS"])]
+
+
+@pytest.mark.requirement("C8", "D18")
+async def test_the_running_summary_keeps_to_its_findings_and_words() -> None:
+    assert len(await last_summary()) == 40
+    assert len(await last_summary(supervisor_notes_max_bullets=7)) == 7
+    wordy = {"supervisor_notes_max_bullets": 999}
+    assert 1150 < sum(map(words_in, await last_summary(**wordy))) <= 1200
+    assert sum(map(words_in, await last_summary(supervisor_notes_word_budget=99))) <= 99
 
 
 @pytest.mark.parametrize("script", [SIMPLE, CHAIN], ids=["simple", "chain"])

@@ -12,11 +12,13 @@ from research.engine.loop import Question, research
 from research.engine.records import (
     ENDED,
     Aspect,
+    Dimensions,
     Gap,
     GateResult,
     Plan,
     Problem,
     Report,
+    Round,
     Source,
     Stage,
     Status,
@@ -30,6 +32,7 @@ from research.engine.tools import (
     SearchAnswer,
     SearchRequest,
 )
+from research.engine.wording import bar_percent, percent
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -45,6 +48,7 @@ from tests.engine.scripted import (
     harbour,
     harbour_pages,
     page,
+    sections_of,
 )
 from tests.engine.test_report import check_markers
 
@@ -62,6 +66,7 @@ ENOUGH = {"min_evidence_records": 3}
 # --- the path -------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("C10", "E4")
 async def test_a_simple_question_takes_four_model_calls() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None
@@ -80,6 +85,75 @@ async def test_a_simple_question_takes_four_model_calls() -> None:
     assert usage.fallbacks == {} and ran.of(Problem) == []
 
 
+@pytest.mark.requirement("E1")
+async def test_topics_are_on_record_before_anything_is_searched_for_them() -> None:
+    world = harbour(CHAIN)
+    records: list[Any] = []
+    seen: list[tuple[str, set[str], set[str]]] = []
+    search, config = world.web.search, ResearchConfig()
+
+    async def look(request: SearchRequest) -> SearchAnswer:
+        units = {unit.topic for unit in records if isinstance(unit, Unit)}
+        rounds = {topic for each in records if isinstance(each, Round) for topic in each.topics}
+        seen.append((request.query, units, rounds))
+        return await search(request)
+
+    world.web.search = look  # type: ignore[method-assign]
+    journal = Journal(
+        world.store, world.tools(), Meter(config), records.append, None, world.analyst
+    )
+    await journal.open()
+    await research(Question(CHAIN.question, "2026-03-01", True), config, journal)
+    asked = {part.question for part in CHAIN.parts}
+    assert {query for query, _, _ in seen[:3]} == {part.query for part in CHAIN.parts}
+    assert all(units == rounds == asked for _, units, rounds in seen[:3])
+
+
+@pytest.mark.requirement("E3")
+async def test_the_model_is_shown_what_was_searched_for_already() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    await world.ask(CHAIN.question, **ENOUGH)
+    asked = [request.prompt for request in world.model.requests if request.task == "assess"]
+    first, second, _ = [sections_of(prompt)["ALREADY SEARCHED"].split("\n") for prompt in asked]
+    assert first == [f"- {part.query}" for part in CHAIN.parts]
+    assert "- Edda Marlow" in second and first == second[:3]
+
+
+@pytest.mark.requirement("E8", "E11")
+async def test_a_refused_topic_is_kept_with_its_round_and_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "research.engine")
+    again = CHAIN.parts[0].query
+    world = ending(CHAIN, directions=[again])
+    ran = await world.ask(CHAIN.question, adaptive_max_depth=2)
+    await world.replay(CHAIN.question, adaptive_max_depth=2)
+    [skip] = ran.rounds[1].skipped
+    assert (skip.topic, skip.twin, skip.similarity) == (again, again, 1)
+    assert again not in ran.rounds[1].topics and world.web.searched.count(again) == 1
+    said = f"refused the topic '{again}': 1.00 like '{again}'"
+    assert [each.levelname for each in caplog.records if said in each.message] == ["INFO"]
+
+
+@pytest.mark.requirement("E6", "E9", "E11")
+async def test_an_early_end_is_logged_with_its_novelty_and_the_threshold(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO", "research.engine")
+    ran = await ending(None).ask(SIMPLE.question)
+    last = ran.rounds[-1]
+    assert ran.state.termination_reason is StopReason.NO_NOVELTY and (last.novelty or 0) < 0.15
+    said = f"no_novelty after round {last.number}: score {last.score} of 7, "
+    [ended] = [each for each in caplog.records if said in each.message]
+    assert ended.levelname == "INFO"
+    assert ended.message.endswith(f"novelty {last.novelty} of 0.15")
+    share, bar = percent(last.novelty or 0), bar_percent(0.15)
+    told = f"; {share} of the words were new, less than the {bar} asked for."
+    assert told in (ran.state.termination_text or "") and told in last.decision
+
+
+@pytest.mark.requirement("A1", "C9")
 async def test_a_chain_is_followed_page_by_page() -> None:
     world = harbour(CHAIN)
     assert world.model is not None
@@ -95,6 +169,60 @@ async def test_a_chain_is_followed_page_by_page() -> None:
     check_markers(ran)
 
 
+@pytest.mark.requirement("A1", "A15", "C19")
+async def test_each_round_is_judged_once_and_only_that_goes_to_the_evaluator() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    ran = await world.ask(CHAIN.question, **ENOUGH)
+    assert world.model.tasks.count("assess") == len(ran.rounds) == 3
+    roles = {request.task: request.role for request in world.model.requests}
+    assert roles == {
+        "intake": "research",
+        "read": "research",
+        "assess": "evaluator",
+        "draft": "research",
+    }
+
+
+@pytest.mark.requirement("A8")
+async def test_a_later_round_reads_for_its_gap_and_knows_the_whole_question() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    await world.ask(CHAIN.question, **ENOUGH)
+    prompts = [sections_of(asked.prompt) for asked in world.model.requests if asked.task == "read"]
+    assert {prompt["QUESTION"] for prompt in prompts} == {CHAIN.question}
+    topics = [prompt["TOPIC OF THIS READING"] for prompt in prompts]
+    assert topics[0] == CHAIN.parts[0].question
+    assert topics[-1] == f"No answer to: {CHAIN.parts[2].question}"
+
+
+@pytest.mark.requirement("A2")
+async def test_the_score_follows_from_the_marks_and_what_the_model_says_stands_beside_it() -> None:
+    marks = {"completeness": 9, "depth": 8, "reliability": 8, "actionability": 7}
+    ran = await ending(SIMPLE, dimensions=marks, overall=2).ask(SIMPLE.question)
+    judged = ran.rounds[0]
+    assert (judged.score, judged.model_score, judged.model_overall) == (8, 8, 2)
+    assert judged.dimensions == Dimensions(9, 8, 8, 7)
+    assert judged.reasoning == "0 parts are missing."
+
+
+@pytest.mark.requirement("A9")
+async def test_a_judgement_that_cannot_be_read_gives_way_to_one_from_what_was_found() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {**answer, "dimensions": "good"}
+    ran = await world.ask(SIMPLE.question)
+    assert world.model.tasks.count("assess") == 4 and ran.usage.retries == 3
+    assert ran.usage.fallbacks == {"assess": {"invalid answer": 1}}
+    assert {p.message for p in ran.of(Problem)} == {"Done by code instead: invalid answer."}
+    judged = ran.rounds[0]
+    assert judged.reasoning == "1 of 1 answered, 2 passages that answer."
+    assert judged.dimensions == Dimensions(10, 10, 10, None) and judged.score == 10
+    assert judged.model_overall is None
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+
+
+@pytest.mark.requirement("D1", "E12", "F5")
 async def test_without_a_model_the_same_path_gives_the_same_records() -> None:
     ran = await harbour().ask(SIMPLE.question)
     assert ran.state.status is Status.COMPLETED
@@ -104,6 +232,7 @@ async def test_without_a_model_the_same_path_gives_the_same_records() -> None:
     check_markers(ran)
 
 
+@pytest.mark.requirement("D12")
 async def test_without_a_working_model_code_does_its_tasks_and_the_record_says_so() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None
@@ -184,6 +313,7 @@ REASONS: dict[StopReason, tuple[World, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.requirement("A3", "A5", "A6", "A10", "C14", "E9")
 @pytest.mark.parametrize("reason", sorted(set(StopReason) - {StopReason.TREE_COMPLETE}))
 async def test_every_reason_to_end_can_be_reached(reason: StopReason) -> None:
     world, knobs = REASONS[reason]
@@ -197,6 +327,8 @@ async def test_every_reason_to_end_can_be_reached(reason: StopReason) -> None:
     ran = await world.ask(question, **knobs)
     assert ran.state.termination_reason is reason
     assert ran.state.termination_text
+    is_gain = "points, less than the +0.5 asked for" in ran.state.termination_text
+    assert is_gain == (reason is StopReason.DIMINISHING_QUALITY)
     assert ran.state.status is (
         Status.CANCELLED if reason is StopReason.CANCELLED else Status.COMPLETED
     )
@@ -209,7 +341,8 @@ async def test_every_reason_to_end_can_be_reached(reason: StopReason) -> None:
     assert (replayed.ended, replayed.journal.divergences) == (None, [])
 
 
-async def test_c6_what_a_gate_lacks_is_looked_for_whatever_the_model_says() -> None:
+@pytest.mark.requirement("C6")
+async def test_what_a_gate_lacks_is_looked_for_whatever_the_model_says() -> None:
     """One topic a round: after the first, two of three sub-questions were never searched."""
     content = {"gaps": [], "unanswered": [], "ready": True}
     one_a_round = {"topics_per_round": (1, 1, 1)}
@@ -220,7 +353,8 @@ async def test_c6_what_a_gate_lacks_is_looked_for_whatever_the_model_says() -> N
     assert {"deep_research", "evidence"} <= open_gates
 
 
-async def test_c6_a_gate_that_lacks_nothing_adds_no_topic() -> None:
+@pytest.mark.requirement("A5", "C6")
+async def test_a_gate_that_lacks_nothing_adds_no_topic() -> None:
     world = ending(SIMPLE, gaps=[], unanswered=[], ready=False)
     ran = await world.ask(SIMPLE.question, adaptive_quality_threshold=10)
     assert len(ran.rounds) == 1
@@ -257,6 +391,7 @@ async def test_the_minimum_depth_is_kept_even_when_the_first_round_answers() -> 
     assert len(ran.rounds) == 2
 
 
+@pytest.mark.requirement("A7")
 async def test_the_minimum_depth_is_kept_where_the_model_knows_nothing_more_to_look_for() -> None:
     ran = await ending(SIMPLE).ask(SIMPLE.question, adaptive_min_depth=2)
     assert len(ran.rounds) == 2
@@ -285,6 +420,7 @@ def check_limits(ran: Ran, world: World) -> None:
 ASKING = Script(SIMPLE.question, SIMPLE.parts, clarifying=("Which lamp?",))
 
 
+@pytest.mark.requirement("D1", "D12")
 async def test_it_waits_for_answers_and_approval_and_goes_on_where_it_was() -> None:
     world = harbour(ASKING)
     assert world.model is not None
@@ -320,6 +456,7 @@ async def test_it_waits_for_answers_and_approval_and_goes_on_where_it_was() -> N
     assert replayed.final() == third.final()
 
 
+@pytest.mark.requirement("D12")
 async def test_a_plan_can_be_sent_back_with_a_comment() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None
@@ -416,6 +553,7 @@ async def test_the_same_run_twice_gives_the_same_records(
     assert first.records == second.records
 
 
+@pytest.mark.requirement("B8")
 @pytest.mark.parametrize("script, question", TWICE)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_the_order_of_arrival_changes_nothing(
@@ -469,6 +607,7 @@ async def test_a_what_if_replay_ends_where_the_journal_ends() -> None:
     assert deeper.ended.place == "round/1/scout/1"
 
 
+@pytest.mark.requirement("D7")
 async def test_one_unit_at_a_time_finds_the_same() -> None:
     wide = await harbour(CHAIN).ask(CHAIN.question)
     narrow = await harbour(CHAIN).ask(CHAIN.question, max_concurrent_research_units=1)
@@ -557,6 +696,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.requirement("A9")
 @pytest.mark.parametrize("script", [SIMPLE, CHAIN], ids=["simple", "chain"])
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_a_hostile_analyst_ends_within_limits_with_an_honest_report(
@@ -582,6 +722,7 @@ async def test_a_hostile_analyst_ends_within_limits_with_an_honest_report(
     assert (replayed.ended, replayed.journal.divergences) == (None, [])
 
 
+@pytest.mark.requirement("A3", "D3")
 async def test_a_flattering_model_does_not_end_research_that_found_too_little() -> None:
     world = harbour(CHAIN)
     assert world.model is not None
@@ -626,6 +767,8 @@ async def test_no_model_call_outlives_the_time_budget() -> None:
     assert ran.state.termination_reason is StopReason.BUDGET_TIME
     assert ran.report.markdown
     assert ran.usage.seconds < 1.2
+    assert ran.usage.completion_tokens >= 1500 and ran.usage.prompt_tokens > 0, "nobody saw it"
+    assert ran.usage.tokens_estimated
     causes = {cause for causes in ran.usage.fallbacks.values() for cause in causes}
     assert causes <= {
         "the model did not answer within its share of the run's time",

@@ -77,6 +77,7 @@ def test_an_unjudged_dimension_leaves_the_weights() -> None:
     assert quality.weighted_mean(Dimensions(), EQUAL) == 1
 
 
+@pytest.mark.requirement("A2")
 def test_weights_weigh() -> None:
     weights = {**EQUAL, "completeness": 0.5, "depth": 0.0}
     assert quality.weighted_mean(Dimensions(9, 1, 5, 5), weights) == 7
@@ -108,6 +109,7 @@ def test_no_score_reaches_the_threshold_while_the_evidence_gate_fails(
     assert 1 <= found.score <= max(1, found.model_score)
 
 
+@pytest.mark.requirement("D3")
 def test_a_failing_evidence_gate_is_named() -> None:
     found = score(known(2, 1), BEST, passed=False)
     assert found.score == 6.5

@@ -54,6 +54,7 @@ def test_a_few_wrong_letters_give_the_page_s_own_words() -> None:
     assert at(quote) == "and he did not sell it to\nthe harbour board."
 
 
+@pytest.mark.requirement("F1")
 @pytest.mark.parametrize(
     "quote",
     [

@@ -49,6 +49,7 @@ def check_markers(ran: Ran) -> None:
                 assert text[quote.start : quote.end] == quote.quote
 
 
+@pytest.mark.requirement("D14", "F2")
 async def test_a_report_answers_first_and_names_its_sources() -> None:
     _, ran = await drafted()
     check_markers(ran)
@@ -63,6 +64,7 @@ async def test_a_report_answers_first_and_names_its_sources() -> None:
     assert ran.report.checks == Checks(statements=3, cited=3)
 
 
+@pytest.mark.requirement("F2")
 async def test_a_faulty_statement_is_repaired_once() -> None:
     wrong = LIT.replace("1887", "1889")
     model, ran = await drafted({"statements": [f"{wrong} [E1]"], "short_answer": []})
@@ -73,6 +75,7 @@ async def test_a_faulty_statement_is_repaired_once() -> None:
     check_markers(ran)
 
 
+@pytest.mark.requirement("F2")
 async def test_what_the_repair_does_not_mend_is_cut_and_the_share_shown() -> None:
     wrong = LIT.replace("1887", "1889")
     draft = {"statements": [f"{wrong} [E1]", f"{LIT_TOO} [E2]"], "short_answer": []}
@@ -103,7 +106,8 @@ async def test_a_key_claim_that_was_left_out_comes_back_as_a_quotation() -> None
     check_markers(ran)
 
 
-async def test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words() -> None:
+@pytest.mark.requirement("D14")
+async def test_the_short_answer_ends_with_a_whole_sentence_within_80_words() -> None:
     long = LIT.replace(
         "was first", "was, " + "as the old keepers of Harrow Point said, " * 4 + "first"
     )
@@ -115,7 +119,8 @@ async def test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words()
     check_markers(ran)
 
 
-async def test_d14_a_short_answer_of_one_endless_sentence_gives_way_to_a_short_one() -> None:
+@pytest.mark.requirement("D14")
+async def test_a_short_answer_of_one_endless_sentence_gives_way_to_a_short_one() -> None:
     long = LIT.replace(
         "was first", "was, " + "as the keepers of Harrow Point said, " * 14 + "first"
     )
@@ -124,7 +129,8 @@ async def test_d14_a_short_answer_of_one_endless_sentence_gives_way_to_a_short_o
     assert ran.report.short_answer == f"{LIT} [1]"
 
 
-async def test_d14_a_short_answer_is_cited_or_taken_from_the_sections() -> None:
+@pytest.mark.requirement("D14")
+async def test_a_short_answer_is_cited_or_taken_from_the_sections() -> None:
     uncited = "Everybody loves it."
     statements = [f"{LIT} [E1]"] * 12
     _, ran = await drafted({"statements": statements, "short_answer": [uncited]})
@@ -132,7 +138,8 @@ async def test_d14_a_short_answer_is_cited_or_taken_from_the_sections() -> None:
     assert uncited not in ran.report.markdown
 
 
-async def test_d14_a_sub_question_stands_in_one_place_only() -> None:
+@pytest.mark.requirement("D14")
+async def test_a_sub_question_stands_in_one_place_only() -> None:
     """One that the model calls unanswered has its section or a line under Not found."""
     world = harbour(CHAIN)
     assert world.model is not None
@@ -149,7 +156,8 @@ async def test_d14_a_sub_question_stands_in_one_place_only() -> None:
         assert (aspect.text in headings) != (f"- {aspect.text}" in listed)
 
 
-async def test_d14_every_answered_sub_question_has_a_section() -> None:
+@pytest.mark.requirement("C4", "D14")
+async def test_every_answered_sub_question_has_a_section() -> None:
     """Also where one record answers two and the model wrote of it once."""
     parts = (SIMPLE.parts[0], Part("What happened on 14 March 1887?", "March 1887", ("lit on",)))
     script = Script(SIMPLE.question, parts, "ordinary")
@@ -163,7 +171,8 @@ async def test_d14_every_answered_sub_question_has_a_section() -> None:
     check_markers(ran)
 
 
-async def test_d14_where_nothing_answers_only_the_closest_passages_are_shown() -> None:
+@pytest.mark.requirement("D14")
+async def test_where_nothing_answers_only_the_closest_passages_are_shown() -> None:
     text = "The Harrow Point lighthouse was first lit by hand and burned oil for many years."
     web = Web([page("https://coast.example/", text, "Harrow Point lighthouse")])
     ran = await World(web).ask(SIMPLE.question)
@@ -175,7 +184,8 @@ async def test_d14_where_nothing_answers_only_the_closest_passages_are_shown() -
     check_markers(ran)
 
 
-async def test_d14_only_searches_that_were_sent_count_as_tried() -> None:
+@pytest.mark.requirement("D14")
+async def test_only_searches_that_were_sent_count_as_tried() -> None:
     world = harbour(CHAIN)
     ran = await world.ask(CHAIN.question, max_searches=2)
     tried = ran.report.markdown.split("Searches tried: ")[1].split(".\n")[0]
@@ -301,7 +311,8 @@ async def test_pages_that_failed_are_listed_with_the_reason() -> None:
     assert "register.example" in failed and "The site did not answer." in failed
 
 
-async def test_a_spent_budget_leaves_a_report_by_code_that_says_so() -> None:
+@pytest.mark.requirement("D14")
+async def test_a_draft_that_cannot_be_read_leaves_a_report_by_code_that_says_so() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None
     world.model.raw["draft"] = lambda _: "I would rather not."
@@ -312,8 +323,61 @@ async def test_a_spent_budget_leaves_a_report_by_code_that_says_so() -> None:
     check_markers(ran)
 
 
+@pytest.mark.requirement("E13")
+@pytest.mark.parametrize(
+    "world, question, knobs, reason, said",
+    [
+        (harbour(CHAIN), CHAIN.question, {"max_searches": 3}, "budget_searches",
+         "Stopped at the limit of 3 searches: 1 of 3 answered. 2 questions stay open"),
+        (harbour(), SIMPLE.question, {}, "no_novelty", "Stopped: round 2 read "),
+    ],
+)  # fmt: skip
+async def test_a_report_says_that_a_budget_or_an_early_end_cut_research_short(
+    world: World, question: str, knobs: dict[str, int], reason: str, said: str
+) -> None:
+    ran = await world.ask(question, **knobs)
+    assert ran.state.termination_reason == reason
+    assert said in ran.report.markdown.split("\n\n")[2]
+
+
+@pytest.mark.requirement("F13")
+async def test_each_cited_page_stands_among_the_sources_with_its_date() -> None:
+    dated = page("https://coast.example/", LIT, "Harrow Point light", published="2025-01-02")
+    ran = await World(Web([dated]), Oracle(SIMPLE)).ask(SIMPLE.question)
+    line = "- [1] Harrow Point light, coast.example, 2025-01-02: <https://coast.example/>"
+    assert line in ran.report.markdown.split("\n")
+
+
+@pytest.mark.requirement("C16")
+async def test_a_stored_copy_stands_among_the_sources_as_one() -> None:
+    note = "The site took too long to answer; the stored copy of 3 October 2026 was read."
+    copy = page("https://coast.example/", LIT, "Harrow Point light", note=note)
+    ran = await World(Web([copy]), Oracle(SIMPLE)).ask(SIMPLE.question)
+    line = f"- [1] Harrow Point light, coast.example: <https://coast.example/>: {note}"
+    assert line in ran.report.markdown.split("\n")
+    assert [(source.status, source.reason) for source in ran.of(Source)] == [("cited", note)]
+
+
+@pytest.mark.requirement("D14")
 async def test_no_internal_words_reach_the_report() -> None:
     for script in (SIMPLE, CHAIN, None):
         world = harbour(script)
         ran = await world.ask((script or CHAIN).question)
         assert not re.search(r"\b[AEG]\d+\b|gate|threshold|score|prompt", ran.report.markdown)
+
+
+@pytest.mark.requirement("D14")
+@pytest.mark.parametrize(
+    "sites, standing",
+    [
+        (("coast",), "○ Preliminary: one source"),
+        (("coast", "register"), "● Well established: confirmed by 2 independent sources"),
+    ],
+)
+async def test_what_several_sources_confirm_is_told_from_what_one_says(
+    sites: tuple[str, ...], standing: str
+) -> None:
+    pages = [page(f"https://{site}.example/", f"Log {site}. {LIT}", "Harrow") for site in sites]
+    ran = await World(Web(pages), Oracle(SIMPLE)).ask(SIMPLE.question)
+    assert f"## {SIMPLE.question}\n\n*{standing}*" in ran.report.markdown
+    check_markers(ran)

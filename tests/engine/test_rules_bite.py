@@ -29,7 +29,7 @@ from research.engine import (
     similarity,
     stopping,
 )
-from research.engine.extractive import answering
+from research.engine.extractive import answering, standing
 from research.engine.tasks import draft as drafting
 from tests.engine import (
     test_ahead,
@@ -46,17 +46,18 @@ from tests.engine import (
     test_similarity,
     test_stopping,
 )
-from tests.engine.extractive import test_answering
+from tests.engine.extractive import test_answering, test_standing
 from tests.engine.mutation import Test, fails, mutated
 from tests.engine.tasks import test_read
 
 DECIDES = test_stopping.test_the_decision_table
 ORDERS = test_stopping.test_of_two_reasons_the_first_in_order_wins
-STANDS = test_claims.test_c11_a_claim_that_its_quote_carries_stands
-FOUND_OUT = test_claims.test_c11_a_claim_that_says_something_else_is_found_out
-NO_FIRMER = test_claims.test_c11_a_claim_is_no_more_certain_or_general_than_its_quote
-APART = test_evidence.test_d5_claims_that_differ_in_certainty_or_sense_do_not_corroborate
-SLOT = test_evidence.test_d5_claims_worded_otherwise_contradict_each_other_in_one_slot
+STANDS = test_claims.test_a_claim_that_its_quote_carries_stands
+FOUND_OUT = test_claims.test_a_claim_that_says_something_else_is_found_out
+NO_FIRMER = test_claims.test_a_claim_is_no_more_certain_or_general_than_its_quote
+APART = test_evidence.test_claims_that_differ_in_certainty_or_sense_do_not_corroborate
+AGREE = test_standing.test_sources_agree_where_they_bring_the_same_thing
+SLOT = test_evidence.test_claims_worded_otherwise_contradict_each_other_in_one_slot
 
 
 @dataclass(frozen=True)
@@ -78,57 +79,57 @@ TABLE = (
     Mutation("A3", stopping, ">= config.adaptive_quality_threshold",
              "> config.adaptive_quality_threshold", (DECIDES,)),
     Mutation("A3", stopping, "if good and not now.critical_gaps", "if good", (DECIDES,)),
-    Mutation("A4", stopping, "now.open_gaps == 0", "now.open_gaps <= 2", (DECIDES,)),
-    Mutation("A5", stopping, "config.adaptive_min_depth", "config.adaptive_min_depth - 1",
+    Mutation("A5", stopping, "now.open_gaps == 0", "now.open_gaps <= 2", (DECIDES,)),
+    Mutation("A7", stopping, "config.adaptive_min_depth", "config.adaptive_min_depth - 1",
              (test_stopping.test_no_rule_of_quality_ends_a_run_before_its_minimum_depth,)),
     Mutation("A6", stopping, "< config.min_improvement", "<= config.min_improvement",
              (DECIDES,)),
-    Mutation("C13", stopping, "now.units >= config", "now.units > config", (DECIDES, ORDERS)),
+    Mutation("C12", stopping, "now.units >= config", "now.units > config", (DECIDES, ORDERS)),
     Mutation("C14", stopping, "tried and now.supporting == 0", "now.supporting == 0", (DECIDES,)),
     Mutation("C15", stopping, "(now.command, now.spent)", "(now.spent, now.command)",
              (ORDERS,)),
     Mutation("D3", stopping, "if now.gates_open", "if False and now.gates_open", (DECIDES,)),
     Mutation("E6", stopping, "< config.min_novelty", "<= config.min_novelty", (DECIDES,)),
-    Mutation("E8", stopping, "(0.0, 0.0)", "(0.0, 1.0)", (DECIDES, ORDERS)),
-    Mutation("E9", stopping, "if now.had_news", "if False and now.had_news", (DECIDES,)),
-    Mutation("E9", stopping, "if config.enable_early_termination:", "if True:",
+    Mutation("C14", stopping, "(0.0, 0.0)", "(0.0, 1.0)", (DECIDES, ORDERS)),
+    Mutation("E6", stopping, "if now.had_news", "if False and now.had_news", (DECIDES,)),
+    Mutation("E7", stopping, "if config.enable_early_termination:", "if True:",
              (test_stopping.test_early_ends_can_be_switched_off,)),
-    Mutation("E13", stopping, "if now.topics_left == 0:", "if now.topics_left < 0:", (DECIDES,)),
+    Mutation("C14", stopping, "if now.topics_left == 0:", "if now.topics_left < 0:", (DECIDES,)),
     Mutation("E2", similarity, "own > 0 and own", "False and own",
              (test_similarity.test_one_word_of_its_own_on_each_side_is_another_topic,)),
     # score
-    Mutation("A9", quality, "worth += DISPUTED", "worth += 1",
+    Mutation("A2", quality, "worth += DISPUTED", "worth += 1",
              (test_quality.test_a_dispute_holds_the_cap_down,)),
-    Mutation("A9", quality, "capped = min(mean, highest)", "capped = mean",
+    Mutation("A2", quality, "capped = min(mean, highest)", "capped = mean",
              (test_quality.test_a_flattering_model_is_capped_and_both_scores_are_kept,)),
     # gates
     Mutation("D3", gates, "sources, limits.independent_sources", "sources, 1",
              (test_gates.test_the_evidence_gate_asks_for_records_and_independent_sources,)),
     Mutation("D3", gates, "if r.aspect_id and r.relevance >= SUPPORTS", "if r.aspect_id",
              (test_gates.test_evidence_that_answers_nothing_does_not_count,)),
-    Mutation("C1", gates, "(s.relevance or 0) >= config", "(s.relevance or 0) > config",
+    Mutation("C2", gates, "(s.relevance or 0) >= config", "(s.relevance or 0) > config",
              (test_gates.test_the_overview_asks_for_relevant_pages,)),
-    Mutation("C2", gates, "or tried\n", "or True\n",
-             (test_gates.test_c2_a_key_claim_of_one_source_asks_for_another_round,)),
-    Mutation("C2", gates, "or bool(record.contradicts)", "",
-             (test_gates.test_c2_a_disputed_key_claim_is_cross_checked,)),
-    Mutation("C2", gates, "min(CORROBORATED, limits.sources_per_aspect)", "CORROBORATED",
-             (test_gates.test_c2_where_one_source_is_enough_a_key_claim_needs_no_second,)),
+    Mutation("C3", gates, "or tried\n", "or True\n",
+             (test_gates.test_a_key_claim_of_one_source_asks_for_another_round,)),
+    Mutation("C3", gates, "or bool(record.contradicts)", "",
+             (test_gates.test_a_disputed_key_claim_is_cross_checked,)),
+    Mutation("C3", gates, "min(CORROBORATED, limits.sources_per_aspect)", "CORROBORATED",
+             (test_gates.test_where_one_source_is_enough_a_key_claim_needs_no_second,)),
     Mutation("C3", gates, "a.searches_without_news >= TRIED", "a.searches_without_news >= 1",
              (test_gates.test_what_two_searches_did_not_bring_is_not_to_be_had,)),
     Mutation("C4", gates, "float(not critical)", "1.0",
              (test_gates.test_the_report_waits_for_the_assessment_and_for_critical_gaps,)),
     Mutation("C4", gates, "float(ready)", "1.0",
              (test_gates.test_the_report_waits_for_the_assessment_and_for_critical_gaps,)),
-    Mutation("C2", gates, "len(record.keys) >= wanted or", "",
-             (test_gates.test_c2_a_corroborated_key_claim_is_cross_checked,)),
-    Mutation("C2", gates, "checked + VERIFIED_AT_ONCE", "checked",
-             (test_gates.test_c2_a_few_key_claims_of_one_source_are_left_to_verification,)),
+    Mutation("C3", gates, "len(record.keys) >= wanted or", "",
+             (test_gates.test_a_corroborated_key_claim_is_cross_checked,)),
+    Mutation("C3", gates, "checked + VERIFIED_AT_ONCE", "checked",
+             (test_gates.test_a_few_key_claims_of_one_source_are_left_to_verification,)),
     # quotes and claims
     Mutation("F1", quotes, "set(features.numbers(place)) != set(features.numbers(needle))", "False",
              (test_quotes.test_another_number_a_lost_negation_or_other_words_are_refused,)),
     Mutation("F2", claims, '"number differs": foreign(said, quoted)', '"number differs": False',
-             (FOUND_OUT, test_claims.test_f2_the_context_lends_names_but_no_numbers)),
+             (FOUND_OUT, test_claims.test_the_context_lends_names_but_no_numbers)),
     Mutation("F2", figures, "other.unit not in {\"\", amount.unit}", "False", (FOUND_OUT,)),
     Mutation("F2", figures, "value *= 10 **", "value *= 1 **", (STANDS, FOUND_OUT)),
     Mutation("C11", claims, "return not features.negated(part)", "return False", (FOUND_OUT,)),
@@ -140,22 +141,30 @@ TABLE = (
     Mutation("C11", claims, "or _opposite(clause, part)", "", (FOUND_OUT,)),
     Mutation("C11", claims, "return _another_subject(claim, quote, allowed)", "return False",
              (FOUND_OUT,
-              test_claims.test_c11_a_lent_name_does_not_take_the_place_of_the_quote_s_subject)),
+              test_claims.test_a_lent_name_does_not_take_the_place_of_the_quote_s_subject)),
     Mutation("C11", claims, "and not turned", "", (STANDS,)),
     Mutation("C11", claims, "_overstated(claim, quote) or", "", (NO_FIRMER,)),
     Mutation("C11", features, "_UNCERTAIN.search(text) or _LIMITED", "_LIMITED", (NO_FIRMER,)),
     Mutation("C11", features, "start = match.start() + match.group().find(name)",
              "start = match.start()", (FOUND_OUT,)),
     Mutation("C11", claims, "own = words - (term_set(context) - quoted)", "own = words",
-             (test_claims.test_c11_support_is_the_share_of_the_claim_s_own_words,)),
+             (test_claims.test_support_is_the_share_of_the_claim_s_own_words,)),
     Mutation("C11", findings, "if not answers(", "if False and not answers(",
-             (test_read.test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence,)),
+             (test_read.test_words_of_a_quote_that_do_not_answer_are_no_evidence,)),
     Mutation("C11", answering, "return tells_when(text, asked)", "return True",
-             (test_answering.test_c11_a_question_for_a_date_number_or_name_is_answered_by_one,)),
+             (test_answering.test_a_question_for_a_date_number_or_name_is_answered_by_one,)),
     Mutation("C11", answering, "share >= SUPPORTS and", "",
-             (test_answering.test_c11_an_answer_is_on_what_is_asked,)),
+             (test_answering.test_an_answer_is_on_what_is_asked,)),
     Mutation("C11", directives, "sentence.block == block or is_order", "is_order",
-             (test_directives.test_c11_what_follows_an_order_in_its_paragraph_belongs_to_it,)),
+             (test_directives.test_what_follows_an_order_in_its_paragraph_belongs_to_it,)),
+    Mutation("C11", standing, "if given[record.id] & best", "", (AGREE,)),
+    Mutation("C11", standing, "any(term_set(name) <= held", "any(term_set(name)", (AGREE,)),
+    Mutation("C11", standing, "dated.years - known.years or", "", (AGREE,)),
+    Mutation("C11", standing, "return amount.unit in units or not (units or things)",
+             "return True", (AGREE,)),
+    Mutation("C11", standing, "amount.noun in things or not is_english", "True", (AGREE,)),
+    Mutation("C11", standing, "or not is_english", "", (AGREE,)),
+    Mutation("C11", standing, 'elif asked.kind == "how_many"', "elif False", (AGREE,)),
     # corroboration and contradiction
     Mutation("D5", sameness, "one.uncertain == other.uncertain and not claims", "not claims",
              (APART,)),
@@ -164,10 +173,10 @@ TABLE = (
              "return one.values == other.values", (APART,)),
     Mutation("D5", figures, "if years_differ:\n        return not measured",
              "if False:\n        return not measured",
-             (test_figures.test_d5_figures_exclude_each_other_by_what_they_measure,)),
+             (test_figures.test_figures_exclude_each_other_by_what_they_measure,)),
     Mutation("D5", sameness, "return exclude(one.figures, other.figures)\n\n\ndef _opposed",
              "return False\n\n\ndef _opposed",
-             (test_evidence.test_d5_figures_of_the_same_measure_contradict_each_other,)),
+             (test_evidence.test_figures_of_the_same_measure_contradict_each_other,)),
     Mutation("D5", evidence, "rivals += self._rivals_in_slot(signature, finding, rivals)", "",
              (SLOT,)),
     Mutation("D5", evidence, "and self._independent(other, finding.source)", "", (SLOT,)),
@@ -175,14 +184,14 @@ TABLE = (
              (test_evidence.test_confidence_follows_its_formula,)),
     Mutation("D5", copies, "self._keys[original] if original else independence_key",
              "independence_key",
-             (test_copies.test_d5_a_near_copy_counts_as_the_page_that_was_there_first,
-              test_evidence.test_d5_a_near_copy_on_another_site_does_not_corroborate)),
+             (test_copies.test_a_near_copy_counts_as_the_page_that_was_there_first,
+              test_evidence.test_a_near_copy_on_another_site_does_not_corroborate)),
     Mutation("D5", copies, "COPIED * min(size", "0.1 * min(size",
-             (test_copies.test_d5_a_page_that_repeats_a_sentence_or_two_is_its_own_source,)),
+             (test_copies.test_a_page_that_repeats_a_sentence_or_two_is_its_own_source,)),
     Mutation("D5", evidence, "also_answers=(*record.also_answers, aspect_id)", "also_answers=()",
-             (test_evidence.test_d5_a_record_answers_every_sub_question_that_it_was_found_for,)),
+             (test_evidence.test_a_record_answers_every_sub_question_that_it_was_found_for,)),
     Mutation("D5", ledger, "self.book.copies.add(page.sha256, page.text, page.independence_key)",
-             "pass", (test_evidence.test_d5_a_near_copy_on_another_site_does_not_corroborate,)),
+             "pass", (test_evidence.test_a_near_copy_on_another_site_does_not_corroborate,)),
     # the report that is begun ahead
     Mutation("A1", ahead, "ledger.round.number >= wished", "True",
              (test_ahead.test_a_round_before_the_least_depth_is_not_the_last,)),
@@ -211,11 +220,11 @@ TABLE = (
              (test_scouting.test_none_is_scouted_that_was_searched_for,)),
     # report
     Mutation("D14", report, "room < 0", "room < -99",
-             (test_report.test_d14_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),
+             (test_report.test_the_short_answer_ends_with_a_whole_sentence_within_80_words,)),
     Mutation("D14", report, "or aspect_id not in sections", "",
-             (test_report.test_d14_every_answered_sub_question_has_a_section,)),
+             (test_report.test_every_answered_sub_question_has_a_section,)),
     Mutation("D14", markdown, "and a.id not in shown", "",
-             (test_report.test_d14_a_sub_question_stands_in_one_place_only,)),
+             (test_report.test_a_sub_question_stands_in_one_place_only,)),
     Mutation("F2", draft, "if differing := claims", "if False and claims",
              (test_report.test_what_the_repair_does_not_mend_is_cut_and_the_share_shown,)),
 )  # fmt: skip

@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from research.engine.records import Unit
 from research.engine.tools import ModelAnswer, ModelRequest
 from tests.engine.scripted import (
@@ -76,6 +78,7 @@ async def test_a_lead_is_searched_for_while_the_round_is_judged() -> None:
     assert "3 of 3 answered" in ran.report.markdown
 
 
+@pytest.mark.requirement("C17")
 async def test_the_next_topic_takes_the_results_and_nothing_is_searched_twice() -> None:
     world = harbour(CHAIN)
     ran = await asked(world, min_evidence_records=4)

@@ -1,5 +1,7 @@
 """Sheets: which sentences of the pages a prompt shows."""
 
+import pytest
+
 from research.engine.sheets import number_sentences
 from tests.engine.scripted import page
 
@@ -36,3 +38,12 @@ def test_a_near_copy_shows_only_what_it_adds() -> None:
 def test_a_sentence_that_two_sites_share_is_shown_of_both() -> None:
     shared = "Edda Marlow built the lighthouse."
     assert shown(f"{shared} It is white.", f"{shared} It is tall.")[1][0] == shared
+
+
+@pytest.mark.requirement("D10")
+def test_a_prompt_holds_at_most_8000_characters_of_a_page() -> None:
+    told = [f"The lighthouse keeper {n} wrote of storm {n}." for n in range(400)]
+    built = "Edda Marlow built the harbour lighthouse."
+    [lines] = shown(f"It opens here. {' '.join(told)} {built}")
+    assert 7900 < sum(map(len, lines)) <= 8000
+    assert (lines[0], lines[-1]) == ("It opens here.", built)

@@ -34,6 +34,7 @@ def test_the_same_topic_in_other_words_is_a_twin(topic: str, earlier: str) -> No
     assert 0.75 <= found.similarity <= 1
 
 
+@pytest.mark.requirement("E2")
 @pytest.mark.parametrize(
     "topic, earlier",
     [
@@ -63,11 +64,13 @@ def test_the_most_similar_twin_is_named() -> None:
     assert (found.twin, found.similarity) == ("krill blue whale diet", 1.0)
 
 
+@pytest.mark.requirement("E2")
 def test_below_the_threshold_nothing_is_refused() -> None:
     assert twin("blue whale diet krill", ["blue whale diet"], 0.75) is not None
     assert twin("blue whale diet krill", ["blue whale diet"], 0.76) is None
 
 
+@pytest.mark.requirement("C13", "E6")
 def test_novelty_is_the_share_of_new_words() -> None:
     corpus = Corpus()
     assert corpus.novelty(["whales eat krill"]) == 1
@@ -76,5 +79,6 @@ def test_novelty_is_the_share_of_new_words() -> None:
     assert corpus.novelty(["whales eat", "fish"]) == pytest.approx(1 / 3)
 
 
+@pytest.mark.requirement("E6")
 def test_a_round_without_findings_has_no_novelty() -> None:
     assert Corpus().novelty([]) == 0 == Corpus().novelty(["the of and"])

@@ -43,6 +43,7 @@ async def check_replay(world: World, question: str, ran: Ran, **knobs: Any) -> N
 # --- pause ----------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F6")
 async def test_a_paused_run_is_parked_and_goes_on_where_it_was() -> None:
     world, plain = harbour(CHAIN), await harbour(CHAIN).ask(CHAIN.question)
     assert world.model is not None
@@ -105,6 +106,7 @@ async def test_paused_again_at_once_it_waits_again() -> None:
 # --- topics ---------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F6")
 async def test_an_added_topic_is_researched_in_the_next_round_and_answered() -> None:
     world = knowing_more()
     add = {"kind": "add_topic", "topic": f"  {OWNER} "}
@@ -134,6 +136,7 @@ async def test_a_topic_is_added_even_where_the_rounds_are_used_up() -> None:
     assert len(ran.rounds) == 2 and OWNER in ran.rounds[1].topics
 
 
+@pytest.mark.requirement("E8")
 async def test_a_topic_that_is_there_already_is_refused_aloud() -> None:
     world = harbour(SIMPLE)
     add = {"kind": "add_topic", "topic": "when was Harrow Point lighthouse first lit"}
@@ -148,6 +151,7 @@ async def test_a_topic_that_is_there_already_is_refused_aloud() -> None:
     await check_replay(world, SIMPLE.question, ran)
 
 
+@pytest.mark.requirement("F6")
 async def test_a_dropped_topic_is_left_out_and_the_report_says_so() -> None:
     world, dropped = harbour(CHAIN), CHAIN.parts[2].question
     ran = await world.ask(CHAIN.question, inbox=Commands({"kind": "drop_topic", "topic": dropped}))
@@ -200,6 +204,7 @@ async def test_what_cannot_be_dropped_is_said(script: Script, topic: str, messag
 # --- deeper ---------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F6")
 async def test_digging_deeper_goes_on_after_the_question_is_answered() -> None:
     world = harbour(SIMPLE)
     ran = await world.ask(SIMPLE.question, inbox=Commands({"kind": "dig_deeper", "rounds": 1}))
@@ -252,6 +257,7 @@ async def unsure() -> World:
     return world
 
 
+@pytest.mark.requirement("C15")
 async def test_an_unsure_engine_asks_and_digs_deeper_when_told() -> None:
     world = await unsure()
     inbox = Commands({"kind": "dig_deeper", "rounds": 2})
@@ -262,6 +268,7 @@ async def test_an_unsure_engine_asks_and_digs_deeper_when_told() -> None:
     await check_replay(world, CHAIN.question, ran, **UNSURE)
 
 
+@pytest.mark.requirement("C15")
 async def test_what_is_sufficient_ends_for_the_engine_s_own_reason() -> None:
     world = await unsure()
     ran = await world.ask(CHAIN.question, inbox=Commands({"kind": "stop"}), **UNSURE)
@@ -270,6 +277,7 @@ async def test_what_is_sufficient_ends_for_the_engine_s_own_reason() -> None:
     await check_replay(world, CHAIN.question, ran, **UNSURE)
 
 
+@pytest.mark.requirement("C15")
 async def test_nobody_is_asked_unless_it_is_switched_on() -> None:
     knobs = {**UNSURE, "ask_when_unsure": False}
     ran = await harbour(CHAIN).ask(CHAIN.question, inbox=Commands(APPROVED), **knobs)

@@ -73,6 +73,7 @@ TABLE: list[tuple[dict[str, Any], StopReason | None]] = [
 ]
 
 
+@pytest.mark.requirement("A3", "A4", "A5", "A6", "C4", "C13", "C14", "E6")
 @pytest.mark.parametrize("changes, expected", TABLE)
 def test_the_decision_table(changes: dict[str, Any], expected: StopReason | None) -> None:
     assert reason(**changes) is expected
@@ -111,6 +112,7 @@ def test_of_two_reasons_the_first_in_order_wins(changes: dict[str, Any], first: 
 DEEP = ResearchConfig(adaptive_min_depth=3)
 
 
+@pytest.mark.requirement("A6", "A7", "C14")
 @pytest.mark.parametrize(
     "changes",
     [
@@ -127,6 +129,7 @@ def test_no_rule_of_quality_ends_a_run_before_its_minimum_depth(changes: dict[st
     assert reason(ResearchConfig(adaptive_min_depth=2), **changes) is not None
 
 
+@pytest.mark.requirement("A7")
 @pytest.mark.parametrize(
     "changes",
     [
@@ -141,6 +144,7 @@ def test_budgets_people_and_dead_ends_override_the_minimum_depth(changes: dict[s
     assert reason(DEEP, **changes) is not None
 
 
+@pytest.mark.requirement("E7", "E14")
 @pytest.mark.parametrize(
     "changes", [{"novelties": (0.0, 0.0)}, {"novelties": (1.0, 0.1)}, {"scores": (4.0, 4.0)}]
 )
@@ -154,6 +158,7 @@ def test_early_ends_can_be_switched_off(changes: dict[str, Any]) -> None:
     assert reason(off, topics_left=0) is StopReason.STUCK
 
 
+@pytest.mark.requirement("A6")
 def test_nothing_ends_early_after_the_first_round() -> None:
     first = {"rounds": 1, "scores": (2.0,), "novelties": (0.0,)}
     assert reason(**first) is None
@@ -201,6 +206,7 @@ def test_a_higher_minimum_depth_never_stops_earlier(now: Situation, one: int, ot
         assert isinstance(decide(now, low), Stop)
 
 
+@pytest.mark.requirement("A4", "E5")
 @given(SITUATIONS)
 def test_a_run_always_ends_at_its_soft_end(now: Situation) -> None:
     if now.rounds >= now.soft_end:

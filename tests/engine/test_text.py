@@ -2,6 +2,8 @@ import pytest
 
 from research.engine.text import (
     heading,
+    joined_verbs,
+    phrasal_verbs,
     stem,
     term_set,
     terms,
@@ -73,3 +75,19 @@ def test_words_are_counted_and_duplicates_folded() -> None:
 )
 def test_a_heading_opens_with_a_capital_where_a_plain_word_does(written: str, shown: str) -> None:
     assert heading(written) == shown
+
+
+@pytest.mark.parametrize(
+    "text, nouns",
+    [
+        ("How can I back up a large database?", ["backup"]),
+        ("Why is it timing out while logging in?", ["timeout", "login"]),
+        ("Which was rolled back, which is in use and up to date?", ["rollback"]),
+    ],
+)
+def test_a_verb_and_its_particle_make_a_noun(text: str, nouns: list[str]) -> None:
+    assert joined_verbs(text) == nouns
+
+
+def test_a_verb_keeps_its_particle_where_it_does_not_say_where() -> None:
+    assert phrasal_verbs("Why is it rolled back, not stored in a file?") == {"rolled", "back"}

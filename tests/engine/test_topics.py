@@ -1,5 +1,7 @@
 from dataclasses import replace
 
+import pytest
+
 from research.engine.assessment import Assessment
 from research.engine.ledger import Lead, Ledger
 from research.engine.records import Dimensions, Gap
@@ -29,6 +31,7 @@ def test_the_first_topics_are_the_sub_questions() -> None:
     ]
 
 
+@pytest.mark.requirement("A8", "C9")
 def test_critical_gaps_go_first_then_newer_ones_then_directions() -> None:
     known, _ = ledger("Where is it?")
     for each in (
@@ -57,6 +60,7 @@ def test_closed_gaps_and_gaps_without_a_query_are_no_topics() -> None:
     assert next_topics(known, named()) == []
 
 
+@pytest.mark.requirement("C7", "C17", "E2")
 def test_a_near_duplicate_is_refused_before_the_limit_with_its_twin_named() -> None:
     known, _ = ledger("Where is it?")
     known.queries["harrow point lighthouse history"] = 3
@@ -78,6 +82,7 @@ def test_two_like_topics_of_one_round_are_searched_once() -> None:
     assert [skip.topic for skip in choice.skipped] == ["Two"]
 
 
+@pytest.mark.requirement("C7", "C14")
 def test_a_topic_goes_another_way_where_its_first_was_tried() -> None:
     known, _ = ledger("Where is it?")
     known.queries["blue whale diet"] = 0
@@ -114,12 +119,14 @@ def test_leads_with_other_names_are_no_twins_however_much_is_left_open() -> None
     assert [t.text for t in choose(same, known, 9, THRESHOLD).topics] == ["Marlow"]
 
 
-def test_c6_a_gate_lacks_the_sub_questions_with_too_few_sources() -> None:
+@pytest.mark.requirement("C6")
+def test_a_gate_lacks_the_sub_questions_with_too_few_sources() -> None:
     known, _ = ledger("Where is it?", "Who owns it?")
     assert [topic.aspect_id for topic in lacking_topics(known, 1)] == ["A1", "A2"]
 
 
-def test_c6_where_each_has_enough_sources_what_pages_named_goes_first() -> None:
+@pytest.mark.requirement("C6")
+def test_where_each_has_enough_sources_what_pages_named_goes_first() -> None:
     known, _ = ledger("Where is it?")
     for name in ("older", "newer"):
         known.leads[name] = Lead(name, f"{name} name", "https://a.example/", 0.0)

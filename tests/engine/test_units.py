@@ -113,6 +113,7 @@ def stubborn() -> World:
     return world
 
 
+@pytest.mark.requirement("C7", "C14", "E4")
 async def test_a_unit_whose_search_names_nothing_new_asks_its_next_way() -> None:
     world = stubborn()
     ran = await world.ask(CHAIN.question)
@@ -128,6 +129,7 @@ async def test_searches_of_a_unit_are_bounded(knobs: dict[str, Any]) -> None:
     assert all(len(unit.queries) == 1 for unit in ran.of(Unit))
 
 
+@pytest.mark.requirement("E4")
 @pytest.mark.parametrize("calls", [2, 3, 5])
 async def test_tool_calls_of_a_unit_are_bounded(calls: int) -> None:
     pages = [page(f"https://s{n}.example/", f"{LIT} Note {n}.", "Harrow lit") for n in range(9)]
@@ -147,12 +149,52 @@ async def test_a_page_that_is_not_to_be_had_gives_its_place_to_the_next_one() ->
     assert ran.usage.fetches == 4
 
 
+@pytest.mark.requirement("C20")
+async def test_a_page_that_was_read_is_listed_with_what_is_known_of_it() -> None:
+    read = page("https://coast.example/", LIT, "Harrow Point", published="2025-01-02", kind="news")
+    ran = await World(Web([read]), Oracle(SIMPLE)).ask(SIMPLE.question, adaptive_max_depth=1)
+    [source] = ran.of(Source)
+    assert (source.domain, source.kind, source.published) == (
+        "coast.example",
+        "news",
+        "2025-01-02",
+    )
+    assert (source.status, source.relevance) == ("cited", 1)
+
+
+@pytest.mark.requirement("C21")
+async def test_each_search_is_for_the_kind_of_page_that_the_run_wants() -> None:
+    world = harbour(CHAIN)
+    await world.ask(CHAIN.question, search_kind="video")
+    asked = [entry for entry in world.store.entries.values() if entry.kind == "search"]
+    assert asked and {entry.request["kind"] for entry in asked} == {"video"}
+
+
+@pytest.mark.requirement("C23")
 async def test_two_addresses_of_one_page_are_counted_as_repeated() -> None:
     one = page("https://coast.example/a", LIT, "Harrow Point lighthouse")
     other = replace(page("https://coast.example/b", LIT_TOO, "Harrow Point lighthouse"),
                     final_url=one.final_url)  # fmt: skip
     ran = await World(Web([one, other]), Oracle(SIMPLE)).ask(SIMPLE.question)
     assert ran.usage.repeated_fetches == 1
+
+
+@pytest.mark.requirement("F13")
+async def test_the_bounds_of_a_run_go_along_with_each_search() -> None:
+    world = harbour(SIMPLE)
+    asked: list[SearchRequest] = []
+    search = world.web.search
+
+    async def note(request: SearchRequest) -> SearchAnswer:
+        asked.append(request)
+        return await search(request)
+
+    world.web.search = note  # type: ignore[method-assign]
+    days: dict[str, Any] = {"search_since": "2024-01-02", "search_until": "2025-03-04"}
+    sites: dict[str, Any] = {"only_sites": ("coast.example",), "never_sites": ("spam.example",)}
+    await world.ask(SIMPLE.question, **days, **sites)
+    bounds = {(each.since, each.until, each.only_sites, each.never_sites) for each in asked}
+    assert bounds == {("2024-01-02", "2025-03-04", ("coast.example",), ("spam.example",))}
 
 
 async def test_a_last_wave_never_searches_more_than_is_left() -> None:
@@ -162,3 +204,42 @@ async def test_a_last_wave_never_searches_more_than_is_left() -> None:
     ran = await World(web, Oracle(script)).ask(script.question, max_searches=2)
     assert len(web.searched) == 2
     assert all(unit.status != "dropped" for unit in ran.of(Unit))
+
+
+class Crowded(Web):
+    """Counts the searches that are under way at once, and keeps what each asked for."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.under_way = 0
+        self.most = 0
+        self.limits: set[int] = set()
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        self.limits.add(request.limit)
+        self.under_way += 1
+        self.most = max(self.most, self.under_way)
+        await asyncio.sleep(0.01)
+        self.under_way -= 1
+        return await super().search(request)
+
+
+@pytest.mark.requirement("D7", "D9")
+@pytest.mark.parametrize(
+    "knobs, at_once, results",
+    [
+        ({}, 4, 8),
+        ({"max_concurrent_research_units": 6, "max_search_results_for_agent": 3}, 6, 3),
+        ({"max_concurrent_research_units": 1}, 1, 8),
+    ],
+)
+async def test_as_many_units_as_allowed_are_at_work_side_by_side(
+    knobs: dict[str, int], at_once: int, results: int
+) -> None:
+    parts = tuple(Part(f"What is ship{n}?", f"ship{n}", (f"ship{n}",)) for n in range(6))
+    script = Script("What are the ships?", parts, "complex")
+    web = Crowded()
+    topics: dict[str, Any] = {"topics_per_round": (6, 6, 6), "adaptive_max_depth": 1}
+    await World(web, Oracle(script)).ask(script.question, **topics, **knobs)
+    assert len(web.searched) >= 6
+    assert (web.most, web.limits) == (at_once, {results})

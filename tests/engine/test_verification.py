@@ -71,6 +71,7 @@ def bell(ran: Ran) -> Aspect:
     return next(aspect for aspect in ran.of(Aspect) if "bell" in aspect.text)
 
 
+@pytest.mark.requirement("C1")
 async def test_a_weak_claim_is_corroborated_by_its_own_words_for_one_call() -> None:
     world = tower()
     assert world.model is not None
@@ -93,6 +94,14 @@ async def test_what_is_not_to_be_had_is_said_and_stays_one_source() -> None:
         "Looked for other sources on 1 claim: 1 not to be had."
     )
     assert bell(ran).searches_without_news == 2
+
+
+async def test_a_source_that_says_something_else_confirms_nothing() -> None:
+    ran = await asked(tower("Reiss heard the Orrin bell, cannon and wreck in her last winter."))
+    assert bell(ran).state == "answered", "there are two sources on the sub-question"
+    assert ran.rounds[-1].decision.startswith(
+        "Looked for other sources on 1 claim: 1 not repeated by other sources."
+    )
 
 
 async def test_pages_of_the_same_site_are_no_other_source() -> None:
@@ -145,6 +154,7 @@ async def test_an_early_end_goes_to_the_report_without_verification() -> None:
 # --- stages ---------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("C1")
 def test_every_stage_but_the_report_is_left_by_its_gate_or_an_early_end() -> None:
     for stage in Stage:
         events = {event for at, event in stages.TRANSITIONS if at is stage}
@@ -170,6 +180,7 @@ def lying_once(world: World) -> None:
     world.model.twists["repair"] = lambda _: {"statements": []}
 
 
+@pytest.mark.requirement("C4")
 async def test_a_draft_that_fails_its_gate_reopens_research_once() -> None:
     world = tower()
     lying_once(world)
@@ -226,6 +237,7 @@ async def test_no_research_reopens_without_a_budget(knobs: dict[str, Any]) -> No
 # --- the log --------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("E11")
 async def test_refused_topics_and_ends_are_logged_with_score_and_threshold_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -1,5 +1,7 @@
 """Without a model: a round's second wave, from name to name, and why research goes on."""
 
+import pytest
+
 from research.engine.records import GateResult, Round, Source, StopReason, Unit
 from tests.engine.scripted import Ran, Web, World, harbour_pages, page
 
@@ -24,6 +26,7 @@ async def asked(question: str, **knobs: object) -> Ran:
     )
 
 
+@pytest.mark.requirement("D7")
 async def test_the_second_wave_follows_what_the_first_one_read() -> None:
     ran = await asked(CHAIN)
     units = [unit for unit in ran.of(Unit) if unit.round == 1]

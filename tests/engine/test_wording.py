@@ -10,7 +10,7 @@ from research.engine.records import AspectState, Round, Source, Stage, StopReaso
 from tests.engine.scripted import ledger
 
 
-def known(*states: AspectState, rounds: int = 2, novelty: float = 0.5) -> Ledger:
+def known(*states: AspectState, rounds: int = 2, novelty: float = 0.0999) -> Ledger:
     made, _ = ledger(*(f"Question {n}?" for n, _ in enumerate(states, 1)))
     for number, state in enumerate(states, 1):
         made.set_aspect(f"A{number}", state=state)
@@ -25,6 +25,7 @@ def known(*states: AspectState, rounds: int = 2, novelty: float = 0.5) -> Ledger
 YES, NO = AspectState.ANSWERED, AspectState.OPEN
 
 
+@pytest.mark.requirement("A10", "E9")
 @pytest.mark.parametrize(
     "reason, knobs, states, sentence",
     [
@@ -76,20 +77,21 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.QUALITY_MET,
             {},
             [YES, AspectState.ONE_SOURCE],
-            "Stopped: both sub-questions answered, 1 by two or more sources.",
+            "Stopped: both sub-questions answered, 1 from two or more sources.",
         ),
         (
             StopReason.QUALITY_MET,
             {},
             [YES, YES, NO],
-            "Stopped as good enough: 2 of 3 answered, 2 by two or more sources. "
+            "Stopped as good enough: 2 of 3 answered, 2 from two or more sources. "
             "1 question stays open.",
         ),
         (
             StopReason.NO_NOVELTY,
             {},
             [YES, NO],
-            "Stopped: round 2 read 1 page and added 3 passages. 1 of 2 answered. "
+            "Stopped: round 2 read 1 page and added 3 passages; 9\N{NO-BREAK SPACE}% of the words "
+            "were new, less than the 15\N{NO-BREAK SPACE}% asked for. 1 of 2 answered. "
             "1 question stays open.",
         ),
         (
@@ -103,32 +105,52 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
 def test_why_it_stopped_is_said_in_plain_words(
     reason: StopReason, knobs: dict[str, Any], states: list[AspectState], sentence: str
 ) -> None:
-    assert wording.stopped(reason, known(*states), ResearchConfig(**knobs)) == sentence
+    assert (
+        wording.stopped(reason, known(*states), ResearchConfig(**knobs), by_code=False) == sentence
+    )
+
+
+@pytest.mark.requirement("A6", "A10", "E9")
+@pytest.mark.parametrize("last, gain", [(5.49, "+0.49"), (5.0, "+0"), (4.2, "-0.8")])
+def test_an_end_for_want_of_improvement_holds_the_gain_and_its_bar(last: float, gain: str) -> None:
+    ended = wording.stopped(
+        StopReason.DIMINISHING_QUALITY,
+        known(YES),
+        ResearchConfig(),
+        [3.0, 5.0, last],
+        by_code=False,
+    )
+    assert ended == (
+        "Stopped: round 2 read 1 page and added 3 passages and hardly improved the result: "
+        f"{gain} points, less than the +0.5 asked for. The question is answered."
+    )
 
 
 def test_being_stuck_after_two_empty_rounds_says_so() -> None:
     made = known(YES, YES, novelty=0.0)
-    assert wording.stopped(StopReason.STUCK, made, ResearchConfig()) == (
+    assert wording.stopped(StopReason.STUCK, made, ResearchConfig(), by_code=False) == (
         "Stopped: two rounds in a row brought nothing new. Both sub-questions answered."
     )
 
 
+@pytest.mark.requirement("A10")
 @pytest.mark.parametrize("reason", StopReason)
 def test_every_reason_has_a_whole_sentence(reason: StopReason) -> None:
-    sentence = wording.stopped(reason, known(YES, NO), ResearchConfig())
+    sentence = wording.stopped(reason, known(YES, NO), ResearchConfig(), by_code=False)
     assert sentence[0].isupper() and sentence.endswith(".")
     assert "{" not in sentence and ".." not in sentence and "  " not in sentence
     assert reason.value not in sentence or reason.value == "cancelled"
 
 
+@pytest.mark.requirement("C9")
 def test_going_on_says_what_is_missing_and_what_is_next() -> None:
     made = known(YES, NO, NO, NO)
-    assert wording.going_on(made, ["Lamps?", "Oil", "Gas"]) == (
+    assert wording.going_on(made, ["Lamps?", "Oil", "Gas"], by_code=False) == (
         "Going on: 1 of 4 answered. Missing: “Question 2”, “Question 3” and 1 more. "
         "Round 3 looks for “Lamps”, “Oil” and 1 more."
     )
     whole = known(YES)
-    assert wording.going_on(whole, []) == (
+    assert wording.going_on(whole, [], by_code=False) == (
         "Going on: the question is answered. Round 3 looks for more sources."
     )
 
@@ -145,6 +167,6 @@ def test_pages_that_could_not_be_read_are_counted() -> None:
     made = known(NO)
     source = Source("https://a.example/", "", "a.example", 1)
     made.put_source(replace(source, status="failed"))
-    assert wording.stopped(StopReason.NOTHING_FOUND, made, ResearchConfig()) == (
+    assert wording.stopped(StopReason.NOTHING_FOUND, made, ResearchConfig(), by_code=False) == (
         "Found nothing that answers this. 2 searches, 0 pages read, 1 page could not be read."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -98,6 +99,7 @@ def test_the_other_name_of_the_length_limit_is_found(server: ModelServer) -> Non
     ]  # fmt: skip
 
 
+@pytest.mark.requirement("A15")
 def test_a_dropped_reasoning_effort_is_said_each_time(server: ModelServer) -> None:
     server.manner = STRICT
     answers = asked(server, times=2, reasoning_effort="high")
@@ -105,6 +107,13 @@ def test_a_dropped_reasoning_effort_is_said_each_time(server: ModelServer) -> No
     server.manner = MODERN
     assert asked(server, reasoning_effort="high")[0].notes == ()
     assert "reasoning_effort" in server.requests[-1].fields
+
+
+@pytest.mark.requirement("A15", "C19")
+def test_a_request_goes_to_the_model_of_its_role(server: ModelServer) -> None:
+    judging = replace(REQUEST, role="evaluator")
+    assert asked(server, evaluator_model="cheap")[0].model == "scripted"
+    assert asked(server, request=judging, evaluator_model="cheap")[0].model == "cheap"
 
 
 def test_what_was_found_out_is_remembered_by_the_next_process(
@@ -379,6 +388,7 @@ def test_no_more_calls_than_allowed_are_in_flight(server: ModelServer) -> None:
 # --- money ----------------------------------------------------------------------------------
 
 
+@pytest.mark.requirement("A16")
 def test_a_call_costs_what_its_price_says_and_unknown_is_unknown(server: ModelServer) -> None:
     assert asked(server)[0].cost_usd is None
     price = Price(input=0.001, output=0.002, cached=0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -47,6 +48,8 @@ SHOWN = {"model_info": {"llama.context_length": 131072}, "parameters": ""}
          Window(4096, "LM Studio", 32768)),
         ({"/v1/models": {"data": [{"id": "another", "max_model_len": 8192}]}}, None),
         ({"/v1/models": {"data": [{"id": "m"}]}, "/props": {"x": []}}, None),
+        ({"/v1/models": {"data": 7}, "/api/show": SHOWN, "/api/ps": {"models": 7}},
+         Window(OLLAMA_DEFAULT, "Ollama", 131072)),
     ],
 )  # fmt: skip
 def test_the_window_is_found(answers: dict[str, Any], window: Window | None) -> None:
@@ -56,3 +59,20 @@ def test_the_window_is_found(answers: dict[str, Any], window: Window | None) -> 
 
 def test_a_server_that_is_not_there_tells_nothing() -> None:
     assert asyncio.run(find_window(f"http://{closed_place()}/v1", "", "m")) is None
+
+
+class Drips(LoopbackServer):
+    """Sends a space from time to time, without end."""
+
+    def reply(self, path: str, body: bytes) -> Reply:
+        return Reply(b" \n\n" * 100, pace_seconds=0.1)
+
+
+def test_a_server_that_tells_it_in_drops_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("research.llm.window.ASK_SECONDS", 0.3)
+    started = monotonic()
+    with Drips() as server:
+        assert asyncio.run(find_window(server.url("/v1"), "", "m")) is None
+        assert monotonic() - started < 3

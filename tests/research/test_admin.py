@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from urllib.parse import urlencode
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import AbstractUser
 from django.db import connection
+from django.http import QueryDict
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -26,6 +29,7 @@ from tests.research.scripts import QUOTE, World, evidence, page_at, research
 pytestmark = pytest.mark.django_db(transaction=True)
 
 EVIDENCE = "admin:research_evidence_changelist"
+PRESERVED = "_changelist_filters"
 HENS = "https://hens.example/eggs"
 
 
@@ -55,6 +59,17 @@ def test_records_are_listed_and_read_but_not_changed(
     assert admin.post(page, {"claim": "Changed"}).status_code == 403
     assert admin.get(reverse(f"admin:research_{table}_add")).status_code == 403
     assert admin.post(reverse(f"admin:research_{table}_delete", args=[row.pk])).status_code == 403
+
+
+@pytest.mark.requirement("C5", "C22")
+def test_a_gate_shows_its_score_and_bar_what_it_asked_for_and_when(
+    admin: Client, finished: Run
+) -> None:
+    row = finished.gates.get(round=1)
+    page = admin.get(reverse("admin:research_gateresult_change", args=[row.pk]))
+    said = " ".join(BeautifulSoup(page.content, "html.parser").get_text(" ").split())
+    for told in ("Score: 0.4", "Threshold: 0.8", "records: 1 of 2", "More records.", "2026"):
+        assert told in said
 
 
 def test_a_call_shows_its_prompt_and_answer(admin: Client, finished: Run) -> None:
@@ -102,6 +117,73 @@ def test_a_record_is_judged_on_its_own_page_which_then_shows_who_said_what(
     assert "flagged" in told and "Who measured?" in told and staff.username in told
 
 
+def onward(admin: Client, label: str, filters: str = "", then: str = "next"):
+    """As the form of a record's page does that was opened from a list with these filters."""
+    row = Evidence.objects.order_by("pk").get(label=label, run__question__startswith="How are")
+    came_from = urlencode({PRESERVED: filters}) if filters else ""
+    return judge(admin, "accept", [row], on_its_page="1", then=then, came_from=came_from)
+
+
+def shown(answer) -> str:
+    """The label of the record whose page is shown, or "list"."""
+    original = answer.context.get("original")
+    return original.label if original else "list"
+
+
+def test_from_a_verdict_it_goes_on_to_the_next_unreviewed_record(
+    admin: Client, several: Run
+) -> None:
+    """Down the list, from its end back to its beginning, and to the list once nothing is left."""
+    assert shown(onward(admin, "E2")) == "E1"
+    assert shown(onward(admin, "E1")) == "E3"
+    done = onward(admin, "E3")
+    assert shown(done) == "list"
+    assert "Nothing unreviewed is left in this list." in done.content.decode()
+
+
+def test_a_record_that_was_judged_before_is_no_next_one(admin: Client, several: Run) -> None:
+    judge(admin, "flag", [several.evidence.get(label="E2")])
+    assert shown(onward(admin, "E3")) == "E1"
+
+
+@pytest.mark.parametrize(
+    ("filters", "label"),
+    [
+        ("run=RUN", "E2"),
+        ("run=RUN&review=none&p=1", "E2"),
+        ("review=accept", "E2"),
+        ("site=hens.example", "E2"),
+        ("disputed=yes", "list"),
+        ("q=HENS+lay", "E2"),
+        ("q=nobody+wrote+this", "list"),
+        ("run=OTHER", "E1 of another run"),
+    ],
+)
+def test_the_next_one_is_of_the_list_that_the_reviewer_came_from(
+    admin: Client, several: Run, ada: AbstractUser, filters: str, label: str
+) -> None:
+    other = runs.ask(ada, "Another one?", agreed=True)
+    asyncio.run(advance(other.pk, World().tools, engine=research))
+    other.evidence.update(label="E1 of another run")
+    named = filters.replace("RUN", str(several.pk)).replace("OTHER", str(other.pk))
+    answer = onward(admin, "E3", named)
+    assert shown(answer) == label
+    handed_on = answer.request["QUERY_STRING"]
+    assert named == (handed_on if label == "list" else QueryDict(handed_on)[PRESERVED])
+
+
+def test_filters_that_are_none_are_refused(admin: Client, several: Run) -> None:
+    assert onward(admin, "E1", "key__exact=perhaps").status_code == 400
+
+
+def test_who_saves_and_stays_sees_the_record_with_its_list(admin: Client, several: Run) -> None:
+    answer = onward(admin, "E2", "review=none", then="stay")
+    assert shown(answer) == "E2"
+    came_from = urlencode({PRESERVED: "review=none"})
+    assert answer.request["QUERY_STRING"] == came_from
+    assert f'name="came_from" value="{came_from}"' in answer.content.decode()
+
+
 def test_a_quote_is_shown_in_the_stored_copy(admin: Client, finished: Run) -> None:
     row = finished.evidence.get()
     page = admin.get(reverse("admin:research_evidence_change", args=[row.pk]))
@@ -145,6 +227,7 @@ def test_the_last_word_counts_in_the_filter_of_reviews(admin: Client, several: R
     assert counts == {"none": 2, "accept": 1, "reject": 0}
 
 
+@pytest.mark.requirement("F4")
 def test_a_rejection_evaluates_the_gate_anew_and_makes_the_report_stale(
     admin: Client, several: Run
 ) -> None:

@@ -57,6 +57,7 @@ def cited(run: Run) -> set[str]:
     return set(EvidenceSource.objects.filter(evidence__run=run).values_list("url", flat=True))
 
 
+@pytest.mark.requirement("F5")
 def test_a_run_over_an_uploaded_collection_cites_its_paragraphs(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE, granary__txt=GRANARY)
     index_all()

@@ -134,6 +134,14 @@ def test_a_persons_uploads_are_bounded(
     assert documents.add_files(bob, documents.create(bob, "B"), [sent("b.txt", half)]).added
 
 
+def test_what_a_file_replaces_makes_room_for_it(
+    ada: AbstractUser, mill: Collection, settings: Settings
+) -> None:
+    settings.UPLOADS_MAX_MB = 1
+    assert documents.add_files(ada, mill, [sent("a.txt", b"x" * 600_000)]).added
+    assert documents.add_files(ada, mill, [sent("a.txt", b"y" * 700_000)]).replaced
+
+
 def test_the_files_of_a_collection_are_bounded(ada: AbstractUser, mill: Collection) -> None:
     Document.objects.bulk_create(
         Document(collection=mill, name=f"{n}.md", name_key=f"{n}.md", size=1, sha256=str(n))

@@ -7,6 +7,7 @@ from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
 from pytest_django import Settings
 
+from research import at_work
 from research.engine.config import ResearchConfig
 from research.installation import Value, current
 from research.models import InstallationSetting
@@ -34,12 +35,40 @@ def test_what_an_admin_stores_holds(staff: AbstractUser) -> None:
     assert now.model_settings and now.model_settings.base_url == LOCAL["OPENAI_BASE_URL"]
 
 
+@pytest.mark.requirement("F5", "F16")
+def test_what_somebody_chose_is_not_called_all_that_there_is(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
+    settings.NETWORK_PROBE = "none"
+    assert at_work.search(current()) == "the bundled sample library (nothing else is configured)"
+    change(staff, {"SEARCH_PROVIDER": "samples"})
+    assert at_work.search(current()) == "the bundled sample library"
+    change(staff, {"SEARCH_PROVIDER": "ddgs,wikipedia"})
+    assert at_work.search(current()) == "ddgs, wikipedia"
+
+
 def test_the_environment_wins(staff: AbstractUser, settings: Settings) -> None:
     change(staff, LOCAL)
     settings.RESEARCH_MODEL = "large"
     assert current().values["RESEARCH_MODEL"] == Value("large", "environment")
     with pytest.raises(ServiceError, match="environment"):
         change(staff, {"RESEARCH_MODEL": "small"})
+
+
+@pytest.mark.requirement("A15")
+def test_what_is_judged_goes_to_the_evaluator_where_one_is_named(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    change(staff, LOCAL)
+    one = current().model_settings
+    assert one and one.model_of("evaluator") == one.model_of("research") == "small"
+    settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL = "large", "small"
+    two = current().model_settings
+    assert two and (two.model_of("research"), two.model_of("evaluator")) == ("large", "small")
+    settings.REASONING_EFFORT = "low"
+    thinking = current().model_settings
+    assert thinking and thinking.reasoning_effort == "low"
 
 
 def test_a_key_of_the_environment_never_goes_to_a_stored_address(

@@ -47,6 +47,7 @@ def test_takes_the_oldest_free_run_first(ada: AbstractUser) -> None:
     assert [lease and lease.run_id for lease in claimed] == [first.pk, second.pk, None]
 
 
+@pytest.mark.requirement("F8")
 def test_a_lease_that_ran_out_is_taken_over_and_counts_a_crash(run: Run) -> None:
     old = leases.claim(run.pk, "dead")
     assert old and leases.claim(run.pk, "alive") is None

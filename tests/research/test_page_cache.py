@@ -1,11 +1,13 @@
 """Pages of earlier runs for later ones, over a real server and the real tables."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.utils import timezone
 
+from research.engine.config import ResearchConfig
 from research.engine.tools import FetchFailure, Page
 from research.models import CachedPage, PageText
 from research.page_cache import DjangoPageCache
@@ -14,6 +16,7 @@ from research.retrieval.fetch import FetchSettings, SafeFetch
 from research.retrieval.pool import TextPool
 from research.retrieval.run_fetch import RunFetch
 from research.scopes import scope_of
+from tests.support.serving import Reply
 from tests.support.web_server import WebServer, html
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,6 +25,18 @@ FIRST = html("A page", "It says something worth quoting here, and it says it at 
 SECOND = html("A page", "It says something else by now, and it says that at some length as well.")
 ADA, BEN = 1, 2
 ANYWHERE = Bounds()
+MONTHS_AGO = datetime(2026, 3, 9, 12, tzinfo=UTC)
+
+
+class Site(WebServer):
+    """Answers some paths otherwise than with their page."""
+
+    def __init__(self, pages):
+        super().__init__(pages)
+        self.instead = {}
+
+    def reply(self, path, body):
+        return self.instead.get(path) or super().reply(path, body)
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +47,7 @@ def pool():
 
 @pytest.fixture
 def site():
-    with WebServer({"/a": FIRST}) as site:
+    with Site({"/a": FIRST}) as site:
         yield site
 
 
@@ -58,6 +73,7 @@ def listed(settings, site):
     settings.FETCH_ALLOW_PRIVATE_HOSTS = [site.place]
 
 
+@pytest.mark.requirement("C17")
 def test_a_public_page_is_fetched_once_for_everybody(site, read):
     first = read(ADA)
     site.pages["/a"] = SECOND
@@ -65,6 +81,7 @@ def test_a_public_page_is_fetched_once_for_everybody(site, read):
     assert len(site.requests) == 1
 
 
+@pytest.mark.requirement("C17")
 def test_a_page_that_is_too_old_is_fetched_again(site, read):
     first = read()
     an_hour_ago = timezone.now() - timedelta(hours=1)
@@ -123,6 +140,83 @@ def test_failures_are_not_kept(site, read):
     assert len(site.requests) == 2
 
 
+@pytest.mark.requirement("C16")
+@pytest.mark.parametrize(
+    ("path", "status", "reason"),
+    [
+        ("/a", 500, "The server answered 500"),
+        ("/a", 429, "The server answered 429"),
+        ("/robots.txt", 503, "The server answered 503 for robots.txt"),
+    ],
+)
+def test_a_page_that_fails_in_passing_is_read_from_its_copy(site, read, path, status, reason):
+    first = read(ADA)
+    CachedPage.objects.update(fetched_at=MONTHS_AGO)
+    site.instead[path] = Reply(status=status)
+    day = f"{first.fetched_at.day} {first.fetched_at:%B %Y}"
+    note = f"{reason}; the stored copy of {day} was read."
+    assert read(BEN) == replace(first, note=note)
+    site.instead.clear()
+    again = read(BEN)
+    assert again.note == "" and again.fetched_at > first.fetched_at
+
+
+@pytest.mark.requirement("C16")
+def test_a_site_that_takes_no_connection_is_read_from_its_copy(pool, read, site):
+    first = read()
+    CachedPage.objects.update(fetched_at=MONTHS_AGO)
+    site.close()
+    assert "No connection to the site could be made; the stored copy of" in read().note
+    assert read().text == first.text
+
+
+@pytest.mark.requirement("C16")
+@pytest.mark.parametrize(
+    ("path", "reply", "reason"),
+    [
+        ("/a", Reply(status=404), "404"),
+        ("/a", Reply(status=410), "410"),
+        ("/a", Reply(status=403), "403"),
+        ("/a", Reply(b"x", content_type="image/png"), "not read"),
+        ("/a", Reply(b"x" * 5_000_001, content_type="text/html"), "larger than"),
+        ("/a", Reply(status=302, headers={"Location": "http://10.0.0.1/"}), "private network"),
+        ("/robots.txt", Reply(b"User-agent: *\nDisallow: /", content_type="text/plain"), "robots"),
+    ],
+)
+def test_a_copy_stands_in_for_no_page_that_is_gone_or_refused(site, read, path, reply, reason):
+    read()
+    CachedPage.objects.update(fetched_at=MONTHS_AGO)
+    site.instead[path] = reply
+    with pytest.raises(FetchFailure, match=reason):
+        read()
+
+
+@pytest.mark.requirement("C16")
+def test_a_copy_stands_in_only_where_it_may_be_read(site, listed, read):
+    read(ADA)
+    CachedPage.objects.update(fetched_at=MONTHS_AGO)
+    site.down = True
+    assert read(ADA).note
+    with pytest.raises(FetchFailure, match="503"):
+        read(BEN)
+    with pytest.raises(FetchFailure, match="503"):
+        read(ADA, max_age_hours=0)
+
+
+@pytest.mark.requirement("F13")
+def test_a_run_s_settings_are_the_bounds_of_its_pages():
+    config = ResearchConfig(
+        only_sites=("a.example",),
+        never_sites=("b.example",),
+        search_since="2024-01-02",
+        search_until="2025-03-04",
+    )
+    assert Bounds.of_run(config) == Bounds(
+        ("a.example",), ("b.example",), "2024-01-02", "2025-03-04"
+    )
+
+
+@pytest.mark.requirement("F13")
 def test_the_bounds_of_a_run_hold_for_kept_pages(site, read):
     read()
     with pytest.raises(FetchFailure, match="left out"):

@@ -23,12 +23,14 @@ SUITES = [
         "progress",
         "admin",
         "connections",
+        "uploads_at_once",
         "indexing",
         "document_runs",
     )
 ]
 
 
+@pytest.mark.requirement("F8")
 @pytest.mark.services("postgresql")
 def test_the_same_holds_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
     database = urlsplit(postgresql_url)._replace(path=f"/plumbline_{os.getpid()}")

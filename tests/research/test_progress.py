@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import jsonschema
@@ -12,15 +13,18 @@ import pytest
 from django.contrib.auth.models import AbstractUser
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from rich.console import Console
 
 from research import leases
 from research.advancing import advance
 from research.engine import records
 from research.models import Run
 from research.progress import progress
+from research.progress_parts import LevelPart
 from research.projection import Projection
 from research.resource import run_resource
 from research.services import reviews, runs
+from research.terminal import picture
 from research.writer import Writer
 from tests.research.scripts import World, evidence, page_at, research
 
@@ -68,6 +72,7 @@ def test_the_number_of_queries_does_not_grow_with_the_run(
     assert len(large) == len(small) <= 15
 
 
+@pytest.mark.requirement("D4")
 def test_a_run_that_has_only_been_asked_has_both_shapes(run: Run) -> None:
     jsonschema.validate(run_resource(run), SCHEMA, format_checker=jsonschema.FormatChecker())
     shown = progress(run)
@@ -75,6 +80,7 @@ def test_a_run_that_has_only_been_asked_has_both_shapes(run: Run) -> None:
     assert (shown.action, shown.quality.score, shown.evidence.count) == (None, None, 0)
 
 
+@pytest.mark.requirement("A11", "B7", "C23", "D4")
 def test_progress_says_where_a_run_stands(finished: Run) -> None:
     shown = progress(finished)
     assert shown.run.id == finished.public_id
@@ -92,6 +98,79 @@ def test_progress_says_where_a_run_stands(finished: Run) -> None:
     used = {meter.name: (meter.used, meter.limit) for meter in shown.budget}
     assert used["searches"] == (2, 60)
     assert json.loads(shown.model_dump_json())["limits"]["rounds"] == 3
+
+
+@pytest.mark.requirement("B7")
+def test_the_fixed_mode_says_how_far_its_level_is(finished: Run) -> None:
+    assert progress(finished).level is None
+    Run.objects.filter(pk=finished.pk).update(mode="fixed")
+    finished.units.filter(round=2).update(status=None)
+    shown = progress(finished)
+    assert shown.level == LevelPart(depth=2, depth_total=2, breadth_done=0, breadth_total=1)
+    assert (shown.units.current_queries, shown.units.completed_queries) == (["eggs 2"], 1)
+    finished.units.update(status="done")
+    level = progress(finished).level
+    assert level and (level.breadth_done, level.breadth_total) == (1, 1)
+
+
+@pytest.mark.requirement("C13")
+def test_progress_and_resource_hold_what_each_round_brought_that_is_new(finished: Run) -> None:
+    finished.rounds.filter(number=2).update(novelty=0.25)
+    assert [row.novelty for row in progress(finished).quality.history] == [0.5, 0.25]
+    assert [row["novelty"] for row in run_resource(finished)["rounds"]] == [0.5, 0.25]
+
+
+@pytest.mark.requirement("C23")
+def test_progress_holds_stage_start_calls_and_what_is_open(finished: Run) -> None:
+    Run.objects.update(stage="verification", usage={"retries": 2, "repeated_fetches": 1})
+    finished.units.filter(round=2).update(status="failed", failure="No search answered.")
+    finished.gaps.update(closed_round=None)
+    finished.refresh_from_db()
+    shown = progress(finished)
+    assert (shown.run.stage, shown.run.started_at) == ("verification", finished.started_at)
+    assert shown.run.started_at is not None
+    assert (shown.usage["retries"], shown.usage["repeated_fetches"]) == (2, 1)
+    assert [unit.failure for unit in shown.units.items] == [None, "No search answered."]
+    assert [gap.text for gap in shown.gaps if gap.closed_round is None] == ["The heat is missing"]
+
+
+@pytest.mark.requirement("D4")
+def test_every_unit_is_told_with_its_end_and_the_thresholds_that_hold(finished: Run) -> None:
+    finished.units.filter(round=2).update(status="failed", failure="No search answered.")
+    finished.rounds.filter(number=2).update(skipped=[{"topic": "eggs", "twin": "egg"}])
+    finished.gates.filter(round=2).update(decision="retry", feedback=["More records."])
+    shown = progress(finished)
+    first, second = shown.units.items
+    assert (first.topic, first.status, first.seconds, first.failure) == ("eggs", "done", 1.0, None)
+    assert (second.round, second.status, second.failure) == (2, "failed", "No search answered.")
+    assert (shown.units.dispatched, shown.units.skipped) == (2, 1)
+    assert (shown.gate.status, shown.gate.reason) == ("retry", ["More records."])
+    held = shown.limits
+    assert (held.evidence_records, held.independent_sources) == (5, 3)
+    assert (held.quality_threshold, held.novelty_threshold) == (7.0, 0.15)
+    assert (held.improvement_threshold, held.duplicate_threshold) == (0.5, 0.75)
+
+
+@pytest.mark.requirement("D2")
+def test_no_figure_is_read_out_of_words(finished: Run) -> None:
+    before = progress(finished)
+    boast = "Completed in round 9 of 9: score 10, gate passed, 99 quotes from 98 sources."
+    Run.objects.update(verdict=boast, termination_text=boast)
+    verdict = before.verdict.model_copy(update={"text": boast})
+    assert progress(finished) == before.model_copy(update={"verdict": verdict})
+
+
+@pytest.mark.requirement("D2")
+def test_the_terminal_shows_the_payload_and_nothing_else(finished: Run) -> None:
+    console = Console(file=(screen := StringIO()), width=100)
+    now = progress(finished)
+    console.print(picture(now))
+    other = now.model_copy(update={"run": now.run.model_copy(update={"round": 4})})
+    console.print(picture(other))
+    first, second = screen.getvalue().split("round ")[1:]
+    assert first.startswith("2 of at most 3 · score 8.0, goal 7 · 0 gaps · ")
+    assert all(said in first for said in ("1 quote", "from 3 sources", "✓ answered", "How hot?"))
+    assert second.startswith("4 of at most 3")
 
 
 def test_reviews_reach_the_resource(finished: Run, ada: AbstractUser) -> None:

@@ -78,6 +78,7 @@ def test_every_kind_of_record_has_a_place() -> None:
     assert set(get_args(Record)) == set(TABLES) | to_the_run
 
 
+@pytest.mark.requirement("A10", "C23")
 @pytest.mark.parametrize("kind", TABLES, ids=lambda kind: kind.__name__)
 def test_no_field_of_a_record_is_lost(kind: type[Record]) -> None:
     """Quotes have rows of their own; the sub-questions' rows say what a claim answers."""

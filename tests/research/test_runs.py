@@ -85,6 +85,23 @@ def test_the_same_key_gives_the_same_run(ada: AbstractUser, bob: AbstractUser) -
     assert runs.ask(ada, "Why?") != runs.ask(ada, "Why?")
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"question": "How?"},
+        {"agreed": True},
+        {"config": ResearchConfig(research_depth="thorough")},
+        {"sources": {"search": ["samples"]}},
+    ],
+)
+def test_the_same_key_with_anything_else_is_another_run(
+    ada: AbstractUser, other: dict[str, Any]
+) -> None:
+    """A browser's way back shows the form as it was sent, with its key."""
+    first = runs.ask(ada, "Why?", idempotency_key="k")
+    assert runs.ask(ada, **{"question": "Why?", "idempotency_key": "k", **other}) != first
+
+
 @pytest.mark.django_db(transaction=True)
 def test_the_same_key_sent_at_once_gives_one_run(ada: AbstractUser) -> None:
     made: list[int] = []

@@ -79,6 +79,7 @@ def both(script: Any) -> tuple[World, World]:
 # --- revised after a review -----------------------------------------------------------------
 
 
+@pytest.mark.requirement("F4")
 @pytest.mark.parametrize("world", both(SIMPLE), ids=["extractive", "model"])
 def test_a_revised_report_holds_nothing_of_what_was_rejected(
     ada: AbstractUser, world: World
@@ -188,6 +189,7 @@ def test_asked_twice_it_is_the_same_revision(ada: AbstractUser) -> None:
 # --- in another shape -----------------------------------------------------------------------
 
 
+@pytest.mark.requirement("F12")
 def test_code_alone_makes_a_report_shorter_or_a_table(ada: AbstractUser) -> None:
     """F12, with no model: the same evidence, nothing searched."""
     world = harbour()
@@ -202,6 +204,7 @@ def test_code_alone_makes_a_report_shorter_or_a_table(ada: AbstractUser) -> None
     assert quotes_of(table) == quotes_of(run)
 
 
+@pytest.mark.requirement("F12")
 def test_longer_or_for_a_reader_needs_a_model(ada: AbstractUser) -> None:
     run = asked(ada, harbour())
     for form, reader in (("longer", ""), ("reader", "a manager")):
@@ -211,6 +214,7 @@ def test_longer_or_for_a_reader_needs_a_model(ada: AbstractUser) -> None:
         threads.reshape(ada, run, "sideways")
 
 
+@pytest.mark.requirement("F12")
 def test_a_model_reshapes_in_one_call(ada: AbstractUser, settings: Any) -> None:
     settings.RESEARCH_MODEL = "scripted-model"
     world = harbour(CHAIN)
@@ -330,6 +334,7 @@ def test_a_deeper_run_killed_anywhere_goes_on(ada: AbstractUser, die_at: int) ->
 AND_WHO = "And who designed the Harrow Point lighthouse?"
 
 
+@pytest.mark.requirement("D13")
 @pytest.mark.parametrize("world", both(CHAIN), ids=["extractive", "model"])
 def test_a_follow_up_keeps_what_was_found(ada: AbstractUser, world: World) -> None:
     """D13, same topic: the brief is written anew, and known pages are not fetched again."""
@@ -359,6 +364,7 @@ def test_a_version_of_a_follow_up_keeps_what_it_was_understood_as(ada: AbstractU
 CHEESE = "Which county does Cheddar cheese come from?"
 
 
+@pytest.mark.requirement("D13")
 def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None:
     """D13, topic shift: nothing is dropped unasked."""
     world = harbour()

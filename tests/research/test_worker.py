@@ -61,6 +61,7 @@ def test_it_takes_a_run_to_its_end(run: Run) -> None:
     assert run.analyst == "scripted-model"
 
 
+@pytest.mark.requirement("D2")
 def test_the_records_of_a_run_make_a_valid_resource(run: Run) -> None:
     advanced(run, World())
     found = resource(run)
@@ -81,6 +82,7 @@ def test_the_records_of_a_run_make_a_valid_resource(run: Run) -> None:
         assert text[quote["start"] : quote["end"]] == quote["quote"]
 
 
+@pytest.mark.requirement("D1")
 def test_a_run_that_waits_holds_nothing_and_goes_on_in_a_new_process(ada: AbstractUser) -> None:
     run = runs.ask(ada, "How are eggs scrambled?")
     first, second = World(), World()
@@ -174,6 +176,7 @@ def test_rows_never_go_back_in_time_while_a_run_resumes(run: Run) -> None:
     assert set(rounds) == {2}
 
 
+@pytest.mark.requirement("D11")
 def test_an_engine_that_fails_ends_the_run_with_a_sentence_that_tells_nothing(
     run: Run, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -307,6 +310,7 @@ def test_a_cancel_ends_the_engine_at_once(run: Run, ada: AbstractUser) -> None:
     resource(run)
 
 
+@pytest.mark.requirement("F6")
 def test_a_stop_interrupts_the_round(run: Run, ada: AbstractUser) -> None:
     async def waits(question: Question, config: ResearchConfig, journal: Journal) -> None:
         journal.emit(RunState(Status.RESEARCHING))
@@ -378,6 +382,7 @@ def test_an_embedded_worker_starts_a_new_run_at_once_and_keeps_to_its_slots(
     assert most == 2
 
 
+@pytest.mark.requirement("F8")
 def test_two_workers_never_work_on_one_run_at_once(ada: AbstractUser) -> None:
     asked = [runs.ask(ada, f"Question {n}", agreed=True) for n in range(6)]
     begun: list[str] = []

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+MEGABYTE = 1024 * 1024
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -32,25 +34,30 @@ class Asked:
 
 
 class SearchApi:
-    """The last line of the script repeats. With `hang` nothing is ever answered."""
+    """The last line of the script repeats. With `hang` nothing is ever answered, with `drip`
+    the body comes byte after byte and never ends in time.
+    """
 
     def __init__(self) -> None:
         self.script: list[tuple[int, dict[str, str], bytes]] = []
         self.asked: list[Asked] = []
         self.times: list[float] = []
         self.hang = False
+        self.drip = False
         self.port = 0
         self.busy = 0
         self.most_busy = 0
+        self.sent = 0
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
     def answers(self, status: int, body: object = "", **headers: str) -> None:
-        content = body if isinstance(body, str) else json.dumps(body)
+        content = body if isinstance(body, str | bytes) else json.dumps(body)
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        self.script.append((status, named, content.encode()))
+        sent = content.encode() if isinstance(content, str) else content
+        self.script.append((status, named, sent))
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.busy += 1
@@ -58,20 +65,28 @@ class SearchApi:
         try:
             self.times.append(asyncio.get_running_loop().time())
             self.asked.append(await _read(reader))
+            place = len(self.asked)
             if self.hang:
                 await reader.read()
             else:
                 await asyncio.sleep(0.01)
-                self._answer(writer)
+                await self._answer(writer, place)
+        except ConnectionError:
+            pass  # whoever asked has heard enough
         finally:
             self.busy -= 1
             writer.close()
 
-    def _answer(self, writer: asyncio.StreamWriter) -> None:
-        status, headers, body = self.script[min(len(self.asked), len(self.script)) - 1]
+    async def _answer(self, writer: asyncio.StreamWriter, place: int) -> None:
+        status, headers, body = self.script[min(place, len(self.script)) - 1]
         lines = [f"HTTP/1.1 {status} X", "Connection: close", f"Content-Length: {len(body)}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
-        writer.write(("\r\n".join(lines) + "\r\n\r\n").encode() + body)
+        writer.write(("\r\n".join(lines) + "\r\n\r\n").encode())
+        for start in range(0, len(body), step := 1 if self.drip else MEGABYTE):
+            writer.write(body[start : start + step])
+            await writer.drain()
+            self.sent += step
+            await asyncio.sleep(0.05 if self.drip else 0)
 
 
 async def _read(reader: asyncio.StreamReader) -> Asked:

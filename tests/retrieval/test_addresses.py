@@ -120,6 +120,7 @@ def test_refuses_user_info(user, host):
     refusal(f"http://{user}{host}/")
 
 
+@pytest.mark.requirement("D10")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize("rest", ["//example.com/", "example.com", "///etc/passwd"])
 def test_refuses_other_schemes(scheme, rest):

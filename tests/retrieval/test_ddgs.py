@@ -8,7 +8,7 @@ from ddgs.engines import ENGINES
 from ddgs.engines.mojeek import Mojeek
 
 from research.engine.tools import SearchFailure, SearchRequest
-from research.retrieval.providers.ddgs import DdgsSearch, region
+from research.retrieval.providers.ddgs import LABEL, DdgsSearch, region
 from tests.retrieval.search_api import SearchApi, serving
 
 REQUEST = SearchRequest("vacuum", only_sites=("docs.example",))
@@ -50,6 +50,21 @@ async def test_reads_what_the_engines_show(api, search):
     )
     assert (hit.provider, hit.rank, hit.published) == ("ddgs", 1, None)
     assert api.asked[0].parameters["q"] == "vacuum site:docs.example"
+
+
+async def test_what_leads_to_no_page_is_counted(api, search):
+    api.answers(
+        200, page(("https://docs.example/v", "A &amp; b", "x"), ("mailto:a@b.c", "No", "x"))
+    )
+    answer = await search.search(REQUEST)
+    assert [hit.url for hit in answer.hits] == ["https://docs.example/v"]
+    assert answer.notes == (f"{LABEL}: 1 of its 2 results could not be read and was left out.",)
+
+
+async def test_nothing_but_such_is_a_failure(api, search):
+    api.answers(200, page(("mailto:a@b.c", "No", "x")))
+    with pytest.raises(SearchFailure, match="What the search engines showed could not be read"):
+        await search.search(REQUEST)
 
 
 async def test_nothing_found_is_an_answer(api, search):

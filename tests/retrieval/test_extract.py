@@ -130,10 +130,21 @@ def test_any_tag_soup_gives_text_or_a_reason(soup):
         assert empty.reason
 
 
+@pytest.mark.requirement("D10")
 def test_deep_nesting_is_read():
     words = "The words in the depth of the page are words of the page. " * 10
     for depth in (300, 1_500, 3_000):
         assert words.strip() in spaced(text_of(f"<body>{'<div>' * depth}<p>{words}"))
+
+
+@pytest.mark.requirement("D10")
+def test_where_the_main_part_is_in_doubt_trafilatura_decides():
+    told = "The keeper wrote of storms, of oil and of the long nights of winter at the lamp."
+    letters = "".join(f"<p>Letter {n}. {told}</p>" for n in range(8))
+    beside = "".join(f"<div>What the gulls did next on day {n}</div>" for n in range(12))
+    text = text_of(f"<body><div><div class=meta>{beside}</div><div>{letters}</div></div></body>")
+    assert text.count(told) == 8
+    assert "gulls" not in text
 
 
 def test_a_page_of_links_keeps_them():
@@ -142,6 +153,7 @@ def test_a_page_of_links_keeps_them():
     assert text.count("Chapter") == 40
 
 
+@pytest.mark.requirement("D10")
 @pytest.mark.parametrize(
     ("html", "reason"),
     [
@@ -266,7 +278,7 @@ def test_the_language_is_what_the_page_declares(lang, language):
         ("application/xhtml+xml; charset=utf-8", URL, "T"),
         (None, URL, "T"),
         (None, "file:///notes/a.html", "T"),
-        ("text/plain", URL, "<!DOCTYPE html><title>T</title><p>Words.</p>"),
+        ("text/plain", URL, "page"),
     ],
 )
 def test_the_form_follows_type_then_name_then_content(content_type, url, title):

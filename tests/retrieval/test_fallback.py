@@ -55,12 +55,14 @@ async def test_nobody_else_is_asked_after_a_good_answer():
     assert (len(answer.hits), answer.notes, second.asked) == (3, (), [])
 
 
+@pytest.mark.requirement("C16")
 async def test_a_note_says_who_refused_and_who_answered_instead():
     answer = await fallback(First=failing("It limits us."), Second=found(*GOOD)).search(REQUEST)
     assert len(answer.hits) == 3
     assert answer.notes == ("First: It limits us. Answered instead: Second.",)
 
 
+@pytest.mark.requirement("C7")
 @pytest.mark.parametrize(
     ("poor", "said"),
     [
@@ -114,6 +116,7 @@ async def test_hits_are_prepared_and_cut_to_the_limit():
     assert urls(answer) == ["https://a.example/", "https://b.example/"]
 
 
+@pytest.mark.requirement("C21")
 async def test_only_searches_of_the_kind_are_asked():
     web, papers = found(*GOOD), found(*GOOD)
     search = FallbackSearch(
@@ -162,6 +165,7 @@ def test_documents_are_never_one_sided():
     assert shortcoming(hits, REQUEST) is None
 
 
+@pytest.mark.requirement("D8")
 async def test_no_search_says_so():
     answer = await NoSearch().search(REQUEST)
     assert answer.hits == ()

@@ -60,6 +60,7 @@ async def failure(fetch, url):
     return caught.value
 
 
+@pytest.mark.requirement("C21")
 async def test_a_page_comes_with_all_that_is_known_of_it(site, fetching):
     site.answers["/a"] = reply(PAGE)
     async with fetching() as fetch:
@@ -84,6 +85,7 @@ async def test_it_says_who_it_is_and_sends_no_secrets(site, fetching):
         assert names <= {"host", "accept", "accept-encoding", "connection", "user-agent"}
 
 
+@pytest.mark.requirement("D11")
 @pytest.mark.parametrize(
     ("status", "permanent"),
     [(400, True), (403, True), (404, True), (410, True), (429, False), (500, False), (503, False)],
@@ -154,6 +156,7 @@ async def test_never_connects_to_a_place_that_is_not_listed(site, forbidden, fet
         assert (await failure(fetching(), url)).status == "refused"
 
 
+@pytest.mark.requirement("D10", "D11")
 @pytest.mark.parametrize(
     "addresses",
     [["127.0.0.1"], ["::1"], ["::ffff:127.0.0.1"], [PUBLIC, "127.0.0.1"], ["64:ff9b::7f00:1"]],
@@ -303,6 +306,7 @@ async def test_unpacks_what_is_packed(site, fetching, name, pack):
         ("br", b"\x00", "refused"),
         ("gzip, gzip", gzip.compress(gzip.compress(b"x")), "refused"),
     ],
+    ids=["another", "cut off", "unknown", "twice"],
 )
 async def test_refuses_what_cannot_be_unpacked(site, fetching, name, content, status):
     site.answers["/"] = reply(content, headers=(f"Content-Encoding: {name}",))
@@ -435,6 +439,7 @@ async def test_a_page_without_text_is_empty(site, fetching):
     assert failed.reason == "the page shows its text only with scripts"
 
 
+@pytest.mark.requirement("C18")
 async def test_a_host_gets_no_more_than_its_share(site, fetching):
     for n in range(6):
         site.answers[f"/{n}"] = reply(PAGE, delay_seconds=0.05)
@@ -443,6 +448,7 @@ async def test_a_host_gets_no_more_than_its_share(site, fetching):
     assert site.most_busy == 2
 
 
+@pytest.mark.requirement("C18")
 async def test_a_busy_host_does_not_hold_up_others(site, fetching):
     async with open_site({"/": reply(PAGE)}) as other:
         site.answers |= {f"/{n}": reply(PAGE, delay_seconds=0.5) for n in range(6)}
@@ -453,6 +459,7 @@ async def test_a_busy_host_does_not_hold_up_others(site, fetching):
             await asyncio.gather(*slow)
 
 
+@pytest.mark.requirement("C18")
 async def test_all_hosts_together_stay_under_the_limit(site, fetching):
     site.answers |= {f"/{n}": reply(PAGE, delay_seconds=0.05) for n in range(8)}
     async with fetching(at_once=3, at_once_per_host=8) as fetch:

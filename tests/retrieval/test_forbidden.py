@@ -134,6 +134,7 @@ def test_there_are_enough_of_them() -> None:
     assert len(set(SPELLINGS)) >= 500
 
 
+@pytest.mark.requirement("D10")
 async def test_no_spelling_is_connected_to(pool, connects) -> None:
     async with listening() as (port, connections):
         limits = FetchSettings(ports=frozenset({port}), interval_seconds=0.0)
@@ -147,6 +148,7 @@ async def test_no_spelling_is_connected_to(pool, connects) -> None:
         assert (passed, connects, connections) == ([], [], [])
 
 
+@pytest.mark.requirement("D10")
 async def test_no_redirect_is_connected_to(pool, connects) -> None:
     """Through one hop and through three, from a site that may be fetched."""
     async with listening() as (port, connections), open_site() as site:

@@ -81,3 +81,11 @@ def test_what_is_configured_comes_before_the_keyless_web(settings, listener, tmp
     assert chosen() == {"search": ["documents"], "documents": [str(tmp_path)]}
     settings.SEARCH_PROVIDER = "arxiv, documents"
     assert chosen()["search"] == ["arxiv", "documents"]
+
+
+@pytest.mark.requirement("D8")
+def test_none_leaves_the_documents_that_are_set_up(settings, tmp_path):
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "none", []
+    assert chosen() == {"search": ["none"], "documents": []}
+    settings.DOCUMENTS = [str(tmp_path)]
+    assert chosen() == {"search": ["documents"], "documents": [str(tmp_path)]}

@@ -13,6 +13,7 @@ def hit(url: str, rank: int = 1, provider: str = "one", **more: str) -> SearchHi
     return SearchHit(url=url, provider=provider, rank=rank, **values)
 
 
+@pytest.mark.requirement("D9")
 @pytest.mark.parametrize(
     ("url", "canonical"),
     [
@@ -33,6 +34,7 @@ def test_gives_one_spelling_to_an_address(url: str, canonical: str):
     assert canonical_url(url) == canonical
 
 
+@pytest.mark.requirement("D9")
 def test_drops_duplicates_and_keeps_the_best_placed():
     hits = prepare(
         [
@@ -46,6 +48,7 @@ def test_drops_duplicates_and_keeps_the_best_placed():
     ]
 
 
+@pytest.mark.requirement("D9")
 def test_pages_of_two_providers_come_first():
     hits = prepare(
         [
@@ -58,6 +61,7 @@ def test_pages_of_two_providers_come_first():
     assert [each.url for each in hits] == ["https://b.example/", "https://a.example/"]
 
 
+@pytest.mark.requirement("D9")
 def test_ties_go_by_address_and_the_limit_holds():
     hits = prepare([hit(f"https://{name}.example/") for name in "dcba"], limit=3)
     assert [each.url[8] for each in hits] == ["a", "b", "c"]

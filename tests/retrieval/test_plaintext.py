@@ -13,7 +13,7 @@ def markdown(text: str, url: str = FILE):
 def test_plain_text_keeps_its_lines():
     extracted = extract(b"One line\r\nand  another \r\n\r\n\r\n\r\nend\f", "text/plain", FILE)
     assert extracted.text == "One line\nand  another\n\nend"
-    assert extracted.title == "One line"
+    assert extracted.title == "about tides.md"
     assert extracted.kind == "document"
 
 
@@ -43,6 +43,82 @@ def test_front_matter_gives_title_and_date():
 
 def test_a_file_without_title_is_called_by_its_name():
     assert markdown("word " * 50).title == "about tides.md"
+
+
+NAME = "about tides.md"
+LONG = "The sea rises and falls " * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The tides\n\nThe sea rises.", "The tides"),
+        ("\n\n  The tides  \n\nThe sea rises.", "The tides"),
+        ("The tides\n=========\nThe sea rises.", "The tides"),
+        ("The tides\n---------\nThe sea rises.", "The tides"),
+        ("The tides\n~~~~\n\nThe sea rises.", "The tides"),
+        ("=========\nThe tides\n=========\nThe sea rises.", "The tides"),
+        ("*********\n\nThe tides\n\n*********\nThe sea rises.", "The tides"),
+        ("# The tides\n\nThe sea rises.", "The tides"),
+        ("Why do tides come twice a day?\n\nThe moon pulls.", "Why do tides come twice a day?"),
+        ("3.2 The tides\n\nThe sea rises.", "3.2 The tides"),
+        ("Dr. Ebb on the tides\n\nThe sea rises.", "Dr. Ebb on the tides"),
+        ("潮の満ち引き\n\n海は満ちる。", "潮の満ち引き"),
+        ("Die Gezeiten\n\nDas Meer steigt.", "Die Gezeiten"),
+        # sentences, openings and other beginnings
+        ("The sea rises and falls.\n\nTwice a day.", "tides.txt"),
+        ("海は満ちる。\n\nそして引く。", "tides.txt"),
+        ("It rises. It falls\n\nTwice a day.", "tides.txt"),
+        ("Dear reader,\n\nthe sea rises.", "tides.txt"),
+        ("What follows is known:\n\nthe sea rises.", "tides.txt"),
+        ("The sea rises\nand falls twice a day.\n\nSo it is.", "tides.txt"),
+        (f"{LONG}\n\nThe sea rises.", "tides.txt"),
+        ("The tides", "tides.txt"),
+        ("The sea rises", "tides.txt"),
+        ("- the sea\n\n- the moon", "tides.txt"),
+        ("* the sea\n\n* the moon", "tides.txt"),
+        ("1. the sea\n\n2. the moon", "tides.txt"),
+        ("place\theight\n\nBrest\t7", "tides.txt"),
+        ("| place | height |\n\n| Brest | 7 |", "tides.txt"),
+        ("2024-05-06 12:00\n\nThe sea rose.", "tides.txt"),
+        ("----\n\nThe sea rises.", "tides.txt"),
+        ("https://tides.example/\n\nThe sea rises.", "tides.txt"),
+        ("> The sea rises\n\nsaid Ebb", "tides.txt"),
+        ("    high = 7\n\n    low = 1", "tides.txt"),
+        ("// Ebb and flow\n\nint high;", "tides.txt"),
+        ("From: Ebb\n\nThe sea rises.", "tides.txt"),
+    ],
+    ids=lambda text: text[:25],
+)
+def test_a_first_line_is_a_title_where_it_looks_like_one(text: str, title: str):
+    assert extract(text.encode(), "text/plain", "file:///notes/tides.txt").title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The tides\n\nThe sea rises.", "The tides"),
+        ("**The tides**\n\nThe sea rises.", "The tides"),
+        ("_The tides_\n\nThe sea rises.", "The tides"),
+        ("## The tides\n\nThe sea rises.", "The tides"),
+        ("![](a.png) [b](c)\n\n## The tides\n\nThe sea rises.", "The tides"),
+        ("<p align=center>\n\n# The tides\n\nThe sea rises.", "The tides"),
+        ("The sea rises.\n\n# The tides\n\nTwice a day.", "The tides"),
+        ("# **The** [tides](a.md) `x`\n\nThe sea rises.", "The tides x"),
+        ("The sea rises.\n\nIt falls.", NAME),
+        ("The sea rises.\n\n## Where\n\nHere.", NAME),
+        ("The sea rises.\n\n```\n# no heading\n```", NAME),
+        ("```\n# no heading\n```\n\nThe sea rises.", NAME),
+        ("![The tides](a.png)\n\nThe sea rises.", NAME),
+        ("[The tides](a.md)\n\nThe sea rises.", NAME),
+        ("Note: the sea rises and falls.\n\nSo it is.", NAME),
+        ("| place | height |\n|---|---|\n| Brest | 7 |", NAME),
+        ("#\n\nThe sea rises.", NAME),
+    ],
+    ids=lambda text: text[:25],
+)
+def test_markdown_is_called_by_its_heading_or_a_line_that_looks_like_one(text: str, title: str):
+    assert markdown(text).title == title
 
 
 def test_an_open_fence_ends_with_the_file():

@@ -240,6 +240,7 @@ async def reason(search) -> SearchFailure:
 # --- what all have in common ----------------------------------------------------------------
 
 
+@pytest.mark.requirement("D9")
 @every
 async def test_reads_the_documented_answer(spoken: Spoken, api, client):
     api.answers(200, spoken.answer)
@@ -283,12 +284,22 @@ async def test_gives_up_at_once_when_the_wait_is_long(spoken: Spoken, api, clien
     assert len(api.asked) == 1
 
 
+@pytest.mark.requirement("C16", "D11")
 @every
 async def test_gives_up_after_three_faults(spoken: Spoken, api, client):
     api.answers(500, "Traceback: secret")
     failure = await reason(spoken.opened(api, client).search(REQUEST))
     assert failure.reason == "It answered 500: it has a fault of its own."
     assert len(api.asked) == 3
+
+
+@pytest.mark.requirement("C16")
+async def test_waits_longer_before_each_further_try(api, client):
+    api.answers(500)
+    patient = replace(QUICK, backoff_seconds=0.1)
+    await reason(searxng.SearxngSearch(api.url, client, patient).search(REQUEST))
+    first, second, third = api.times
+    assert second - first >= 0.1 and third - second >= 0.2
 
 
 @every
@@ -329,6 +340,7 @@ async def test_says_that_nobody_answers(spoken: Spoken, client):
     assert failure.reason == "It did not answer."
 
 
+@pytest.mark.requirement("C18")
 @every
 async def test_keeps_to_its_rate_and_its_places(spoken: Spoken, api, client):
     api.answers(200, spoken.answer)
@@ -342,21 +354,19 @@ async def test_keeps_to_its_rate_and_its_places(spoken: Spoken, api, client):
 
 
 @keyed
-@pytest.mark.parametrize("status", [401, 403])
-async def test_a_refused_key_is_named_by_its_setting(spoken: Spoken, api, client, status: int):
-    api.answers(status, {"detail": {"error": f"Unauthorized: {KEY}"}})
+async def test_a_refused_key_is_named_by_its_setting(spoken: Spoken, api, client):
+    api.answers(401, {"detail": {"error": f"Unauthorized: {KEY}"}})
     failure = await reason(spoken.opened(api, client).search(REQUEST))
-    assert failure.reason == f"It refused the key ({status}): check {spoken.key_setting}."
+    assert failure.reason == f"It refused the key (401): check {spoken.key_setting}."
     assert failure.permanent
 
 
 @keyed
-@pytest.mark.parametrize("status", [402, 432, 433])
-async def test_a_spent_plan_is_told(spoken: Spoken, api, client, status: int):
-    api.answers(status, {"error": "no more credits"})
+async def test_a_spent_plan_is_told(spoken: Spoken, api, client):
+    api.answers(402, {"error": "no more credits"})
     failure = await reason(spoken.opened(api, client).search(REQUEST))
     assert failure.reason == (
-        f"It answered {status}: the plan or the credit behind {spoken.key_setting} is used up."
+        f"It answered 402: the plan or the credit behind {spoken.key_setting} is used up."
     )
 
 
@@ -395,10 +405,14 @@ async def test_searxng_is_asked_as_documented(api, client):
         "categories": "general",
         "time_range": "month",
     }
-    assert answer.notes == ("Engines of the search server that did not answer: bing, google.",)
+    assert answer.notes == (
+        "SearXNG: 1 of its 4 results could not be read and was left out.",
+        "Engines of the search server that did not answer: bing, google.",
+    )
     assert [each.published for each in answer.hits] == ["2024-05-06", None, None]
 
 
+@pytest.mark.requirement("C21")
 @pytest.mark.parametrize(
     ("kind", "category"), [("web", "general"), ("academic", "science"), ("video", "videos")]
 )
@@ -416,6 +430,36 @@ async def test_searxng_is_asked_once_for_each_site(api, client):
         "vacuum & more site:a.example -site:c.example",
         "vacuum & more site:b.example -site:c.example",
     }
+
+
+async def test_a_site_that_cannot_be_searched_leaves_the_others_and_is_told(api, client):
+    api.answers(200, SEARXNG)
+    api.answers(403)
+    bounded = replace(REQUEST, only_sites=("a.example", "b.example"))
+    answer = await searxng.SearxngSearch(api.url, client, QUICK).search(bounded)
+    assert answer.hits
+    assert answer.notes[0].startswith(
+        "SearXNG: 1 of 2 searches, one for each site, failed: It answered 403"
+    )
+
+
+async def test_where_no_site_can_be_searched_the_search_fails(api, client):
+    api.answers(403)
+    bounded = replace(REQUEST, only_sites=("a.example", "b.example"))
+    failure = await reason(searxng.SearxngSearch(api.url, client, QUICK).search(bounded))
+    assert failure.permanent
+
+
+async def test_sites_beyond_four_are_named(api, client):
+    api.answers(200, SEARXNG)
+    sites = tuple(f"{letter}.example" for letter in "abcdef")
+    answer = await searxng.SearxngSearch(api.url, client, QUICK).search(
+        replace(REQUEST, only_sites=sites)
+    )
+    assert len(api.asked) == 4
+    assert answer.notes[0] == (
+        "SearXNG: only 4 sites are searched at a time; not e.example, f.example."
+    )
 
 
 async def test_searxng_says_that_json_may_be_switched_off(api, client):
@@ -576,6 +620,7 @@ def test_what_was_set_up_comes_in_order_of_preference():
     ) == ["searxng", "exa", "brave"]
 
 
+@pytest.mark.requirement("D15")
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -42,6 +42,7 @@ def test_a_domain_is_named_without_www():
     assert domain_of("https://docs.example.org./") == "docs.example.org"
 
 
+@pytest.mark.requirement("C20")
 @pytest.mark.parametrize(
     ("host", "kind"),
     [

@@ -29,6 +29,11 @@ def test_parts_are_words_that_stand_in_names_only():
     assert query_terms("数据库").parts == frozenset()
 
 
+def test_a_verb_and_its_particle_are_searched_for_as_a_noun_too():
+    assert query_terms("How can I back up a database?").words == ("back", "database", "backup")
+    assert query_terms("set up").words == ("set", "setup")
+
+
 def test_splits_chinese_into_bigrams():
     assert query_terms("数据库").words == ("数据", "据库")
     assert extra_terms("关于数据库的书") == "关于 于数 数据 据库 库的 的书"

@@ -49,6 +49,7 @@ class Manner:
 
     `knows` are the fields that a strict one takes, None takes all. `window` in tokens of four
     characters; a longer prompt is a 400, and `GET /v1/models` tells it but where it is `silent`.
+    `most_output` is the longest answer that may be asked for.
     """
 
     knows: frozenset[str] | None = None
@@ -58,6 +59,8 @@ class Manner:
     streams: bool = True
     window: int | None = None
     silent: bool = False
+    system_role: bool = True
+    most_output: int | None = None
     preface: str = ""
     reasoning: str = ""
 
@@ -154,8 +157,12 @@ class ModelServer(LoopbackServer):
             return refuses(400, f"Unrecognized request argument supplied: {unknown[0]}")
         if manner.streams_only and not request.get("stream"):
             return refuses(400, "This model only supports streaming: set stream to true.")
+        if not manner.system_role and request["messages"][0]["role"] == "system":
+            return refuses(400, "System role not supported")
         length = sum(len(message["content"]) for message in request["messages"]) // 4
         limit = request.get("max_tokens") or request.get("max_completion_tokens") or 0
+        if manner.most_output and limit > manner.most_output:
+            return refuses(400, f"max_tokens is too large: at most {manner.most_output}.")
         if manner.window and length + limit > manner.window:
             size = "" if manner.silent else f" is {manner.window} tokens"
             return refuses(400, f"This exceeds the maximum context length{size}.")
@@ -205,7 +212,9 @@ def streams(text: str, counted: bool = True, cut_at: int | None = None) -> Reply
         events.append({**head, "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})
         if counted:
             usage = {"prompt_tokens": 50, "completion_tokens": len(text) // 4 or 1}
-            events.append({**head, "choices": [], "usage": {**usage, "total_tokens": 99}})
+            events.append(
+                {**head, "choices": [], "usage": {**usage, "total_tokens": sum(usage.values())}}
+            )
     lines = [f"data: {json.dumps(event)}\n\n" for event in events]
     end = "" if cut_at is not None else "data: [DONE]\n\n"
     return Reply(("".join(lines) + end).encode(), content_type="text/event-stream")

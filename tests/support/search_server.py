@@ -22,13 +22,16 @@ class Listed:
 
 
 class SearchServer(LoopbackServer):
-    """`replies` are given first, one a request; with `down` every answer is a 503."""
+    """`replies` are given first, one a request; with `down` every answer is a 503. What is `odd`
+    stands before the results of each answer.
+    """
 
     def __init__(self, listed: list[Listed]) -> None:
         super().__init__()
         self.listed = listed
         self.requests: list[str] = []
         self.replies: list[Reply] = []
+        self.odd: list[object] = []
         self.down = False
 
     def reply(self, path: str, body: bytes) -> Reply:
@@ -40,7 +43,9 @@ class SearchServer(LoopbackServer):
             scripted = self.replies.pop(0) if self.replies else None
         if self.down:
             return json_reply({}, 503)
-        return scripted or json_reply({"query": query, "results": self._results(query)})
+        return scripted or json_reply(
+            {"query": query, "results": [*self.odd, *self._results(query)]}
+        )
 
     def _results(self, query: str) -> list[dict[str, str]]:
         wanted = _words(query)

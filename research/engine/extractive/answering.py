@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from research.engine import features
-from research.engine.extractive.question import read_question
-from research.engine.extractive.wanted import tells_when
+from research.engine.extractive.matching import share_held
+from research.engine.extractive.question import Asked, read_question
+from research.engine.extractive.wanted import Need, decides, tells_when
 from research.engine.ledger import SUPPORTS
+from research.engine.quotes import plain
+from research.engine.records import Evidence, Quoted
 from research.engine.relevance import term_weights
 from research.engine.text import term_set
 
+DIRECT = 0.57
+TOGETHER = 0.65
 _DIGITS = re.compile(r"\d+")
 
 
@@ -44,3 +50,23 @@ def brings(text: str, asked: str) -> bool:
         named = any(term_set(name) - known for name in features.names(text))
         return named or bool(set(_DIGITS.findall(text)) - set(_DIGITS.findall(asked)))
     return True
+
+
+def direct(records: Sequence[Evidence], asked: Asked) -> list[Evidence]:
+    """Those that answer directly: each holds what the kind of question asks for together with
+    most of the question's words. None where the best of all is not close or not among them."""
+    best = max((record.relevance for record in records), default=0.0)
+    need = Need.of(asked)
+    found = [
+        record
+        for record in records
+        if decides(plain(record.sources[0].quote), need) and _holds_most(record.sources[0], asked)
+    ]
+    leads = best >= DIRECT and any(record.relevance == best for record in found)
+    return found if leads else []
+
+
+def _holds_most(source: Quoted, asked: Asked) -> bool:
+    """Whether most of the question stands in a quote and the heading right above it."""
+    heading = source.section.rpartition(" › ")[2]
+    return share_held(asked.text, f"{heading} {source.quote}") >= TOGETHER

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 
 from research.engine import features
 from research.engine.draft import Draft, Section, Statement
-from research.engine.extractive.matching import share_held
-from research.engine.extractive.passages import reads_well
-from research.engine.extractive.question import Asked, read_question
-from research.engine.extractive.wanted import Need, decides
+from research.engine.extractive.answering import direct
+from research.engine.extractive.passages import is_closed, reads_well
+from research.engine.extractive.question import read_question
+from research.engine.extractive.wanted import instructs
 from research.engine.labels import labels
+from research.engine.languages import ENGLISH
 from research.engine.ledger import Ledger
 from research.engine.quotes import plain
 from research.engine.records import Aspect, Evidence, Quoted
@@ -26,10 +27,9 @@ from research.engine.text import term_set, unique, words_in
 SHORT_ANSWER_WORDS = 80
 SECTION_PASSAGES = 4
 CLOSEST = 2
-DIRECT = 0.57
-TOGETHER = 0.65
 FAR_BEHIND = 0.65
 BREVITY = 0.015
+CUT_OPEN = 0.05
 OF_A_SECTION = 3
 SHORTEST_QUOTE = 8
 _STEP = re.compile(r"(?:^|\n)\s*(?:[-*•]|\d{1,3}[.)])\s+$")
@@ -43,29 +43,12 @@ def draft(ledger: Ledger) -> Draft:
         if (records := _chosen(ledger, aspect))
     ]
     short = _short_answer(ledger)
-    direct = bool(short) and _direct(short, read_question(next(iter(ledger.aspects.values())).text))
+    asked = read_question(next(iter(ledger.aspects.values())).text)
     return Draft(
         tuple(statement(record) for record in short),
         tuple(sections),
-        "" if direct else labels(ledger.plan.language)["no_direct"],
+        "" if direct(short, asked) else labels(ledger.plan.language)["no_direct"],
     )
-
-
-def _direct(short: Sequence[Evidence], asked: Asked) -> bool:
-    """Whether the best passage is close, and one holds what the kind of question asks for
-    together with most of the question's words."""
-    need = Need.of(asked)
-    told = any(
-        decides(plain(record.sources[0].quote), need) and _holds_most(record.sources[0], asked)
-        for record in short
-    )
-    return told and max(record.relevance for record in short) >= DIRECT
-
-
-def _holds_most(source: Quoted, asked: Asked) -> bool:
-    """Whether most of the question stands in a quote and the heading right above it."""
-    heading = source.section.rpartition(" › ")[2]
-    return share_held(asked.text, f"{heading} {source.quote}") >= TOGETHER
 
 
 def closest(ledger: Ledger) -> Draft:
@@ -127,9 +110,15 @@ def _in_page_order(chosen: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _short_rank(record: Evidence) -> tuple[float, int, int]:
-    """Relevance, with brevity rewarded: several short quotes say more than a long one."""
-    words = max(1, words_in(record.sources[0].quote))
-    return (BREVITY * math.log(words) - record.relevance, -len(record.keys), int(record.id[1:]))
+    """Relevance, with brevity rewarded: several short quotes say more than a long one.
+
+    One that is cut within brackets loses by it.
+    """
+    quote = plain(record.sources[0].quote)
+    worth = record.relevance - BREVITY * math.log(max(1, words_in(quote)))
+    if not is_closed(quote):
+        worth -= CUT_OPEN
+    return (-worth, -len(record.keys), int(record.id[1:]))
 
 
 def _crowded(record: Evidence, chosen: Sequence[Evidence]) -> bool:
@@ -179,17 +168,29 @@ def _from_two_sources(chosen: list[Evidence], pool: Sequence[Evidence]) -> list[
 
 
 def _procedure(ledger: Ledger, pool: Sequence[Evidence]) -> list[Evidence]:
-    """The steps of the best source's list, whole and in order; never mixed from several."""
+    """The steps of the best source's list, whole and in order; never mixed from several.
+
+    A list in English of which less than half tells what to do is none of steps.
+    """
     steps: dict[tuple[str, str], list[Evidence]] = {}
     for record in pool:
         source = record.sources[0]
         if is_step(ledger.pages[source.url].text, source.start):
             steps.setdefault((source.url, source.section), []).append(record)
-    lists = [found for found in steps.values() if len(found) >= 3]
+    english = ledger.plan.language in {"", ENGLISH}
+    lists = [
+        found
+        for found in steps.values()
+        if len(found) >= 3 and (not english or _tells_what_to_do(found))
+    ]
     if not lists:
         return []
     best = max(lists, key=lambda found: (sum(r.relevance for r in found) / len(found), len(found)))
     return sorted(best, key=lambda record: record.sources[0].start)
+
+
+def _tells_what_to_do(found: Sequence[Evidence]) -> bool:
+    return 2 * sum(instructs(plain(record.sources[0].quote)) for record in found) >= len(found)
 
 
 def is_step(text: str, start: int) -> bool:

@@ -2,7 +2,8 @@
 
 Rule D13 of the requirement ledger: turns that share a word are of one topic unless the new one
 says that it leaves it; turns that share none are not, unless the new one says that it goes on.
-Markers are English; in other languages only shared words count.
+Markers are English; in other languages only shared words count, and none that
+only hold a sentence together: German "war" is no war.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from dataclasses import dataclass
 
 from research.engine import features
+from research.engine.function_words import function_words
+from research.engine.languages import ENGLISH, language_of
 from research.engine.text import normalise, term_set
 
 _LEAVES = re.compile(
@@ -46,29 +49,43 @@ class Turn:
 def read_turn(question: str, summary: str, said: str) -> Turn:
     """What was `said` after `question`, whose research is told in `summary` ('' if unknown)."""
     said = normalise(said)
-    if not _goes_on(f"{question} {summary}", said):
+    if not _goes_on(question, summary, said):
         return Turn(False, said)
     return Turn(True, _self_standing(normalise(question), said))
 
 
-def _goes_on(before: str, said: str) -> bool:
+def _terms(text: str, language: str) -> frozenset[str]:
+    """Stop words of English are no terms anyway."""
+    if language == ENGLISH:
+        return term_set(text)
+    return term_set(text) - term_set(" ".join(function_words(language)))
+
+
+def _goes_on(question: str, summary: str, said: str) -> bool:
     """A turn without a word of its own ("How so?") has no other topic."""
-    own = term_set(said)
-    if term_set(before) & own:
+    before, own = f"{question} {summary}", _terms(said, language_of(said))
+    if _terms(before, language_of(question)) & own:
         return not _leaves(before, said)
-    return bool(not own or _GOES_ON.search(said) or _REFERS_BACK.search(said))
+    return not own or _refers(said)
+
+
+def _refers(said: str) -> bool:
+    """Whether a marker says that it goes on; in German "also" is none."""
+    marked = _GOES_ON.search(said) or _REFERS_BACK.search(said)
+    return marked is not None and language_of(said) == ENGLISH
 
 
 def _leaves(before: str, said: str) -> bool:
     """A marker that was said before is a word of the topic, not a marker."""
+    if language_of(said) != ENGLISH:
+        return False
     held = before.casefold()
     return any(match.group().casefold() not in held for match in _LEAVES.finditer(said))
 
 
 def _self_standing(question: str, said: str) -> str:
     """The turn; in brackets the earlier question's subject, where the turn leaves it out."""
-    refers = _REFERS_BACK.search(said) or _GOES_ON.search(said)
-    if features.names(said) and not refers:
+    if features.names(said) and not _refers(said):
         return said
     held = term_set(said)
     named = [name for name in features.names(question) if term_set(name)]

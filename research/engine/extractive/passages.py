@@ -195,5 +195,9 @@ def _dangles(text: str) -> bool:
 
 
 def _complete(text: str) -> bool:
-    balanced = all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))
-    return balanced and text[-1:] in ".!…。！\"'”’)」』）" and 8 <= words_in(text) <= 80
+    return is_closed(text) and text[-1:] in ".!…。！\"'”’)」』）" and 8 <= words_in(text) <= 80
+
+
+def is_closed(text: str) -> bool:
+    """Whether every bracket in it is closed."""
+    return all(text.count(a) == text.count(b) for a, b in ("()", "[]", "{}"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from research.engine.extractive.question import Asked, compared, read_question
 from research.engine.records import Complexity, PlannedAspect
-from research.engine.text import STOP_WORDS, is_unspaced, normalise, tokens
+from research.engine.text import is_stop_word, is_unspaced, normalise, phrasal_verbs, tokens
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,12 @@ def plan(wording: str, question: str) -> WordedPlan:
 
 
 def query_of(text: str) -> str:
-    """A question as a search engine wants it: its content words in their order; where words
-    can't be told apart, as it is written."""
+    """A question as a search engine wants it: its content words in their order, verbs with
+    their particles; where words can't be told apart, as it is written."""
     if is_unspaced(text):
         return normalise(text).rstrip("?？。 ")
-    words = [token for token in tokens(text) if token.lower() not in STOP_WORDS]
+    parts = phrasal_verbs(text)
+    words = [word for word in tokens(text) if word.lower() in parts or not is_stop_word(word)]
     return " ".join(dict.fromkeys(words)) or text
 
 

@@ -15,6 +15,12 @@ _CUES: tuple[tuple[Kind, str], ...] = (
     ("comparison", r"\b(?:versus|vs\.?|compared? (?:to|with)|compare|difference between)\b"),
     ("how_to", r"^(?:how (?:to|(?:do|can|should) (?:i|you|we|one))\b|steps to\b|recipe\b)"),
     ("how_many", r"\bhow (?:many|much|long|old|far|tall|big|large|high|often|fast|deep|heavy)\b"),
+    (
+        "how_many",
+        r"^what(?:'s| is) the (?:maximum|minimum|"
+        r"(?:largest|smallest|longest|shortest|highest|lowest) (?:possible |allowed )?"
+        r"(?:number|amount|count|size|length|width|depth|value))\b",
+    ),
     ("when", r"\bwhen (?:did|was|were|is|will|does|do)\b"),
     ("when", r"\b(?:what|which) (?:year|date|month|day|century)\b"),
     ("who", r"\b(?:who|whom|whose)\b"),
@@ -25,6 +31,7 @@ _CUES: tuple[tuple[Kind, str], ...] = (
     ("which", r"\bwhich\b"),
     ("what", r"\bwhat\b|^define\b"),
 )
+FEW_WORDS = 8
 _KINDS = tuple((kind, re.compile(cue, re.IGNORECASE)) for kind, cue in _CUES)
 _OPEN_ENDED = re.compile(
     r"\b(?:impacts?|effects?|influence|implications?|consequences?|trade-?offs?|pros and cons"
@@ -73,13 +80,15 @@ def _complexity(text: str, kind: Kind, names: tuple[str, ...]) -> Complexity:
     words = len(tokens(text))
     several = {"overview", "what", "how", "which", "comparison"}
     english = language_of(text) == ENGLISH
+    if kind == "comparison" and words <= FEW_WORDS:
+        return Complexity.ORDINARY
     if kind in several and (_OPEN_ENDED.search(text) if english else is_open_ended(text)):
         return Complexity.COMPLEX
     if kind == "overview" and words > 3:
         return Complexity.COMPLEX
     if kind == "how_to" or words <= 6:
         return Complexity.SIMPLE
-    if kind == "what" and words <= 8 and len(names) <= 1:
+    if kind == "what" and words <= FEW_WORDS and len(names) <= 1:
         return Complexity.SIMPLE
     return Complexity.ORDINARY
 

@@ -1,6 +1,6 @@
 """How well each passage of some pages answers a sub-question.
 
-A passage gives sixteen signs between 0 and 1: what it says of the question, how much is said
+A passage gives seventeen signs between 0 and 1: what it says of the question, how much is said
 of it around the passage, whether it brings the kind of thing that is asked for, and where it
 stands. Their weighted sum is its score; `weights.py` has the weights and where they come from.
 """
@@ -16,7 +16,7 @@ from research.engine.extractive.matching import Held, Question, Vocabulary, summ
 from research.engine.extractive.passages import Passage
 from research.engine.extractive.wanted import Need, brings_kind, defines, is_version_note
 from research.engine.extractive.weights import BASE, BY_HAND, WEIGHTS
-from research.engine.text import terms
+from research.engine.text import joined_verbs, terms, unique
 from research.engine.tools import Page
 
 RADIUS = 3
@@ -75,7 +75,9 @@ class Scores:
 
     def __init__(self, ranking: Ranking, need: Need) -> None:
         self._ranking, self._need = ranking, need
-        self._question = Question(need.terms, need.names, ranking.vocabulary)
+        nouns = [noun for noun in joined_verbs(need.text) if ranking.vocabulary.holders[noun]]
+        asked = unique([*need.terms, *nouns])
+        self._question = Question(asked, need.names, ranking.vocabulary)
         self._places = [
             [place for section in page for place in self._section(section)]
             for page in ranking.pages
@@ -123,6 +125,7 @@ class Scores:
             "list item": float(place.line.sentence.kind == "item"),
             "table row": float(place.line.sentence.kind == "row"),
             "definition": float(defines(passage.text, self._need)),
+            "counted": float(kind.counted),
             "version note": float(is_version_note(passage.text)),
         }
 

@@ -23,6 +23,8 @@ _ASKS_NUMBER = re.compile(
 )
 _COUNTED = re.compile(r"\bhow (?:many|much)\s+(?P<rest>.+)", re.IGNORECASE)
 NEAR_ITS_NUMBER = 4
+RIGHT_BEFORE = 2
+_COMPOUND = re.compile(r"[\w]-[^\W\d]")
 _ASKS_DEFAULT = re.compile(
     r"\bdefault|\bunless\b|\bout of the box|\bfresh|\bleave (?:it|the)\b|\bno \w+ given"
     r"|\bif i (?:don't|do not|change nothing|leave|give no)|\bwithout (?:saying|telling)"
@@ -36,9 +38,13 @@ _DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _INSTRUCTS = re.compile(
-    r"^(?:\w+ly\s)?(?:add|beat|bring|call|choose|combine|cook|cover|create|crack|cut|do|fold|heat"
-    r"|install|keep|let|make|melt|mix|open|place|pour|put|remove|repeat|return|run|season|select"
-    r"|serve|set|stir|take|turn|use|wait|warm|whisk|write)\b",
+    r"^(?:\w+ly,?\s|first,?\s|then,?\s|now,?\s|next,?\s|finally,?\s)?(?:add|apply|bake|beat|boil"
+    r"|bring|build|call|change|check|choose|click|close|combine|configure|connect|cook|copy|cover"
+    r"|create|crack|cut|define|delete|disable|do|download|drain|drop|edit|enable|ensure|enter"
+    r"|execute|export|fold|go|heat|import|initialize|install|keep|let|load|log|make|melt|mix|move"
+    r"|open|pass|place|pour|press|provide|put|remove|rename|repeat|replace|restart|restore|return"
+    r"|rinse|run|save|season|select|serve|set|shut|specify|start|stir|stop|take|test|turn|type"
+    r"|update|upgrade|use|verify|wait|warm|whisk|write)\b",
     re.IGNORECASE,
 )
 
@@ -61,8 +67,13 @@ _ASKS_OUTCOME = re.compile(
 )
 _IF = re.compile(r"\b(?:if|when|unless|otherwise|whenever|in case|once)\b", re.IGNORECASE)
 
-_DEFINES = re.compile(r"\b(?:is|are|was|were|means|refers to)\b")
+_DEFINES = re.compile(
+    r"\b(?:(?:is|are|was|were) (?:an?|the|one|any|used|called|known)|means|refers? to"
+    r"|stands? for)\b"
+)
 OPENING = 100
+LONGEST_SUBJECT = 4
+"""Words before the verb beside those of the term that is defined."""
 SHORT_QUESTION = 3
 _VERSION_NOTE = re.compile(
     r"^(?:new|added|changed|deprecated|removed) (?:in|since)\b", re.IGNORECASE
@@ -127,6 +138,7 @@ class Brought:
     """Which kinds of thing a passage brings that the question asks for."""
 
     number: bool
+    counted: bool
     default: bool
     condition: bool
 
@@ -136,6 +148,7 @@ def brings_kind(text: str, need: Need) -> Brought:
     held = holds(text)
     return Brought(
         number=need.asks_number and held.number,
+        counted=held.number and _gives_count(text, counted(need.text)),
         default=need.asks_default and held.default,
         condition=need.asks_outcome and held.condition,
     )
@@ -146,7 +159,9 @@ def defines(text: str, need: Need) -> bool:
     if need.kind != "what" or len(need.terms) > SHORT_QUESTION:
         return False
     found = _DEFINES.search(text, 0, OPENING)
-    return found is not None and need.known <= term_set(text[: found.start()])
+    subject = text[: found.start()] if found else ""
+    short = len(tokens(subject)) <= len(need.terms) + LONGEST_SUBJECT
+    return found is not None and short and need.known <= term_set(subject)
 
 
 def is_version_note(text: str) -> bool:
@@ -182,13 +197,32 @@ def counted(asked: str) -> frozenset[str]:
 
 
 def counts(text: str, things: frozenset[str]) -> bool:
-    """Whether a number stands within a few words of one of the things, if there are any."""
+    """Whether a number stands within a few words of one of the things, if there are any.
+
+    One in a compound ("zero-column", "64-bit") counts nothing, nor does "one" ("at least one").
+    """
     words = tokens(text)
-    numbers = [at for at, word in enumerate(words) if features.numbers(word)]
+    numbers = [at for at, word in enumerate(words) if features.numbers(word) and _tells(word)]
     return not things or any(
         things & term_set(" ".join(words[max(0, at - NEAR_ITS_NUMBER) : at + NEAR_ITS_NUMBER + 1]))
         for at in numbers
     )
+
+
+def _gives_count(text: str, things: frozenset[str]) -> bool:
+    """Whether a number stands right before one of the things; that of a version does not count."""
+    if is_version_note(text):
+        return False
+    words = tokens(text)
+    return any(
+        things & term_set(" ".join(words[at + 1 : at + RIGHT_BEFORE + 1]))
+        for at, word in enumerate(words)
+        if features.numbers(word) and _tells(word)
+    )
+
+
+def _tells(number: str) -> bool:
+    return number.lower() != "one" and not _COMPOUND.search(number)
 
 
 def tells_when(text: str, asked: str) -> bool:

@@ -28,9 +28,7 @@ from research.engine.tools import (
 
 LONGEST_WAIT_SECONDS = 20.0
 
-TIME_IS_UP = ModelFailure(
-    "the model did not answer within its share of the run's time", permanent=True
-)
+TIME_IS_UP = "the model did not answer within its share of the run's time"
 NOT_NEEDED = "the answer was not needed"
 
 MODEL: TypeAdapter[ModelAnswer] = TypeAdapter(ModelAnswer)
@@ -155,7 +153,9 @@ class ModelCalls(Recording):
                 answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
-                settled = replace(pending, status="failed", answer=failed(TIME_IS_UP))
+                unseen = self.meter.at_most(request, self.analyst)
+                late = ModelFailure(TIME_IS_UP, permanent=True, spent=unseen)
+                settled = replace(pending, status="failed", answer=_model_failed(late))
             except ModelFailure as failure:
                 settled = replace(pending, status="failed", answer=_model_failed(failure))
             seconds = self._live(place).clock.monotonic() - started

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,11 +10,13 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import jinja2
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from research.engine.budget import BudgetSpent
 from research.engine.journal import Journal
 from research.engine.records import Problem
+from research.engine.tasks.answers import Answer, parts_of
+from research.engine.tasks.objects import objects, without_thoughts
 from research.engine.tools import Hear, ModelFailure, ModelRequest, ModelRole
 
 PROMPTS = Path(__file__).parent.parent / "prompts"
@@ -26,15 +27,7 @@ _TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
     autoescape=False,
 )
-_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_DECODER = json.JSONDecoder(strict=False)
 CUT_OFF = "The answer was cut off because it was too long. Answer in fewer words."
-
-
-class Answer(BaseModel):
-    """Base of all answer schemas; what a model adds is ignored, what it omits is an error."""
-
-    model_config = ConfigDict(extra="ignore")
 
 
 A = TypeVar("A", bound=Answer)
@@ -127,7 +120,7 @@ async def ask(
             fault = CUT_OFF if answer.cut_off else str(invalid)
             cause, repair = "invalid answer", _repair(answer.text[: task.shown_answer], fault)
         else:
-            journal.meter.answered(task.name)
+            journal.meter.usage.answered(task.name)
             return usable
     raise TaskFailed(cause)
 
@@ -144,29 +137,41 @@ class InvalidAnswer(ValueError):
 
 
 def parse(text: str, answer: type[A]) -> A:
-    """Read the JSON object in a model's text, past reasoning, fences and chatter.
+    """The first object of a model's text that is an answer, or holds one.
 
     Raises `InvalidAnswer` with what the model is told of its fault.
     """
-    plain = without_thoughts(text)
-    start, end = plain.find("{"), plain.rfind("}")
-    if start < 0 or end < start:
-        raise InvalidAnswer("There was no JSON object in the answer.")
+    fault = ""
     try:
-        found, _ = _DECODER.raw_decode(plain, start)
-        return answer.model_validate(storable(found))
-    except json.JSONDecodeError as error:
-        raise InvalidAnswer(f"The JSON is broken: {error.msg} at character {error.pos}.") from None
-    except ValidationError as error:
-        faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
-        raise InvalidAnswer("; ".join(faults)) from None
+        for found in objects(text):
+            for candidate in (found, *parts_of(found)):
+                try:
+                    return answer.model_validate(storable(candidate))
+                except ValidationError as error:
+                    fault = fault or _told(error)
     except (ValueError, RecursionError):
         raise InvalidAnswer("The JSON is too deep, or holds a number without end.") from None
+    raise InvalidAnswer(fault or _broken(text))
 
 
-def without_thoughts(text: str) -> str:
-    """A model's text without what it thought aloud first."""
-    return _THINKING.sub("", text)
+def _told(error: ValidationError) -> str:
+    faults = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:5]]
+    return "; ".join(faults)
+
+
+def _broken(text: str) -> str:
+    """Why there is no object in a text."""
+    plain = without_thoughts(text)
+    start = plain.find("{")
+    if start < 0 or plain.rfind("}") < start:
+        return "There was no JSON object in the answer."
+    try:
+        json.loads(plain[start : plain.rfind("}") + 1], strict=False)
+    except json.JSONDecodeError as error:
+        return f"The JSON is broken: {error.msg} at character {start + error.pos}."
+    except (ValueError, RecursionError):
+        return "The JSON is too deep, or holds a number without end."
+    return "There was no JSON object in the answer."
 
 
 def storable(found: Any) -> Any:

@@ -14,7 +14,8 @@ from research.engine.extractive import judging
 from research.engine.ledger import Ledger
 from research.engine.records import Dimensions, Evidence
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer, id_in
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.tasks.small import assess as small
 from research.engine.text import normalise, term_set, words_in
@@ -96,7 +97,7 @@ def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
         Missing(
             normalise(gap.text),
             normalise(gap.query) or normalise(gap.text),
-            gap.sub_question if gap.sub_question in ledger.aspects else None,
+            i if (i := id_in(gap.sub_question)) in ledger.aspects else None,
             gap.critical,
             "plan",
         )
@@ -109,7 +110,7 @@ def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
         ))),
         _mark(answer.overall),
         normalise(answer.reasoning),
-        frozenset(answer.unanswered),
+        frozenset(map(id_in, answer.unanswered)),
         tuple(gaps),
         tuple(d for d in answer.directions if d.strip())[:5],
         answer.ready,

@@ -13,7 +13,8 @@ from research.engine.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.run import Run
 from research.engine.shaping import wanted_form, wanted_length
-from research.engine.tasks.ask import Answer, Task, TaskFailed, request_for
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed, request_for
 from research.engine.tasks.assess import disputes
 from research.engine.tasks.fitting import EVERYTHING, Context, ask_fitting, most_relevant, uncut
 from research.engine.tasks.growing import Growing

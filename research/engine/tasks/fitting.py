@@ -5,11 +5,12 @@ Nothing is left to the server, which would cut in silence, and at the wrong end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from research.engine.budget import CHARACTERS_PER_TOKEN
+from research.engine.budget import BYTES_PER_TOKEN
 from research.engine.records import Evidence
 from research.engine.run import Run
 from research.engine.tasks.ask import A, Task, TaskFailed, TooLong, ask
@@ -64,13 +65,14 @@ def fitted(
     task = within(task, window)
     most = _most(task, window)
     run.cut_prompt()
-    room = max(0, most - _length(task, make(0)))
+    share = _characters_per_byte(task, context)
+    room = max(0, int((most - _length(task, make(0))) * share))
     for _ in range(TURNS):
         context = make(room)
         excess = _length(task, context) - most
         if excess <= 0 or room == 0:
             break
-        room = max(0, room - excess)
+        room = max(0, room - math.ceil(excess * share))
     return task, context
 
 
@@ -87,23 +89,29 @@ def within(task: Task[A], window: int) -> Task[A]:
     return replace(
         task,
         max_output_tokens=min(task.max_output_tokens, int(window * ANSWER_SHARE)),
-        shown_answer=min(task.shown_answer, int(window * REPAIR_SHARE) * CHARACTERS_PER_TOKEN),
+        shown_answer=min(task.shown_answer, int(window * REPAIR_SHARE) * BYTES_PER_TOKEN),
     )
 
 
 def _most(task: Task[A], window: int) -> int:
-    """Characters of the longest prompt that leaves room for the answer and for its repair."""
+    """Bytes of the longest prompt that leaves room for the answer and for its repair."""
     tokens = window - task.max_output_tokens - FRAME_TOKENS
-    return tokens * CHARACTERS_PER_TOKEN - task.shown_answer
+    return tokens * BYTES_PER_TOKEN - task.shown_answer
 
 
 def _tokens(task: Task[A], context: Context) -> int:
     """Of the prompt and the longest answer to it."""
-    return _length(task, context) // CHARACTERS_PER_TOKEN + task.max_output_tokens
+    return _length(task, context) // BYTES_PER_TOKEN + task.max_output_tokens
 
 
 def _length(task: Task[A], context: Context) -> int:
-    return sum(map(len, task.rendered(context)))
+    """Bytes, for tokens go by them: a Chinese character is three, and about one token."""
+    return sum(len(text.encode(errors="replace")) for text in task.rendered(context))
+
+
+def _characters_per_byte(task: Task[A], context: Context) -> float:
+    """What data are cut by are characters; 1 where all are ASCII."""
+    return sum(map(len, task.rendered(context))) / _length(task, context)
 
 
 def most_relevant(

@@ -7,7 +7,8 @@ from typing import Any
 
 from research.engine.extractive.follow_up import Turn, read_turn
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting
 from research.engine.text import normalise, term_set
 

@@ -15,7 +15,8 @@ from research.engine.draft import aspect_of, cited
 from research.engine.ledger import Ledger
 from research.engine.records import Action, Drafted, DraftedSentence
 from research.engine.run import Run
-from research.engine.tasks.ask import storable, without_thoughts
+from research.engine.tasks.ask import storable
+from research.engine.tasks.objects import without_thoughts
 from research.engine.text import words_in
 
 EVERY_SECONDS = 1.0

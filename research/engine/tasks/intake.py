@@ -9,7 +9,8 @@ from typing import Any
 from research.engine.languages import code_of, language_of
 from research.engine.records import Complexity, PlannedAspect
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed, ask
 from research.engine.tasks.small import intake as small
 from research.engine.tasks.understood import Understood, from_wording
 from research.engine.text import normalise
@@ -62,13 +63,14 @@ async def understand(
         task: Task[Any] = AGREED if run.question.agreed else ASKING
         try:
             answer = await ask(run.journal, run.config.max_model_attempts, place, task, context)
-            return _understood(run.question.text, answer)
+            return _understood(run, answer)
         except TaskFailed as failed:
             run.fell_back(task.name, failed.cause)
-    return from_wording(run.question.text, clarifications, comment)
+    return from_wording(run.question.text, clarifications, comment, run.usual_language)
 
 
-def _understood(question: str, answer: IntakeAnswer) -> Understood:
+def _understood(run: Run, answer: IntakeAnswer) -> Understood:
+    question = run.question.text
     parts = zip_longest(answer.sub_questions[:MOST_ASPECTS], answer.queries, fillvalue="")
     planned = [
         PlannedAspect(normalise(part), normalise(query) or normalise(part))
@@ -78,7 +80,7 @@ def _understood(question: str, answer: IntakeAnswer) -> Understood:
     understood = Understood(
         brief=normalise(answer.brief) or question,
         complexity=answer.complexity,
-        language=code_of(answer.language) or language_of(question),
+        language=code_of(answer.language) or language_of(question, run.usual_language),
         aspects=tuple(planned) or (PlannedAspect(question, question),),
     )
     if not isinstance(answer, PlanAnswer):

@@ -9,7 +9,8 @@ from typing import Any
 
 from research.engine.records import Evaluation
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting
 
 ANSWER_SHARE = 0.6

@@ -15,7 +15,8 @@ from research.engine.ledger import Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
 from research.engine.sheets import Numbered, number_sentences
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer, id_in
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting
 from research.engine.tasks.passages import read_extractively
 from research.engine.tasks.small import read as small
@@ -74,8 +75,8 @@ async def _read_with_model(
     known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()
     for found in answer.findings:
-        aspect = known.get(found.sub_question, aspects[0])
         pointed = [lines[n] for n in found.sentences if n in lines]
+        aspect = known.get(id_in(found.sub_question), aspects[0])
         for url, said in _by_page(pointed).items():
             taken[url] += 1
             if taken[url] <= run.config.max_evidence_claims_per_research_unit:

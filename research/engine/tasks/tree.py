@@ -11,7 +11,8 @@ from research.engine.extractive.planning import query_of
 from research.engine.findings import Reading, check_finding
 from research.engine.run import Run
 from research.engine.sheets import number_sentences
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed, ask
 from research.engine.tasks.assess import summary
 from research.engine.tasks.fitting import ask_fitting
 from research.engine.tasks.passages import read_extractively

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from research.engine.extractive import planning
-from research.engine.languages import compared, language_of
+from research.engine.languages import ENGLISH, compared, language_of
 from research.engine.records import Complexity, PlannedAspect
 
 VERBATIM = "Passages are quoted word for word; nothing is rephrased."
@@ -25,9 +25,13 @@ class Understood:
     output_format: str = ""
 
 
-def from_wording(question: str, clarifications: tuple[str, ...], comment: str) -> Understood:
-    """The extractive plan: nothing is understood that the words don't say."""
-    language = language_of(question)
+def from_wording(
+    question: str, clarifications: tuple[str, ...], comment: str, usual: str = ENGLISH
+) -> Understood:
+    """The extractive plan: nothing is understood that the words don't say, but for the language
+    of a question that tells none, which is the `usual` one.
+    """
+    language = language_of(question, usual)
     plan = planning.plan(" ".join((question, *clarifications, comment)).strip(), question)
     return Understood(
         brief=plan.brief,

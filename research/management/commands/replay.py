@@ -52,3 +52,5 @@ class Command(BaseCommand):
             self.stdout.write("The same decisions, the same report.")
         else:
             self.stdout.write(f"It would have ended otherwise: {result.termination_text}")
+        self.stdout.write(f"Used{' up to there' if result.journal_ends else ''}: {result.used}.")
+        self.stdout.write(f"Used by the run as it was: {result.run_used}.")

@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from research import installation
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
-from research.engine.records import Status
+from research.engine.records import Status, StopReason
 from research.engine.tools import ToolFailure
 from research.schema import migrate
 from research.services.errors import ServiceError
@@ -87,9 +87,10 @@ class Command(BaseCommand):
             self.stdout.write(report.markdown)
         else:
             self.stdout.write(run.verdict or run.termination_text or run.get_status_display())
-        if run.status == Status.FAILED:
-            for problem in run.problems.all():
-                self.stderr.write(f"{problem.where}: {problem.message}")
+        if run.status == Status.FAILED or run.termination_reason == StopReason.NOTHING_FOUND:
+            problems = [f"{each.where}: {each.message}" for each in run.problems.all()]
+            for problem in dict.fromkeys(problems):
+                self.stderr.write(problem)
 
 
 def configured(

@@ -7,17 +7,19 @@ Atom feed; an error is a feed with one entry whose id leads to `/api/errors`.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import httpx
 from lxml import etree
-from pydantic import BaseModel, Field, ValidationError
 
 from research.engine.text import terms
 from research.engine.tools import SearchAnswer, SearchFailure, SearchRequest
-from research.retrieval.providers.asking import Asker, Manners, Named
+from research.retrieval.providers.asking import Asker, Manners
 from research.retrieval.providers.base import Provider, ProviderSettings, hit
+from research.retrieval.providers.entries import Day, Result, left_out
+from research.retrieval.providers.refusals import Named, unreadable
 
-NAMED = Named("ARXIV_URL")
+NAMED = Named("arXiv", "ARXIV_URL")
 PER_SECOND = 1 / 3
 MOST_WORDS = 8
 
@@ -25,11 +27,9 @@ _ATOM = "{http://www.w3.org/2005/Atom}"
 _WORD = re.compile(r"\w+")
 
 
-class Entry(BaseModel):
-    id: str = Field(min_length=1)
-    title: str
+class Entry(Result):
     summary: str
-    published: str | None
+    published: Day
 
 
 class ArxivSearch:
@@ -49,27 +49,28 @@ class ArxivSearch:
             "sortBy": "relevance",
             "sortOrder": "descending",
         }
-        response = await self._asker.get(parameters)
-        entries = self._entries(response.content)
-        return SearchAnswer(
-            tuple(
-                hit("arxiv", rank, _page(entry), entry.title, entry.summary, entry.published)
-                for rank, entry in enumerate(entries, start=1)
-            )
+        found = _listed(await self._asker.get(parameters))
+        entries = self._asker.usable(Entry, found)
+        hits = (
+            hit("arxiv", rank, entry.url, entry.title, entry.summary, entry.published)
+            for rank, entry in enumerate(entries, start=1)
         )
+        return SearchAnswer(tuple(hits), left_out(NAMED.label, len(found), len(entries)))
 
-    def _entries(self, content: bytes) -> list[Entry]:
-        parser = etree.XMLParser(resolve_entities=False, no_network=True)
-        try:
-            feed = etree.fromstring(content, parser)
-            if feed.tag != f"{_ATOM}feed":
-                raise self._asker.unreadable()
-            entries = [_entry(element) for element in feed.iter(f"{_ATOM}entry")]
-        except (etree.XMLSyntaxError, ValidationError):
-            raise self._asker.unreadable() from None
-        if entries and "/api/errors" in entries[0].id:
-            raise SearchFailure("It did not understand the search.", permanent=True)
-        return entries
+
+def _listed(content: bytes) -> list[dict[str, Any]]:
+    """What the feed says of each entry; raises `SearchFailure` for what is no feed, or an error."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True)
+    try:
+        feed = etree.fromstring(content, parser)
+    except etree.XMLSyntaxError:
+        raise unreadable(NAMED) from None
+    if feed.tag != f"{_ATOM}feed":
+        raise unreadable(NAMED)
+    entries = [_said(element) for element in feed.iter(f"{_ATOM}entry")]
+    if entries and "/api/errors" in entries[0]["url"]:
+        raise SearchFailure("It did not understand the search.", permanent=True)
+    return entries
 
 
 def _words(query: str) -> list[str]:
@@ -86,21 +87,16 @@ def _window(request: SearchRequest) -> list[str]:
     return [f"submittedDate:[{since}0000 TO {until}2359]"]
 
 
-def _entry(element: etree._Element) -> Entry:
+def _said(element: etree._Element) -> dict[str, Any]:
+    """The id is the address of the abstract's page, with an old scheme."""
+
     def text(name: str) -> str:
         return " ".join((element.findtext(f"{_ATOM}{name}") or "").split())
 
-    return Entry(
-        id=text("id"),
-        title=text("title"),
-        summary=text("summary"),
-        published=text("published").replace("Z", "+00:00") or None,
-    )
-
-
-def _page(entry: Entry) -> str:
-    """The abstract's page; the id is its address with an old scheme."""
-    return re.sub(r"^http://arxiv\.org", "https://arxiv.org", entry.id)
+    return {
+        "url": re.sub(r"^http://arxiv\.org", "https://arxiv.org", text("id")),
+        **{name: text(name) for name in ("title", "summary", "published")},
+    }
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> ArxivSearch:
@@ -109,4 +105,4 @@ def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> ArxivSearch:
     return ArxivSearch(settings.arxiv_url, client, manners)
 
 
-PROVIDER = Provider(label="arXiv", make=_make, kinds=frozenset({"academic"}))
+PROVIDER = Provider(label=NAMED.label, make=_make, kinds=frozenset({"academic"}))

@@ -6,20 +6,24 @@ Keys travel in headers or bodies, never in an address, so that no log line holds
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import httpx
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from research.engine.tools import SearchFailure
+from research.engine.tools import FetchFailure, SearchFailure
+from research.retrieval.body import read_start
 from research.retrieval.network import USER_AGENT
 from research.retrieval.pacing import Pace, retry_after_seconds
+from research.retrieval.providers.entries import Entry, readable
+from research.retrieval.providers.refusals import RETRIED, Named, parsed, refused, unreadable
 
-_RETRIED = frozenset({429, 500, 502, 503, 504})
-_KEY_REFUSED = frozenset({401, 403})
-_SPENT = frozenset({402, 432, 433})
+MOST_BYTES = 5_000_000
+"""Of an answer, unpacked; a hundred results with their passages are less than one."""
+MOST_REFUSAL_BYTES = 10_000
+
 _HEADERS = {"User-Agent": USER_AGENT, "Accept-Encoding": "gzip, deflate"}
 
 Answer = TypeVar("Answer", bound=BaseModel)
@@ -42,12 +46,12 @@ class Manners:
 
 
 @dataclass(frozen=True)
-class Named:
-    """The settings that failures speak of; `refusals` says what a status means here."""
+class Reply:
+    """What came back; of a refusal only the start of its body."""
 
-    url_setting: str
-    key_setting: str = ""
-    refusals: Mapping[int, str] = field(default_factory=dict)
+    status: int
+    body: bytes
+    retry_after_seconds: float | None
 
 
 class Asker:
@@ -63,58 +67,65 @@ class Asker:
 
     async def get(
         self, parameters: Mapping[str, Any], *, url: str = "", headers: Mapping[str, str] = {}
-    ) -> httpx.Response:
-        """A 200 answer, after waits where those help; raises `SearchFailure`."""
+    ) -> bytes:
+        """The body of a 200 answer, after waits where those help; raises `SearchFailure`."""
         return await self._persist("GET", url or self._url, headers, params=parameters)
 
-    async def post(self, body: Mapping[str, Any], *, headers: Mapping[str, str]) -> httpx.Response:
+    async def post(self, body: Mapping[str, Any], *, headers: Mapping[str, str]) -> bytes:
         """As `get`, with a JSON body."""
         return await self._persist("POST", self._url, headers, json=body)
 
-    def read(self, model: type[Answer], response: httpx.Response) -> Answer:
+    def read(self, model: type[Answer], body: bytes) -> Answer:
         """The documented answer; raises `SearchFailure` for anything else."""
+        answer = parsed(body)
         try:
-            return model.model_validate_json(response.content)
+            return model.model_validate(answer)
         except ValidationError:
-            raise self.unreadable() from None
+            raise unreadable(self.named, answer) from None
 
-    def unreadable(self) -> SearchFailure:
-        return SearchFailure(
-            f"Its answer could not be read: {self.named.url_setting} may not be its address.",
-            permanent=True,
-        )
+    def usable(self, model: type[Entry], entries: Sequence[Any]) -> list[Entry]:
+        """The entries that can be read; raises `SearchFailure` where none of several can."""
+        found = readable(model, entries)
+        if entries and not found:
+            raise unreadable(self.named)
+        return found
 
     async def _persist(
         self, method: str, url: str, headers: Mapping[str, str], **content: Any
-    ) -> httpx.Response:
+    ) -> bytes:
         """Tries again, after a wait, what may pass: limits, server errors, silence."""
         for attempt in range(1, self.manners.tries + 1):
             last = attempt == self.manners.tries
             wait = self.manners.backoff_seconds * 2 ** (attempt - 1)
             try:
-                response = await self._ask(method, url, headers, **content)
+                reply = await self._ask(method, url, headers, **content)
             except SearchFailure as failure:
                 if last or failure.permanent:
                     raise
             else:
-                if response.status_code == 200:
-                    return response
-                asked = retry_after_seconds(response)
+                if reply.status == 200:
+                    return reply.body
+                asked = reply.retry_after_seconds
                 wait = wait if asked is None else asked
-                hopeless = response.status_code not in _RETRIED
+                hopeless = reply.status not in RETRIED
                 if last or hopeless or wait > self.manners.longest_wait_seconds:
-                    raise self._refused(response.status_code)
+                    raise refused(self.named, reply.status, reply.body)
             await asyncio.sleep(wait)
         raise AssertionError("the last try returns or raises")
 
     async def _ask(
         self, method: str, url: str, headers: Mapping[str, str], **content: Any
-    ) -> httpx.Response:
+    ) -> Reply:
         try:
-            async with self._pace.turn(), asyncio.timeout(self.manners.timeout_seconds):
-                return await self._client.request(
+            async with (
+                self._pace.turn(),
+                asyncio.timeout(self.manners.timeout_seconds),
+                self._client.stream(
                     method, url, headers={**_HEADERS, **headers}, **content
-                )
+                ) as response,
+            ):
+                body = await _body(response)
+                return Reply(response.status_code, body, retry_after_seconds(response))
         except (TimeoutError, httpx.TimeoutException):
             raise SearchFailure("It did not answer in time.") from None
         except (httpx.InvalidURL, httpx.UnsupportedProtocol):
@@ -124,41 +135,21 @@ class Asker:
         except httpx.HTTPError:
             raise SearchFailure("It did not answer.") from None
 
-    def _refused(self, status: int) -> SearchFailure:
-        key = self.named.key_setting
-        if status == 429:
-            return SearchFailure("It answered 429: it limits how often it is asked.")
-        if status in _RETRIED:
-            return SearchFailure(f"It answered {status}: it has a fault of its own.")
-        if status in self.named.refusals:
-            reason = self.named.refusals[status]
-        elif key and status in _KEY_REFUSED:
-            reason = f"It refused the key ({status}): check {key}."
-        elif key and status in _SPENT:
-            reason = f"It answered {status}: the plan or the credit behind {key} is used up."
-        elif status == 400:
-            reason = "It did not understand the search (400)."
-        else:
-            reason = f"It answered {status}: {self.named.url_setting} may not be its address."
-        return SearchFailure(reason, permanent=True)
 
-
-class Result(BaseModel):
-    """What most providers say of a result; one without an address is of no use here."""
-
-    url: str = Field(min_length=1)
-    title: str | None = None
-
-
-Entry = TypeVar("Entry", bound=BaseModel)
-
-
-def usable(model: type[Entry], entries: list[dict[str, Any]]) -> list[Entry]:
-    """The entries that hold what the documentation says, in their order."""
-    valid = []
-    for entry in entries:
+async def _body(response: httpx.Response) -> bytes:
+    """All of an answer, as far as `MOST_BYTES`; the start of a refusal, which may be garbled."""
+    if response.status_code != 200:
         try:
-            valid.append(model.model_validate(entry))
-        except ValidationError:
-            continue
-    return valid
+            return await read_start(response, MOST_REFUSAL_BYTES)
+        except FetchFailure:
+            return b""
+    try:
+        body = await read_start(response, MOST_BYTES + 1)
+    except FetchFailure:
+        raise SearchFailure("Its answer could not be unpacked.") from None
+    if len(body) > MOST_BYTES:
+        size = f"{MOST_BYTES / 1_000_000:g} MB"
+        raise SearchFailure(
+            f"Its answer has more than {size}, which no list of results has.", permanent=True
+        )
+    return body

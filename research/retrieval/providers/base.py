@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
+from typing import TypeVar
 
 import httpx
 
-from research.engine.tools import Search, SearchHit, SearchKind
+from research.engine.tools import Search, SearchFailure, SearchHit, SearchKind, SearchRequest
 
+MOST_TITLE = 300
+MOST_SITES = 4
 WEB: frozenset[SearchKind] = frozenset({"web"})
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -54,18 +60,10 @@ class Provider:
 
 
 def hit(
-    provider: str, rank: int, url: str, title: str | None, snippet: str | None, date: str | None
+    provider: str, rank: int, url: str, title: str, snippet: str, day: str | None = None
 ) -> SearchHit:
-    """One result as every provider gives it; its date is cut to the day."""
-    return SearchHit(url, title or url, snippet or "", provider, rank, iso_day(date))
-
-
-def iso_day(written: str | None) -> str | None:
-    """The day of an ISO 8601 date or time; None for what is none."""
-    try:
-        return datetime.fromisoformat(written).date().isoformat() if written else None
-    except ValueError:
-        return None
+    """One result as every provider gives it; one without a title is called by its address."""
+    return SearchHit(url, title[:MOST_TITLE] or url, snippet, provider, rank, day)
 
 
 def smallest_span(since: str | None, today: date, spans: Mapping[str, int]) -> str | None:
@@ -76,10 +74,43 @@ def smallest_span(since: str | None, today: date, spans: Mapping[str, int]) -> s
     return next((name for name, span in spans.items() if days <= span), None)
 
 
+async def ask_by_site(
+    label: str, request: SearchRequest, ask: Callable[[str], Awaitable[Found]]
+) -> tuple[list[Found], tuple[str, ...]]:
+    """What a provider that takes one `site:` a query finds, and what to say of the rest.
+
+    Asks once for each of the sites that are asked for, at most `MOST_SITES`, side by side.
+    Raises the first `SearchFailure` where all fail.
+    """
+    queries = with_sites(request.query, request.only_sites, request.never_sites)
+    told = await asyncio.gather(*(_found_or_failed(ask, query) for query in queries))
+    found = [each for each in told if not isinstance(each, SearchFailure)]
+    failures = [each for each in told if isinstance(each, SearchFailure)]
+    if not found:
+        raise failures[0]
+    notes = []
+    if failures:
+        count = f"{len(failures)} of {len(queries)} searches, one for each site, failed"
+        notes.append(f"{label}: {count}: {failures[0].reason}")
+    if len(request.only_sites) > MOST_SITES:
+        beyond = ", ".join(request.only_sites[MOST_SITES:])
+        notes.append(f"{label}: only {MOST_SITES} sites are searched at a time; not {beyond}.")
+    return found, tuple(notes)
+
+
+async def _found_or_failed(
+    ask: Callable[[str], Awaitable[Found]], query: str
+) -> Found | SearchFailure:
+    try:
+        return await ask(query)
+    except SearchFailure as failure:
+        return failure
+
+
 def with_sites(query: str, only: tuple[str, ...], never: tuple[str, ...]) -> list[str]:
-    """The query with `site:` operators: one for each site that is asked for, at most four.
+    """The query with `site:` operators: one for each site that is asked for.
 
     Search engines that know the operator take one site a query, and any number to leave out.
     """
     without = "".join(f" -site:{site}" for site in never)
-    return [f"{query} site:{site}{without}" for site in only[:4]] or [query + without]
+    return [f"{query} site:{site}{without}" for site in only[:MOST_SITES]] or [query + without]

@@ -6,42 +6,46 @@ characters and 50 words.
 
 from __future__ import annotations
 
-import html
-import re
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 from pydantic import BaseModel, Field
 
 from research.engine.tools import SearchAnswer, SearchRequest
-from research.retrieval.providers.asking import Asker, Manners, Named, Result, usable
+from research.retrieval.providers.asking import Asker, Manners
 from research.retrieval.providers.base import Provider, ProviderSettings, hit
+from research.retrieval.providers.entries import Day, Markup, Result, left_out
+from research.retrieval.providers.refusals import Named
 
-NAMED = Named("BRAVE_URL", "BRAVE_API_KEY", {422: "It did not understand the search (422)."})
+NAMED = Named(
+    "Brave",
+    "BRAVE_URL",
+    "BRAVE_API_KEY",
+    key_codes=frozenset({"SUBSCRIPTION_TOKEN_INVALID"}),  # comes with status 422
+)
 MOST_RESULTS = 20
 MOST_WORDS = 50
 MOST_CHARACTERS = 400
 # What the smallest plan allows.
 PER_SECOND = 1.0
 
-_MARKUP = re.compile(r"</?strong>")
-
 
 class Entry(Result):
-    description: str | None = None
-    page_age: str | None = None
+    title: Markup = ""
+    description: Markup = ""
+    page_age: Day = None
 
 
 class Web(BaseModel):
-    results: list[dict[str, Any]] = Field(default_factory=list)
+    results: list[Any] = Field(default_factory=list)
 
 
 class Answer(BaseModel):
-    """`web` is left out where nothing was found."""
+    """`web` is left out where nothing was found; an error has another type."""
 
-    type: str
-    web: Web = Web()
+    type: Literal["search"]
+    web: Web | None = None
 
 
 class BraveSearch:
@@ -63,21 +67,14 @@ class BraveSearch:
             "goggles": _goggles(request),
         }
         given = {name: value for name, value in parameters.items() if value}
-        response = await self._asker.get(given, headers=self._headers)
-        entries = usable(Entry, self._asker.read(Answer, response).web.results)
-        return SearchAnswer(
-            tuple(
-                hit(
-                    "brave",
-                    rank,
-                    entry.url,
-                    _plain(entry.title),
-                    _plain(entry.description),
-                    entry.page_age,
-                )
-                for rank, entry in enumerate(entries, start=1)
-            )
+        answer = self._asker.read(Answer, await self._asker.get(given, headers=self._headers))
+        results = answer.web.results if answer.web else []
+        entries = self._asker.usable(Entry, results)
+        hits = (
+            hit("brave", rank, entry.url, entry.title, entry.description, entry.page_age)
+            for rank, entry in enumerate(entries, start=1)
         )
+        return SearchAnswer(tuple(hits), left_out(NAMED.label, len(results), len(entries)))
 
 
 def _freshness(request: SearchRequest) -> str:
@@ -95,17 +92,13 @@ def _goggles(request: SearchRequest) -> str:
     return "\n".join(f"$discard,site={site}" for site in request.never_sites)
 
 
-def _plain(text: str | None) -> str:
-    return html.unescape(_MARKUP.sub("", text or ""))
-
-
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> BraveSearch:
     manners = Manners(per_second=settings.per_second.get("brave", PER_SECOND))
     return BraveSearch(settings.brave_url, settings.brave_api_key, client, manners)
 
 
 PROVIDER = Provider(
-    label="Brave",
+    label=NAMED.label,
     needs="BRAVE_API_KEY",
     is_configured=lambda settings: bool(settings.brave_api_key),
     make=_make,

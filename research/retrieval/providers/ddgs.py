@@ -12,19 +12,20 @@ from datetime import date
 from typing import Any
 
 import httpx
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from research.engine.tools import SearchAnswer, SearchFailure, SearchHit, SearchRequest
 from research.retrieval.pacing import Pace
-from research.retrieval.providers.asking import usable
 from research.retrieval.providers.base import (
     Provider,
     ProviderSettings,
+    ask_by_site,
     hit,
     smallest_span,
-    with_sites,
 )
+from research.retrieval.providers.entries import Address, Day, Result, Words, left_out, readable
 
+LABEL = "the web without a key (ddgs)"
 PER_SECOND = 1.0
 AT_ONCE = 2
 TIMEOUT_SECONDS = 8
@@ -42,21 +43,19 @@ SAME_NAME = (
 )
 
 
-class Entry(BaseModel):
-    url: str
-    title: str = ""
-    snippet: str = ""
-    published: str | None = None
+class Entry(Result):
+    snippet: Words = ""
+    published: Day = None
 
 
 class TextEntry(Entry):
-    url: str = Field(alias="href", min_length=1)
-    snippet: str = Field(default="", alias="body")
+    url: Address = Field(alias="href")
+    snippet: Words = Field(default="", alias="body")
 
 
 class VideoEntry(Entry):
-    url: str = Field(alias="content", min_length=1)
-    snippet: str = Field(default="", alias="description")
+    url: Address = Field(alias="content")
+    snippet: Words = Field(default="", alias="description")
 
 
 class DdgsSearch:
@@ -67,11 +66,13 @@ class DdgsSearch:
         self._pace = Pace(AT_ONCE, 1 / per_second if per_second else 0.0)
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        queries = with_sites(request.query, request.only_sites, request.never_sites)
-        answers = await asyncio.gather(*(self._one(query, request) for query in queries))
-        return SearchAnswer(tuple(hit for hits in answers for hit in hits))
+        answers, failed = await ask_by_site(LABEL, request, lambda query: self._one(query, request))
+        hits = tuple(hit for hits, _ in answers for hit in hits)
+        given = sum(given for _, given in answers)
+        return SearchAnswer(hits, (*failed, *left_out(LABEL, given, len(hits))))
 
-    async def _one(self, query: str, request: SearchRequest) -> list[SearchHit]:
+    async def _one(self, query: str, request: SearchRequest) -> tuple[list[SearchHit], int]:
+        """What was found, and how many results were given."""
         is_video = request.kind == "video"
         spans = SPANS if is_video else TEXT_SPANS
         options = {
@@ -86,11 +87,14 @@ class DdgsSearch:
         )
         async with self._pace.turn():
             found = await asyncio.to_thread(_ask, name, query, engines, options)
-        entries = usable(model, found)
-        return [
+        entries = readable(model, found)
+        if found and not entries:
+            raise SearchFailure("What the search engines showed could not be read.")
+        hits = [
             hit("ddgs", rank, each.url, each.title, each.snippet, each.published)
             for rank, each in enumerate(entries, start=1)
         ]
+        return hits, len(found)
 
 
 def region(language: str) -> str:
@@ -127,7 +131,7 @@ def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> DdgsSearch:
 
 
 PROVIDER = Provider(
-    label="the web without a key (ddgs)",
+    label=LABEL,
     make=_make,
     kinds=frozenset({"web", "video"}),
 )

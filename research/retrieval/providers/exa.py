@@ -12,21 +12,28 @@ import httpx
 from pydantic import BaseModel, Field
 
 from research.engine.tools import SearchAnswer, SearchRequest
-from research.retrieval.providers.asking import Asker, Manners, Named, Result, usable
+from research.retrieval.providers.asking import Asker, Manners
 from research.retrieval.providers.base import Provider, ProviderSettings, hit
+from research.retrieval.providers.entries import Day, Passages, Result, left_out
+from research.retrieval.providers.refusals import Named
 
-NAMED = Named("EXA_URL", "EXA_API_KEY")
+NAMED = Named(
+    "Exa",
+    "EXA_URL",
+    "EXA_API_KEY",
+    {403: "the plan behind EXA_API_KEY does not allow this search."},
+)
 MOST_RESULTS = 100
 PER_SECOND = 10.0
 
 
 class Entry(Result):
-    published: str | None = Field(default=None, alias="publishedDate")
-    highlights: list[str] = Field(default_factory=list)
+    published: Day = Field(default=None, alias="publishedDate")
+    highlights: Passages = ""
 
 
 class Answer(BaseModel):
-    results: list[dict[str, Any]]
+    results: list[Any]
 
 
 class ExaSearch:
@@ -50,14 +57,13 @@ class ExaSearch:
             "excludeDomains": [] if request.only_sites else list(request.never_sites),
         }
         given = {name: value for name, value in body.items() if value}
-        response = await self._asker.post(given, headers=self._headers)
-        entries = usable(Entry, self._asker.read(Answer, response).results)
-        return SearchAnswer(
-            tuple(
-                hit("exa", rank, each.url, each.title, " … ".join(each.highlights), each.published)
-                for rank, each in enumerate(entries, start=1)
-            )
+        answer = self._asker.read(Answer, await self._asker.post(given, headers=self._headers))
+        entries = self._asker.usable(Entry, answer.results)
+        hits = (
+            hit("exa", rank, entry.url, entry.title, entry.highlights, entry.published)
+            for rank, entry in enumerate(entries, start=1)
         )
+        return SearchAnswer(tuple(hits), left_out(NAMED.label, len(answer.results), len(entries)))
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> ExaSearch:
@@ -66,7 +72,7 @@ def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> ExaSearch:
 
 
 PROVIDER = Provider(
-    label="Exa",
+    label=NAMED.label,
     needs="EXA_API_KEY",
     is_configured=lambda settings: bool(settings.exa_api_key),
     make=_make,

@@ -6,7 +6,6 @@ formats of the server's settings; otherwise it answers 403.
 
 from __future__ import annotations
 
-import asyncio
 from datetime import date
 from typing import Any
 
@@ -14,35 +13,36 @@ import httpx
 from pydantic import BaseModel, Field
 
 from research.engine.tools import SearchAnswer, SearchHit, SearchKind, SearchRequest
-from research.retrieval.providers.asking import Asker, Manners, Named, Result, usable
+from research.retrieval.providers.asking import Asker, Manners
 from research.retrieval.providers.base import (
     Provider,
     ProviderSettings,
+    ask_by_site,
     hit,
     smallest_span,
-    with_sites,
 )
+from research.retrieval.providers.entries import Day, Result, Words, left_out
+from research.retrieval.providers.refusals import Named
 
 NAMED = Named(
+    "SearXNG",
     "SEARXNG_URL",
-    refusals={
-        403: "It answered 403: its JSON format may be switched off (settings.yml: search.formats)."
-    },
+    refusals={403: "its JSON format may be switched off (settings.yml: search.formats)."},
 )
 CATEGORIES: dict[SearchKind, str] = {"web": "general", "academic": "science", "video": "videos"}
 SPANS = {"day": 1, "month": 31, "year": 366}
 
 
 class Entry(Result):
-    content: str | None = None
-    published: str | None = Field(default=None, alias="publishedDate")
+    content: Words = ""
+    published: Day = Field(default=None, alias="publishedDate")
 
 
 class Answer(BaseModel):
     """The documented answer, as far as it is used."""
 
-    results: list[dict[str, Any]]
-    unresponsive_engines: list[Any] = Field(default_factory=list)
+    results: list[Any]
+    unresponsive_engines: Any = None
 
 
 class SearxngSearch:
@@ -53,13 +53,16 @@ class SearxngSearch:
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
         """The server's results in its order; raises `SearchFailure` with a sentence."""
-        queries = with_sites(request.query, request.only_sites, request.never_sites)
-        answers = await asyncio.gather(*(self._one(query, request) for query in queries))
-        hits = tuple(hit for found, _ in answers for hit in found)
-        silent = sorted({name for _, names in answers for name in names})
-        return SearchAnswer(hits, _notes(silent))
+        answers, failed = await ask_by_site(
+            NAMED.label, request, lambda query: self._one(query, request)
+        )
+        hits = tuple(hit for hits, _ in answers for hit in hits)
+        given = sum(len(answer.results) for _, answer in answers)
+        silent = {name for _, answer in answers for name in _silent(answer.unresponsive_engines)}
+        unread = left_out(NAMED.label, given, len(hits))
+        return SearchAnswer(hits, (*failed, *unread, *_notes(sorted(silent))))
 
-    async def _one(self, query: str, request: SearchRequest) -> tuple[list[SearchHit], list[str]]:
+    async def _one(self, query: str, request: SearchRequest) -> tuple[list[SearchHit], Answer]:
         parameters = {
             "q": query,
             "format": "json",
@@ -70,19 +73,18 @@ class SearxngSearch:
         if span:
             parameters["time_range"] = span
         answer = self._asker.read(Answer, await self._asker.get(parameters))
-        entries = usable(Entry, answer.results)
-        if answer.results and not entries:
-            raise self._asker.unreadable()
+        entries = self._asker.usable(Entry, answer.results)
         hits = [
             hit("searxng", rank, entry.url, entry.title, entry.content, entry.published)
             for rank, entry in enumerate(entries, start=1)
         ]
-        return hits, _silent(answer.unresponsive_engines)
+        return hits, answer
 
 
-def _silent(unresponsive: list[Any]) -> list[str]:
+def _silent(unresponsive: Any) -> list[str]:
     """Which engines gave nothing; their error messages stay behind."""
-    return [str(entry[0])[:40] for entry in unresponsive if isinstance(entry, list) and entry]
+    listed = unresponsive if isinstance(unresponsive, list) else []
+    return [str(entry[0])[:40] for entry in listed if isinstance(entry, list) and entry]
 
 
 def _notes(silent: list[str]) -> tuple[str, ...]:
@@ -97,7 +99,7 @@ def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> SearxngSearc
 
 
 PROVIDER = Provider(
-    label="SearXNG",
+    label=NAMED.label,
     needs="SEARXNG_URL",
     is_configured=lambda settings: bool(settings.searxng_url),
     make=_make,

@@ -12,22 +12,33 @@ import httpx
 from pydantic import BaseModel
 
 from research.engine.tools import SearchAnswer, SearchRequest
-from research.retrieval.providers.asking import Asker, Manners, Named, Result, usable
+from research.retrieval.providers.asking import Asker, Manners
 from research.retrieval.providers.base import Provider, ProviderSettings, hit
+from research.retrieval.providers.entries import Day, Result, Words, left_out
+from research.retrieval.providers.refusals import Named
 
-NAMED = Named("TAVILY_URL", "TAVILY_API_KEY")
+NAMED = Named(
+    "Tavily",
+    "TAVILY_URL",
+    "TAVILY_API_KEY",
+    {
+        432: "the limit of the key or of the plan behind TAVILY_API_KEY is reached.",
+        433: "the limit for paying as you go is reached (raise it where TAVILY_API_KEY comes"
+        " from).",
+    },
+)
 MOST_RESULTS = 20
 # A key for development may ask 100 times a minute.
 PER_SECOND = 1.6
 
 
 class Entry(Result):
-    content: str | None = None
-    published_date: str | None = None
+    content: Words = ""
+    published_date: Day = None
 
 
 class Answer(BaseModel):
-    results: list[dict[str, Any]]
+    results: list[Any]
 
 
 class TavilySearch:
@@ -48,14 +59,13 @@ class TavilySearch:
             "exclude_domains": list(request.never_sites),
         }
         given = {name: value for name, value in body.items() if value}
-        response = await self._asker.post(given, headers=self._headers)
-        entries = usable(Entry, self._asker.read(Answer, response).results)
-        return SearchAnswer(
-            tuple(
-                hit("tavily", rank, entry.url, entry.title, entry.content, entry.published_date)
-                for rank, entry in enumerate(entries, start=1)
-            )
+        answer = self._asker.read(Answer, await self._asker.post(given, headers=self._headers))
+        entries = self._asker.usable(Entry, answer.results)
+        hits = (
+            hit("tavily", rank, entry.url, entry.title, entry.content, entry.published_date)
+            for rank, entry in enumerate(entries, start=1)
         )
+        return SearchAnswer(tuple(hits), left_out(NAMED.label, len(answer.results), len(entries)))
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> TavilySearch:
@@ -64,7 +74,7 @@ def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> TavilySearch
 
 
 PROVIDER = Provider(
-    label="Tavily",
+    label=NAMED.label,
     needs="TAVILY_API_KEY",
     is_configured=lambda settings: bool(settings.tavily_api_key),
     make=_make,

@@ -7,30 +7,30 @@ is that of the last edit, which says nothing on when something was written.
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
 from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from research.engine.tools import SearchAnswer, SearchFailure, SearchRequest
-from research.retrieval.providers.asking import Asker, Manners, Named, usable
+from research.retrieval.providers.asking import Asker, Manners
 from research.retrieval.providers.base import Provider, ProviderSettings, hit
+from research.retrieval.providers.entries import Markup, left_out
+from research.retrieval.providers.refusals import Named, parsed, unreadable
 
-NAMED = Named("WIKIPEDIA_URL")
-_MARKUP = re.compile(r"</?span[^>]*>")
+NAMED = Named("Wikipedia", "WIKIPEDIA_URL")
 _EDITION = re.compile(r"[a-z]{2,3}")
 
 
 class Entry(BaseModel):
-    title: str
-    snippet: str = ""
+    title: str = Field(min_length=1)
+    snippet: Markup = ""
 
 
 class Query(BaseModel):
-    search: list[dict[str, Any]]
+    search: list[Any]
 
 
 class Fault(BaseModel):
@@ -60,19 +60,19 @@ class WikipediaSearch:
             "format": "json",
             "formatversion": 2,
         }
-        response = await self._asker.get(parameters, url=f"{site}/w/api.php")
-        answer = self._asker.read(Answer, response)
+        body = await self._asker.get(parameters, url=f"{site}/w/api.php")
+        answer = self._asker.read(Answer, body)
         if answer.error is not None:
             raise _failure(answer.error.code)
         if answer.query is None:
-            raise self._asker.unreadable()
-        entries = usable(Entry, answer.query.search)
-        return SearchAnswer(
-            tuple(
-                hit("wikipedia", rank, _page(site, each.title), each.title, _plain(each), None)
-                for rank, each in enumerate(entries, start=1)
-            )
+            raise unreadable(NAMED, parsed(body))
+        found = answer.query.search
+        entries = self._asker.usable(Entry, found)
+        hits = (
+            hit("wikipedia", rank, _page(site, entry.title), entry.title, entry.snippet)
+            for rank, entry in enumerate(entries, start=1)
         )
+        return SearchAnswer(tuple(hits), left_out(NAMED.label, len(found), len(entries)))
 
 
 def _edition(language: str) -> str:
@@ -82,10 +82,6 @@ def _edition(language: str) -> str:
 
 def _page(site: str, title: str) -> str:
     return f"{site}/wiki/{quote(title.replace(' ', '_'), safe='/:(),')}"
-
-
-def _plain(entry: Entry) -> str:
-    return html.unescape(_MARKUP.sub("", entry.snippet))
 
 
 def _failure(code: str) -> SearchFailure:
@@ -100,4 +96,4 @@ def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> WikipediaSea
     return WikipediaSearch(settings.wikipedia_url, client, manners)
 
 
-PROVIDER = Provider(label="Wikipedia", make=_make)
+PROVIDER = Provider(label=NAMED.label, make=_make)

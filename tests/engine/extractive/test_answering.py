@@ -7,6 +7,7 @@ from research.engine.extractive.answering import answers, brings
 WHO = "Who designed the Harrow Point lighthouse?"
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize(
     "asked, text, brought",
     [
@@ -20,12 +21,13 @@ WHO = "Who designed the Harrow Point lighthouse?"
         ("Why do lamps fail?", "Lamps fail in storms.", True),
     ],
 )
-def test_c11_a_question_for_a_date_number_or_name_is_answered_by_one(
+def test_a_question_for_a_date_number_or_name_is_answered_by_one(
     asked: str, text: str, brought: bool
 ) -> None:
     assert brings(text, asked) is brought
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize(
     "text, context, answered",
     [
@@ -35,5 +37,5 @@ def test_c11_a_question_for_a_date_number_or_name_is_answered_by_one(
         ("Edda Marlow walked to Harrow Point.", "Harrow Point", False),
     ],
 )
-def test_c11_an_answer_is_on_what_is_asked(text: str, context: str, answered: bool) -> None:
+def test_an_answer_is_on_what_is_asked(text: str, context: str, answered: bool) -> None:
     assert answers(text, context, WHO) is answered

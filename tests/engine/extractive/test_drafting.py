@@ -1,7 +1,9 @@
 from dataclasses import replace
 
 from research.engine.draft import Draft, Section
+from research.engine.extractive.answering import direct
 from research.engine.extractive.drafting import draft, is_step, lead_in, statement
+from research.engine.extractive.question import read_question
 from research.engine.extractive.reading import read_pages
 from research.engine.ledger import Ledger
 from research.engine.markdown import render
@@ -63,10 +65,10 @@ def test_steps_are_told_whole_or_not_at_all_in_the_short_answer() -> None:
         "https://manual.example/",
         "# Rotating the signing key of Gantry\n\nRotate the signing key at least once a year.\n\n"
         "## Steps\n\n"
-        "1. Stop the publisher with gantry publisher stop.\n"
+        "1. Halt the publisher with gantry publisher stop.\n"
         "2. Create a new key with gantry key new --purpose signing.\n"
         "3. Add the new key to the trust file before you remove the old one.\n"
-        "4. Start the publisher and check gantry key list.",
+        "4. Launch the publisher and check gantry key list.",
         "Rotating the signing key - Gantry manual",
     )
     advice = page(
@@ -154,3 +156,27 @@ def test_a_section_of_one_source_tells_of_the_others_that_were_found() -> None:
 def test_a_sub_question_that_a_page_raised_is_a_heading_with_a_capital() -> None:
     made = read_into("lamps of lighthouses in storms", *STORMS)
     assert "\n## Lamps of lighthouses in storms\n" in render(made, draft(made), "", 0, 0).markdown
+
+
+def test_a_list_of_things_is_no_list_of_steps() -> None:
+    contents = page(
+        "https://manual.example/",
+        "# Trimming the lamp of Gantry\n\nTrim the lamp of Gantry at dusk with sharp scissors.\n\n"
+        "## Trimming the lamp of Gantry: contents\n\n"
+        "1. Wicks and other parts of the lamp of Gantry.\n"
+        "2. The scissors with which keepers trim the lamp.\n"
+        "3. Faults of a trimmed lamp and their causes.",
+    )
+    found = draft(read_into("How do I trim the lamp of Gantry?", contents))
+    [section] = found.sections
+    assert any("at dusk" in each.text for each in section.statements)
+
+
+def test_none_is_direct_where_the_best_passage_is_not() -> None:
+    question = "What puts out the lamps of lighthouses on every coast?"
+    made = read_into(question, *STORMS)
+    records = list(made.book.records.values())
+    assert direct(records, read_question(question))
+    beside = replace(records[0], sources=(replace(records[0].sources[0], quote="Gulls nest."),))
+    best = replace(beside, relevance=0.99)
+    assert not direct([*records, best], read_question(question))

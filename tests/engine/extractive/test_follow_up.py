@@ -8,6 +8,7 @@ ASKED = "Who designed the Harrow Point lighthouse, and where was she trained?"
 FOUND = "Edda Marlow designed it; she learned her trade in Leith."
 
 
+@pytest.mark.requirement("D13")
 @pytest.mark.parametrize(
     "said",
     [
@@ -26,6 +27,7 @@ def test_a_turn_that_shares_words_or_refers_back_is_of_the_same_topic(said: str)
     assert read_turn(ASKED, FOUND, said).same_topic
 
 
+@pytest.mark.requirement("D13")
 @pytest.mark.parametrize(
     "said",
     [
@@ -38,6 +40,37 @@ def test_a_turn_that_shares_words_or_refers_back_is_of_the_same_topic(said: str)
 )
 def test_a_turn_that_shares_nothing_or_says_so_shifts_the_topic(said: str) -> None:
     assert read_turn(ASKED, FOUND, said) == Turn(False, said)
+
+
+FOUGHT = "Who would die in the war, and what was the gift of the son? Comment on man and hat."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Wann war die Mondlandung?",
+        "Was ist ein Bandoneon, also wie klingt das?",
+        "Welches Brot hat man im Mittelalter gegessen?",
+        "Comment faire du fromage ?",
+        "¿Qué son las mareas?",
+        "Come si fanno i formaggi?",
+        "Hoe maak je kaas, also in Holland?",
+    ],
+)
+def test_words_that_only_look_like_those_of_the_topic_are_none_in_another_language(
+    said: str,
+) -> None:
+    assert read_turn(FOUGHT, "They will die in the war.", said) == Turn(False, said)
+
+
+def test_nor_are_they_where_the_thread_is_in_the_other_language() -> None:
+    asked = "Wer war der Architekt, und was hat die Stadt für den Turm bezahlt?"
+    assert not read_turn(asked, "Die Stadt hat alles bezahlt.", "Do men die of war?").same_topic
+
+
+@pytest.mark.parametrize("said", ["Und warum?", "Wie hoch ist der Turm?", "Go deeper."])
+def test_a_turn_in_the_language_of_its_thread_goes_on_as_ever(said: str) -> None:
+    assert read_turn("Wann wurde der Turm gebaut?", "", said).same_topic
 
 
 def test_a_marker_that_is_a_word_of_the_topic_is_no_marker() -> None:

@@ -1,3 +1,5 @@
+import pytest
+
 from research.engine.evidence import Finding
 from research.engine.extractive.leads import find_leads, is_name
 from research.engine.ledger import Ledger
@@ -23,6 +25,7 @@ def leads(*texts: str, title: str = "Harrow Point") -> dict[str, str]:
     return {lead.text: lead.query for lead in find_leads(made)}
 
 
+@pytest.mark.requirement("C7")
 def test_a_name_that_the_question_lacks_leads_on_with_what_is_left_open() -> None:
     told = leads("The Harrow Point lighthouse was designed by Edda Marlow.")
     assert told["Edda Marlow"] == "Edda Marlow trained"

@@ -5,6 +5,7 @@ from research.engine.extractive.question import compared, read_question
 from research.engine.records import Complexity
 
 
+@pytest.mark.requirement("C10")
 @pytest.mark.parametrize(
     "text, kind, complexity",
     [
@@ -19,7 +20,10 @@ from research.engine.records import Complexity
         ("What is a lamp?", "what", Complexity.SIMPLE),
         ("What are the effects of storms on lamps?", "what", Complexity.COMPLEX),
         ("Impact of storms on lighthouse keeping", "overview", Complexity.COMPLEX),
-        ("Whale oil versus gas in lamps", "comparison", Complexity.COMPLEX),
+        ("Whale oil versus gas in lamps", "comparison", Complexity.ORDINARY),
+        ("What is the maximum height of a lamp?", "how_many", Complexity.ORDINARY),
+        ("What is the largest number of lamps?", "how_many", Complexity.ORDINARY),
+        ("What is the largest lighthouse?", "what", Complexity.SIMPLE),
         ("What is the difference between oil and gas lamps?", "comparison", Complexity.ORDINARY),
     ],
 )
@@ -55,6 +59,7 @@ def test_kind_and_complexity_are_read_off_the_words_of_other_languages(
     assert (found.kind, found.complexity) == (kind, complexity)
 
 
+@pytest.mark.requirement("D12")
 def test_a_choice_between_two_names_gets_a_sub_question_for_each() -> None:
     question = "Which lighthouse was lit first, Harrow Point or Gull Rock?"
     assert compared(read_question(question)) == ("Harrow Point", "Gull Rock")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from research.engine.budget import CHARACTERS_PER_TOKEN
+from research.engine.budget import BYTES_PER_TOKEN, tokens_of
 from research.engine.records import Problem
 from research.engine.run import CUT, TOO_LONG
 from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
@@ -28,7 +29,7 @@ class Windowed(Oracle):
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         characters = len(request.system) + len(request.prompt)
-        tokens = characters // CHARACTERS_PER_TOKEN + request.max_output_tokens
+        tokens = characters // BYTES_PER_TOKEN + request.max_output_tokens
         self.most = max(self.most, tokens)
         if tokens > self.window:
             raise ModelFailure("the prompt is longer than the context window", permanent=True)
@@ -53,6 +54,24 @@ async def test_a_small_window_is_never_exceeded_and_what_matters_stays(window: i
     assert LIT not in ran.report.markdown
 
 
+class ByBytes(Windowed):
+    """One whose tokens are three bytes of any language."""
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        used = tokens_of(request.system, request.prompt) + request.max_output_tokens
+        self.most = max(self.most, used)
+        return await Oracle.complete(self, request)
+
+
+async def test_a_small_window_holds_a_third_of_the_characters_in_chinese() -> None:
+    days = "".join(f"第{n}天灯塔被打扫过, 渔网挂起来晾干。" for n in range(900))
+    pages = [page(p.url, f"{p.text}\n\n{days}") for p in harbour_pages()]
+    model = ByBytes(CHAIN, 4096)
+    ran = await World(Web(pages), model).ask(CHAIN.question)
+    assert 2000 < model.most <= 4096
+    assert "designed by Edda Marlow" in ran.report.markdown
+
+
 class Silent(Windowed):
     """One that does not tell its window, and counts what it refused."""
 
@@ -63,7 +82,7 @@ class Silent(Windowed):
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         characters = len(request.system) + len(request.prompt)
-        if characters // CHARACTERS_PER_TOKEN + request.max_output_tokens > self.window:
+        if characters // BYTES_PER_TOKEN + request.max_output_tokens > self.window:
             self.refused += 1
             raise ModelFailure("the prompt is longer than the model's window", too_long=True)
         return await super().complete(request)
@@ -81,6 +100,7 @@ async def asked_in_silence(window: int, **knobs: Any) -> tuple[Silent, World, Ra
     return model, world, await world.ask(CHAIN.question, **knobs)
 
 
+@pytest.mark.requirement("D14")
 async def test_a_window_that_nobody_told_is_found_by_asking_for_less() -> None:
     model, _, ran = await asked_in_silence(4096)
     assert ran.usage.fallbacks == {}
@@ -111,8 +131,14 @@ async def test_what_was_learned_is_learned_again_on_a_resume() -> None:
     assert again.report.markdown == ran.report.markdown
 
 
+@pytest.mark.requirement("D14")
 async def test_a_prompt_that_cannot_be_made_short_enough_is_left_to_code() -> None:
-    model, _, ran = await asked_in_silence(300)
+    model, world, ran = await asked_in_silence(300)
+    calls = [entry for entry in world.store.entries.values() if entry.kind == "model"]
+    lengths = [len(c.request["prompt"]) for c in calls if c.place == "round/1/unit/1/read"]
+    assert len(lengths) == max(Counter(call.place for call in calls).values()) == 4
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[-1] < lengths[0] / 4
     assert set(ran.usage.fallbacks) == {"intake", "read", "assess", "draft"}
     causes = {cause for told in ran.usage.fallbacks.values() for cause in told}
     assert causes == {"the prompt is longer than the model's window"}

@@ -4,6 +4,7 @@ import pytest
 
 from research.engine.records import RefusedQuote
 from tests.engine.scripted import (
+    CHAIN,
     LIT,
     LIT_TOO,
     SIMPLE,
@@ -29,6 +30,7 @@ async def read_as(**changes: Any) -> tuple[World, Ran]:
     return world, await world.ask(SIMPLE.question)
 
 
+@pytest.mark.requirement("F1")
 async def test_a_finding_carries_the_page_s_own_words() -> None:
     _, ran = await read_as()
     assert {record.sources[0].quote for record in ran.evidence} == {LIT, LIT_TOO}
@@ -58,6 +60,7 @@ async def test_what_a_page_only_asks_is_no_evidence() -> None:
     }
 
 
+@pytest.mark.requirement("C11", "F1")
 @pytest.mark.parametrize("sentences", [[], [999], [-1], [10**30]])
 async def test_sentences_that_are_not_there_are_refused_and_counted(sentences: list[int]) -> None:
     _, ran = await read_as(sentences=sentences)
@@ -68,6 +71,7 @@ async def test_sentences_that_are_not_there_are_refused_and_counted(sentences: l
     assert ran.report.markdown == ""
 
 
+@pytest.mark.requirement("C11")
 @pytest.mark.parametrize(
     "claim, reason",
     [
@@ -86,7 +90,8 @@ async def test_a_claim_that_says_something_else_gives_way_to_its_quote(
     assert claim not in ran.report.markdown
 
 
-async def test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence() -> None:
+@pytest.mark.requirement("C11")
+async def test_words_of_a_quote_that_do_not_answer_are_no_evidence() -> None:
     """A claim that gives way to its quote is refused where the quote is beside the point."""
     text = "Harrow Point lies in the far north. Gulls sleep on the roof of the lighthouse."
     web = Web([page("https://gulls.example/", text, "Harrow Point lighthouse")])
@@ -100,7 +105,8 @@ async def test_c11_words_of_a_quote_that_do_not_answer_are_no_evidence() -> None
     assert ran.state.termination_reason == "nothing_found"
 
 
-async def test_c11_a_claim_more_certain_than_its_page_gives_way_to_it() -> None:
+@pytest.mark.requirement("C11")
+async def test_a_claim_more_certain_than_its_page_gives_way_to_it() -> None:
     may = "The Harrow Point lighthouse may have been first lit on 14 March 1887."
     web = Web([page("https://coast.example/", may, "Harrow Point lighthouse")])
     world = World(web, Oracle(SIMPLE))
@@ -128,6 +134,22 @@ async def test_an_unknown_sub_question_is_the_unit_s_own() -> None:
     assert {record.aspect_id for record in ran.evidence} == {"A1"}
 
 
+@pytest.mark.parametrize("written", ["[A2]", "a2", "A2: Who designed it?"])
+async def test_a_sub_question_s_id_is_read_as_it_was_copied(written: str) -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["read"] = lambda answer: {
+        **answer,
+        "findings": [
+            {**found, "sub_question": written if found["sub_question"] == "A2" else "A1"}
+            for found in answer["findings"]
+        ],
+    }
+    ran = await world.ask(CHAIN.question)
+    assert {record.aspect_id for record in ran.evidence} == {"A1", "A2"}
+
+
+@pytest.mark.requirement("D6")
 async def test_no_more_claims_of_a_page_are_kept_than_allowed() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None
@@ -144,3 +166,21 @@ async def test_no_more_claims_of_a_page_are_kept_than_allowed() -> None:
     ran = await world.ask(SIMPLE.question, max_evidence_claims_per_research_unit=2)
     assert 0 < len(ran.evidence) <= 2 * len(world.web.fetched)
     assert ran.usage.refused_quotes <= 3 * len(world.web.fetched)
+
+
+@pytest.mark.requirement("D6")
+async def test_a_page_gives_five_claims_and_a_claim_keeps_five_sources_unless_told() -> None:
+    keepers = ("Abel", "Bruno", "Carla", "Doris", "Edgar", "Flora", "Gerda")
+    facts = [f"Keeper {name} served at the Harrow Point lighthouse." for name in keepers]
+    one = page("https://coast.example/", " ".join(facts), "Harrow Point lighthouse first lit")
+    world = World(Web([one]), Oracle(SIMPLE))
+    assert world.model is not None
+    told = [finding(fact, [number], "A1") for number, fact in enumerate(facts, 1)]
+    world.model.twists["read"] = lambda _: {"findings": told, "leads": []}
+    assert len((await world.ask(SIMPLE.question)).evidence) == 5
+
+    sites = [page(f"https://s{n}.example/", f"{LIT} Log {n}.", "Harrow Point") for n in range(7)]
+    wide: dict[str, Any] = {"max_pages_per_round": 9, "unit_tool_calls": (12, 12, 12)}
+    ran = await World(Web(sites), Oracle(SIMPLE)).ask(SIMPLE.question, **wide)
+    assert ran.usage.fetches == 7
+    assert [len(record.sources) for record in ran.evidence] == [5]

@@ -13,7 +13,8 @@ from pydantic import Field
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.text import normalise, term_set
 

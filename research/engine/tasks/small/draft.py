@@ -12,7 +12,8 @@ from research.engine.extractive import drafting
 from research.engine.ledger import ANSWERING
 from research.engine.records import Aspect
 from research.engine.run import Run
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting, most_relevant
 from research.engine.tasks.growing import Growing
 from research.engine.text import normalise

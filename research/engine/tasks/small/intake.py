@@ -10,7 +10,8 @@ from pydantic import Field
 from research.engine.records import PlannedAspect
 from research.engine.run import Run
 from research.engine.similarity import jaccard
-from research.engine.tasks.ask import Answer, Task, TaskFailed, ask
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed, ask
 from research.engine.tasks.understood import Understood, from_wording
 from research.engine.text import normalise, term_set
 
@@ -36,7 +37,7 @@ async def understand(
 
     A part without a word of the question, or almost the question itself, is left out.
     """
-    worded = from_wording(run.question.text, clarifications, comment)
+    worded = from_wording(run.question.text, clarifications, comment, run.usual_language)
     asked = " ".join((run.question.text, *clarifications, comment)).strip()
     try:
         answer = await ask(

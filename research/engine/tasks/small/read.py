@@ -14,7 +14,8 @@ from research.engine.records import Aspect
 from research.engine.relevance import relevance
 from research.engine.run import Run
 from research.engine.sheets import number_sentences
-from research.engine.tasks.ask import Answer, Task, TaskFailed
+from research.engine.tasks.answers import Answer
+from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting
 from research.engine.tasks.passages import read_extractively
 from research.engine.tools import Page

@@ -1,0 +1,70 @@
+"""What a model's answer is checked against, and what it may look like and still be meant so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.fields import FieldInfo
+
+_ID = re.compile(r"\b[A-Z]\d+\b")
+_NUMBERED = re.compile(r"[\[(#\s]*(-?\d+)[\])\s]*")
+
+
+class Answer(BaseModel):
+    """Base of all answer schemas; what a model adds is ignored, what it omits is an error.
+
+    Read as meant: keys in another spelling, a number as a string or the other way round, one
+    thing where a list of them is asked for and the only list without its object, null for
+    nothing.
+    """
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, found: Any) -> Any:
+        fields = cls.model_fields
+        if isinstance(found, list) and len(fields) == 1:
+            found = {next(iter(fields)): found}
+        if not isinstance(found, dict):
+            return found
+        spelled = {_folded(key): value for key, value in reversed(found.items())}
+        wanted = {name: spelled[_folded(name)] for name in fields if _folded(name) in spelled}
+        wanted |= {name: found[name] for name in fields if name in found}
+        return {name: _meant(value, fields[name]) for name, value in wanted.items()}
+
+
+def parts_of(found: Any) -> Iterator[Any]:
+    """What an answer may be wrapped in: a list of one, or an object with a word about it."""
+    within = found if isinstance(found, list) and len(found) == 1 else ()
+    values = found.values() if isinstance(found, dict) else within
+    yield from (value for value in values if isinstance(value, dict))
+
+
+def id_in(text: str) -> str:
+    """An id that was written with its brackets, or with words about it."""
+    found = _ID.search(text.upper())
+    return found[0] if found else text
+
+
+def _folded(name: Any) -> str:
+    return re.sub(r"[\W_]", "", str(name)).lower()
+
+
+def _meant(value: Any, field: FieldInfo) -> Any:
+    wanted = field.annotation
+    if get_origin(wanted) is list:
+        parts = [] if value is None else value if isinstance(value, list) else [value]
+        return [_number(part) for part in parts] if get_args(wanted) == (int,) else parts
+    if wanted is str and value is None:
+        return ""
+    return _number(value) if wanted is int else value
+
+
+def _number(value: Any) -> Any:
+    """A number that was copied with its brackets."""
+    found = _NUMBERED.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found and len(found[1]) < 10 else value

@@ -1,0 +1,73 @@
+"""What a text file is called: by a heading, a first line that looks like a title, or its name.
+
+A first line that is the beginning of the text is no title: reports would cite half a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import unquote, urlsplit
+
+MAX_TITLE = 200
+MAX_LINE = 100
+LOOKED_AT = 50
+
+FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+
+_RULE = re.compile(r"[ \t]*([=\-~*_#^+\"'.:])(?:[ \t]?\1){2,}[ \t]*")
+_BLANK = re.compile(r"\n\s*\n")
+_SENTENCE_END = re.compile(r"[.,;:!…。、，；：！]\W*$|\w{4,}[.!?]\s|[。！？]")
+_NO_TITLE = re.compile(
+    r"[-*+>|]\s|//|<|\d+[.)]\s+[a-zß-ÿ]|.*(?:\t|\||://|\S = )|[A-Z][\w-]*: |[\W\d_]*$", re.DOTALL
+)
+_DECORATION = re.compile(r" {4}|\s*(?:$|<|!\[|\[!\[|\[[^\]]*\](?:\(|:))")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1")
+
+
+def title_of(text: str, url: str, *, markdown: bool) -> str:
+    """The title; where nothing looks like one, the last part of the address."""
+    lines = [line[:MAX_TITLE] for line in text.split("\n", LOOKED_AT)[:LOOKED_AT]]
+    lines = list(_outside_of_code(lines)) if markdown else lines
+    found = (markdown and _heading(lines)) or _first_line(lines, markdown=markdown)
+    return (found or unquote(urlsplit(url).path.rpartition("/")[2]))[:MAX_TITLE]
+
+
+def _heading(lines: Sequence[str]) -> str:
+    """The first one of the highest level, or one before which nothing is told."""
+    told = False
+    for line in lines:
+        heading = HEADING.match(line)
+        if heading and heading[2] and (len(heading[1]) == 1 or not told):
+            return _words(heading[2])
+        told = told or not (heading or _DECORATION.match(line))
+    return ""
+
+
+def _first_line(lines: Sequence[str], *, markdown: bool) -> str:
+    """The first line, where it stands alone or is underlined and reads like a title."""
+    parted = "\n".join("" if _RULE.fullmatch(line) else line for line in lines).strip()
+    first, *others = _BLANK.split(parted)
+    if not others or "\n" in first or (markdown and _DECORATION.match(first)):
+        return ""
+    line = _words(first) if markdown else first.lstrip("# ")
+    fits = len(line) <= MAX_LINE and not _SENTENCE_END.search(line)
+    return line if fits and not _NO_TITLE.match(line) else ""
+
+
+def _outside_of_code(lines: Sequence[str]) -> Iterator[str]:
+    """The lines but for what stands between fences."""
+    fence = ""
+    for line in lines:
+        match = FENCE.match(line)
+        if not fence or (match and match[1].startswith(fence)):
+            yield line
+        if match and (not fence or match[1].startswith(fence)):
+            fence = "" if fence else match[1]
+
+
+def _words(line: str) -> str:
+    """A line of Markdown without its signs."""
+    return _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", line)).strip()

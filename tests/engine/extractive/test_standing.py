@@ -1,0 +1,174 @@
+"""What a run without a model says of its sources is what its evidence shows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from research.engine import wording
+from research.engine.config import ResearchConfig
+from research.engine.evidence import Finding
+from research.engine.extractive.standing import standing
+from research.engine.ledger import Ledger
+from research.engine.records import AspectState, StopReason
+from tests.engine.scripted import Ran, Web, World, ledger, page, quoted
+
+HEIGHT = "How tall is the Harrow Point lighthouse?"
+TALL = ("https://coast.example/a", "The Harrow Point lighthouse is 34 metres tall.")
+TALL_TOO = ("https://guide.example/a", "At 34 metres, Harrow Point lighthouse is tall for a cape.")
+STEPS = ("https://stairs.example/b", "The Harrow Point lighthouse has 180 steps of oak.")
+LIT = ("https://lamps.example/b", "The Harrow Point lighthouse was lit in 1887 by two keepers.")
+ANOTHER = ("https://other.example/c", "The Cape Wrack lighthouse is 51 metres tall.")
+
+WHEN = "When was the Harrow Point lighthouse first lit?"
+FIRST = ("https://coast.example/w", "The Harrow Point lighthouse was first lit on 14 March 1887.")
+FIRST_TOO = ("https://guide.example/w", "In 1887 they first lit the lighthouse of Harrow Point.")
+AGAIN = ("https://lamps.example/w", "Harrow Point lighthouse was first lit by gas in 1921.")
+
+WHO = "Who designed the Harrow Point lighthouse?"
+MARLOW = ("https://coast.example/d", "The Harrow Point lighthouse was designed by Edda Marlow.")
+MARLOW_TOO = ("https://guide.example/d", "In youth Marlow designed Harrow Point lighthouse alone.")
+VANE = ("https://masons.example/d", "For Tom Vane the Harrow Point lighthouse was designed twice.")
+
+WHY = "Why do storms put out the lamps of lighthouses?"
+GLASS = ("https://a.example/", "Storms put out the lamps of lighthouses because glass breaks.")
+WICKS = ("https://b.example/", "The lamps of lighthouses that storms put out have short wicks.")
+COAST = ("https://c.example/", "Storms are frequent on the northern coast in the autumn.")
+
+Text = tuple[str, str]
+CALM: dict[str, Any] = {
+    "adaptive_quality_threshold": 2,
+    "min_evidence_records": 1,
+    "min_source_domains": 1,
+    "min_sources_per_aspect": (1, 1, 1),
+    "gate_overview_min_sources": 1,
+    "gate_overview_pass_score": 0.3,
+}
+
+
+async def asked(question: str, *texts: Text) -> Ran:
+    """A run that ends as soon as anything is found; all pages are about lighthouses."""
+    pages = [page(url, text, "Lighthouses") for url, text in texts]
+    ran = await World(Web(pages)).ask(question, **CALM)
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+    return ran
+
+
+@pytest.mark.parametrize(
+    "question, texts, sources",
+    [
+        (HEIGHT, [TALL], "1 independent source"),
+        (HEIGHT, [TALL, TALL_TOO], "2 independent sources"),
+        (HEIGHT, [TALL, STEPS], "1 independent source"),
+        (HEIGHT, [TALL, ANOTHER], "1 independent source"),
+        (HEIGHT, [TALL, LIT], "1 independent source"),
+        (HEIGHT, [TALL, TALL_TOO, STEPS, ANOTHER, LIT], "2 independent sources"),
+        (WHEN, [FIRST, FIRST_TOO], "2 independent sources"),
+        (WHEN, [FIRST, AGAIN], "1 independent source"),
+        (WHO, [MARLOW, MARLOW_TOO], "2 independent sources"),
+        (WHO, [MARLOW, VANE], "1 independent source"),
+    ],
+)
+async def test_only_sources_that_give_the_answer_are_said_to_answer(
+    question: str, texts: list[Text], sources: str
+) -> None:
+    ran = await asked(question, *texts)
+    assert len(ran.evidence) >= len(texts) - 1, "what does not answer was read all the same"
+    assert ran.state.termination_text == f"Stopped: the question is answered by {sources}."
+
+
+async def test_where_no_date_name_or_number_decides_only_passages_are_counted() -> None:
+    ran = await asked(WHY, GLASS, WICKS, COAST)
+    assert ran.state.termination_text == (
+        "Stopped: the question is answered with passages from 2 independent sources."
+    )
+
+
+async def test_what_only_comes_close_is_not_called_an_answer() -> None:
+    ran = await asked("Compare Harrow Point lighthouse and Cape Wrack lighthouse", TALL, ANOTHER)
+    assert ran.state.termination_text == "Stopped: passages come close to an answer."
+    assert "No passage answers this directly" in ran.report.markdown
+    assert "answered" not in ran.report.markdown
+
+
+async def test_a_number_of_something_else_is_no_answer() -> None:
+    ran = await asked(HEIGHT, STEPS)
+    assert ran.state.termination_text == "Stopped: passages come close to an answer."
+    assert "answered" not in ran.report.markdown
+
+
+# --- what counts as the same answer -----------------------------------------------------------
+
+
+def known(*said: tuple[str, Sequence[str]]) -> Ledger:
+    """A ledger in which each sub-question was read of from one site a text."""
+    made, _ = ledger(*(question for question, _ in said))
+    for number, (_, texts) in enumerate(said, 1):
+        for at, text in enumerate(texts):
+            read = page(f"https://s{number}{at}.example/", text)
+            made.pages[read.url] = read
+            source = quoted(read, text)
+            made.book.add(Finding(text, f"A{number}", source, 0.8 - at / 100), 1)
+    made.refresh_aspects()
+    return made
+
+
+@pytest.mark.parametrize(
+    "question, texts, sources, agree",
+    [
+        ("How many keepers had the lighthouse?",
+         ["The lighthouse had four keepers.", "In all, 4 keepers had the lighthouse."], 2, True),
+        ("How many keepers had the lighthouse?",
+         ["The lighthouse had 180 steps. Keepers swept them."], 0, False),
+        ("Wie viele Wärter hatte der Leuchtturm?",
+         ["Der Leuchtturm hatte 4 Wärter.", "4 Wärter hatte der Leuchtturm damals."], 2, True),
+        ("How many metres tall is the lighthouse?",
+         ["The lighthouse is 34 metres tall.", "34 m tall, the lighthouse has 9 floors."], 2, True),
+        ("How heavy is the lighthouse lamp?",
+         ["The heavy lighthouse lamp is 2 m wide.", "The heavy lighthouse lamp has 3 tons."],
+         1, True),
+        ("How heavy is the lighthouse lamp?", ["The heavy lighthouse lamp is 2 m wide."], 0, False),
+        ("How fast does the lamp turn?",
+         ["The lamp makes 9 turns, as fast as it can.", "The lamp can turn fast, at 5 Hz."],
+         1, True),
+        ("When was the lamp lit?",
+         ["The lamp was lit in May 1887.", "In 1887, after ten years, masons lit it: the lamp."],
+         2, True),
+        ("When was the lamp lit?", ["The lamp was lit on 3 May.", "On 4 May the lamp was lit."],
+         1, True),
+        ("When is the lamp lit?", ["The lamp is lit after dusk.", "Once it rains the lamp is lit."],
+         2, False),
+        ("Where was the lamp made?",
+         ["The lamp was made in Leith.", "At Leith, they made the lamp."],
+         2, True),
+        ("Where was the lamp made?", ["The lamp was made in Leith.", "They made the lamp in Oban."],
+         1, True),
+        ("Which oil feeds the lamp?", ["Whale oil feeds the lamp.", "The lamp is what oil feeds."],
+         2, False),
+        ("Which oil does the Orrin Institute burn, and since when?",
+         ["Since 1921 the Vane Institute burns an oil of whales."], 0, False),
+        ("Which oil does the Orrin Institute burn, and since when?",
+         ["Since 1921 the Orrin Institute burns an oil of whales."], 1, True),
+        ("What feeds the lamp?", ["Oil of whales feeds the lamp.", "A pump feeds the lamp by day."],
+         2, False),
+        ("What feeds the lamp?", ["Dogs sleep on the stairs.", "The tower is cold."], 0, False),
+    ],
+)  # fmt: skip
+def test_sources_agree_where_they_bring_the_same_thing(
+    question: str, texts: list[str], sources: int, agree: bool
+) -> None:
+    made = known((question, texts))
+    found = standing(made, made.aspects["A1"])
+    assert (len(found.sources), found.agree) == (sources, agree)
+
+
+def test_of_several_sub_questions_those_that_two_sources_answer_are_counted() -> None:
+    made = known((WHEN, [FIRST[1], FIRST_TOO[1]]), (WHO, [MARLOW[1], VANE[1]]))
+    assert [aspect.state for aspect in made.aspects.values()] == [AspectState.ANSWERED] * 2
+
+    def said(by_code: bool) -> str:
+        config = ResearchConfig()
+        return wording.stopped(StopReason.QUALITY_MET, made, config, by_code=by_code)
+
+    assert said(True) == "Stopped: both sub-questions answered, 1 from two or more sources."
+    assert said(False) == "Stopped: both sub-questions answered, 2 from two or more sources."

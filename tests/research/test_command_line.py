@@ -1,0 +1,57 @@
+"""What the command line takes of the mode and its knobs, and what it shows of a run."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from django.core.management.base import CommandError
+from rich.console import Console
+
+from research.advancing import advance
+from research.engine.config import ResearchConfig
+from research.management.commands.research import configured
+from research.models import Run
+from research.progress import progress
+from research.terminal import picture
+from tests.research.scripts import World, research
+
+
+@pytest.mark.requirement("A17")
+def test_mode_and_knobs_of_the_command_line_go_before_the_installation_s() -> None:
+    defaults = ResearchConfig(deep_research_mode="fixed", adaptive_max_depth=4, max_searches=7)
+    assert configured(None, [], defaults) == defaults
+    given = configured("adaptive", ["ADAPTIVE_MAX_DEPTH=3"], defaults)
+    assert (given.deep_research_mode, given.adaptive_max_depth) == ("adaptive", 3)
+    assert given.max_searches == 7
+
+
+@pytest.mark.requirement("A17")
+def test_a_minimum_depth_above_the_maximum_is_refused_on_the_command_line() -> None:
+    with pytest.raises(CommandError, match=r"ADAPTIVE_MIN_DEPTH \(9\) is above") as refused:
+        configured("adaptive", ["ADAPTIVE_MIN_DEPTH=9"], ResearchConfig())
+    assert refused.value.returncode == 2
+
+
+@pytest.mark.requirement("A17")
+@pytest.mark.django_db(transaction=True)
+def test_the_terminal_shows_round_score_and_gaps(run: Run) -> None:
+    asyncio.run(advance(run.pk, World().tools, engine=research))
+    run.gaps.update(closed_round=None)
+    console = Console(width=120)
+    with console.capture() as drawn:
+        console.print(picture(progress(run)))
+    shown = drawn.get()
+    assert "Good enough." in shown and "How hot?" in shown
+    assert "round 2 of at most 3 · score 8.0, goal 7 · 1 gap · 1 quote from" in shown
+
+
+@pytest.mark.requirement("B7")
+@pytest.mark.django_db(transaction=True)
+def test_the_terminal_shows_the_level_of_the_fixed_mode_and_the_queries_done(run: Run) -> None:
+    asyncio.run(advance(run.pk, World().tools, engine=research))
+    Run.objects.update(mode="fixed")
+    console = Console(width=120)
+    with console.capture() as drawn:
+        console.print(picture(progress(run)))
+    assert "level 2 of 2, 1 of 1 queries done · score 8.0, goal 7" in drawn.get()
