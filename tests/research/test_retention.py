@@ -17,8 +17,6 @@ from tests.engine.scripted import harbour
 from tests.research.collections import apart
 from tests.research.test_threads import asked, ended, resource
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
 DAYS = 30
 
 
@@ -30,13 +28,9 @@ def aged(run: Run, days: float, status: str = "completed") -> Run:
     return run
 
 
-def step(days: int = DAYS) -> int:
-    async def stepped() -> int:
-        keeper = Retention(days)
-        async with keeper.writer:
-            return await keeper.step()
-
-    return asyncio.run(stepped())
+def step() -> int:
+    """How many runs go at once."""
+    return sum([retention.delete(run) for run in retention.too_old(DAYS)])
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "cancelled"])
@@ -94,6 +88,7 @@ def test_pages_go_with_the_last_run_that_read_them(ada: AbstractUser) -> None:
     assert not PageText.objects.exists() and not CachedPage.objects.exists()
 
 
+@pytest.mark.django_db(transaction=True)
 def test_what_was_made_from_an_old_run_keeps_what_it_took_over(ada: AbstractUser) -> None:
     world = harbour()
     run = asked(ada, world)
@@ -112,6 +107,7 @@ def test_what_was_made_from_an_old_run_keeps_what_it_took_over(ada: AbstractUser
         assert texts[source["text_sha256"]][source["start"] : source["end"]] == source["quote"]
 
 
+@pytest.mark.django_db(transaction=True)
 async def test_it_looks_by_itself_from_start_to_stop(ada: AbstractUser) -> None:
     run = await apart(runs.ask, ada, "Old?")
     keeper = Retention(DAYS, look_seconds=0.02)
