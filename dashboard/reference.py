@@ -68,6 +68,8 @@ INSTALLATION = {
     "SECRET_KEY": "Django's secret; made once and kept in the state folder if not set.",
     "ALLOWED_HOSTS": "Host names that the pages may be asked for by, beside loopback.",
     "RESEARCH_SLOTS": "Runs that one process works on at once; 2 if not set.",
+    "KEEP_RUNS_DAYS": "Days after which a run that has ended is deleted, looked at once an hour"
+    " while Plumbline is served; 0, or not set: never.",
 }
 
 

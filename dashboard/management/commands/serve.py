@@ -47,14 +47,16 @@ class Command(BaseCommand):
             from dashboard.asgi import application
             from research import assembly
             from research.indexing import Indexer
+            from research.retention import Retention
             from research.services import documents
             from research.worker import EmbeddedWorker
 
             documents.take_in(settings.DOCUMENTS)
             worker = EmbeddedWorker(assembly.build_tools, settings.RESEARCH_SLOTS)
+            beside = [worker, Indexer(assembly.documents), Retention(settings.KEEP_RUNS_DAYS)]
             EmbeddedServer(
                 application,
-                Together([worker, Indexer(assembly.documents)]),
+                Together(beside),
                 address,
                 on_ready=lambda: self.announce(host, port),
                 close=assembly.close,
