@@ -252,6 +252,8 @@ def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, cha
     async def deaf(question: Question, config: ResearchConfig, journal: Journal) -> None:
         journal.emit(RunState(Status.RESEARCHING))
         store: Any = journal.store
+        while await store.writer.call(lambda: Run.objects.get(pk=chain.pk).status) != "researching":
+            await asyncio.sleep(0.01)
         for tell in (
             lambda: runs.add_topic(ada, chain, ADDED),
             lambda: runs.dig_deeper(ada, chain),
@@ -260,12 +262,8 @@ def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, cha
             await store.writer.call(tell)
         journal.emit(RunState(Status.COMPLETED, termination_text="Done."))
 
-    assert (
-        asyncio.run(
-            advance(chain.pk, lambda run: harbour(CHAIN).tools(), engine=deaf, timing=QUICK)
-        )
-        == "done"
-    )
+    advancing = advance(chain.pk, lambda _: harbour(CHAIN).tools(), engine=deaf, timing=QUICK)
+    assert asyncio.run(advancing) == "done"
     assert list(chain.problems.values_list("where", "message")) == [
         (f"your topic “{ADDED}”", "Not added: the research had ended."),
         ("your wish to dig deeper", "It came when the research had ended."),
