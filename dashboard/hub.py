@@ -155,6 +155,7 @@ class Hub:
         """Until nothing newer was heard of; the tail check comes back to what failed."""
         while run.sockets and run.is_behind:
             begun = time.monotonic()
+            run.heard = 0  # what is heard from here on may be newer than what is read
             try:
                 state = await self._in_thread(self.render, run.public_id, run.state)
             except DatabaseError:
@@ -164,7 +165,6 @@ class Hub:
                 run.publish(state)
             if state is None:
                 return
-            run.heard = min(run.heard, state.sequence)
             await asyncio.sleep(max(0, begun + self.timing.render_seconds - time.monotonic()))
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, Iterable
 
@@ -37,6 +38,25 @@ class Rows:
 
     def sequences(self, public_ids: Iterable[str]) -> dict[str, int]:
         return {each: self.sequence for each in public_ids if self.there}
+
+
+class SlowRows(Rows):
+    """Stops after reading what there is, until it is let go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_read, self.goes_on = threading.Event(), threading.Event()
+        self.goes_on.set()
+
+    def render(self, public_id: str, previous: State | None) -> State | None:
+        state = super().render(public_id, previous)
+        self.has_read.set()
+        self.goes_on.wait(30)
+        return state
+
+    def hold(self) -> None:
+        self.has_read.clear()
+        self.goes_on.clear()
 
 
 @pytest.fixture
@@ -108,6 +128,30 @@ async def test_a_client_that_does_not_read_costs_nothing_and_ends_on_the_present
     assert "At 29" in await next_of(slow)
     await slow.aclose()
     await quick.aclose()
+
+
+@pytest.mark.parametrize("begun_by", ["a change", "a newcomer"])
+async def test_a_change_while_another_is_rendered_is_shown_next(begun_by: str) -> None:
+    """Without waiting for the tail check, which is half a minute away."""
+    rows = SlowRows()
+    hub = Hub(rows.render, rows.sequences, FAST)
+    socket, newcomer = hub.follow("r"), hub.follow("r")
+    await next_of(socket)
+    rows.hold()
+    rows.sequence = 2
+    if begun_by == "a change":
+        hub.heard("r", 2)
+    else:
+        await next_of(newcomer)
+    await asyncio.to_thread(rows.has_read.wait, 15)
+    rows.sequence = 3
+    hub.heard("r", 3)
+    rows.goes_on.set()
+    async with asyncio.timeout(15):
+        while "At 3" not in await anext(socket):
+            pass
+    await socket.aclose()
+    await newcomer.aclose()
 
 
 async def test_a_late_one_joins_at_the_present(hub: Hub, rows: Rows) -> None:
