@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 
 import pytest
 from channels.layers import get_channel_layer
@@ -202,6 +203,7 @@ async def test_nothing_is_left_when_the_last_one_goes(hub: Hub) -> None:
     assert hub.runs == {}
     assert {task.get_name() for task in asyncio.all_tasks()} & {
         "hub listens",
+        "hub stays subscribed",
         "hub checks the tail",
     } == set()
 
@@ -216,6 +218,28 @@ async def test_a_commit_in_any_thread_is_heard_through_the_channel_layer(
     await asyncio.to_thread(announce.announce, "r", 2)
     assert "At 2" in await next_of(socket)
     await socket.aclose()
+
+
+async def test_it_stays_subscribed_while_nothing_happens(rows: Rows) -> None:
+    """In a layer that forgets its groups at each full second."""
+    layers = {"default": {**environment.channel_layer(""), "CONFIG": {"group_expiry": 0}}}
+    with override_settings(CHANNEL_LAYERS=layers):
+        hub = Hub(rows.render, rows.sequences, replace(FAST, renew_seconds=0.02))
+        socket = hub.follow("r")
+        await next_of(socket)
+        await asyncio.sleep(1.1)
+        rows.sequence = 2
+        telling = asyncio.create_task(tell_again_and_again("r", 2))
+        assert "At 2" in await asyncio.wait_for(anext(socket), 15)
+        telling.cancel()
+        await socket.aclose()
+
+
+async def tell_again_and_again(public_id: str, sequence: int) -> None:
+    """A single message may meet the moment between the layer's forgetting and the renewal."""
+    while True:
+        announce.announce(public_id, sequence)
+        await asyncio.sleep(0.05)
 
 
 @pytest.mark.requirement("F8")
