@@ -5,9 +5,9 @@ once from committed rows, in a thread, and every socket is handed what turns the
 was sent last into the present one. That last state is all that is kept for a socket: a slow one
 misses the states between and ends on the true one.
 
-A message may be lost, and other processes may commit without one (a `manage.py research` or a
-worker beside this process on SQLite): once a second one query compares all watched runs with
-what was rendered.
+A message may be lost, and other processes may commit without one (a `manage.py research` or
+another server on the same database, where there is no Redis): once a second one query compares
+all watched runs with what was rendered.
 """
 
 from __future__ import annotations
