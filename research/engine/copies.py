@@ -1,6 +1,6 @@
 """Near-copies: a page that stands on several sites is one source, whoever printed it first.
 
-Rule D5 of the requirement ledger. A page is a near-copy of an earlier one where at least
+Rule D5 of `docs/requirements.md`. A page is a near-copy of an earlier one where at least
 `COPIED` of the shorter one's runs of `RUN` words stand in the other (containment of shingles,
 Broder 1997). Pages shorter than `SHORTEST` runs are copies only where their text is the same.
 """

@@ -1,6 +1,6 @@
 """What people tell a run while it researches: taken at the end of a round, journaled, obeyed.
 
-Rules C15 and F6 of the requirement ledger. Nothing is refused in silence: what could not be
+Rules C15 and F6 of `docs/requirements.md`. Nothing is refused in silence: what could not be
 done stands among the run's problems.
 """
 
