@@ -98,7 +98,7 @@ def waiting_forms(run: Run) -> dict[str, object]:
         return {
             "plan": plan(run),
             "plan_form": plan_form(run),
-            "comment_form": CommentForm(),
+            "comment_form": CommentForm() if run.plans_anew else None,
         }
     return {}
 
@@ -134,9 +134,10 @@ def approve(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_POST
 def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    form = CommentForm(request.POST)
+    edited = plan_form(run, request.POST)
+    form = CommentForm(request.POST, along=edited.changes())
     if not form.is_valid():
-        return page_of(request, run, 422, comment_form=form)
+        return page_of(request, run, 422, comment_form=form, plan_form=edited)
     comment = form.cleaned_data["comment"]
     return told(request, run, lambda: runs.send_back(request.user, run, comment))
 
