@@ -11,7 +11,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from dashboard import fragments, queries
+from dashboard import fragments, queries, thread_queries
 from dashboard.contexts.activity import activity, spent
 from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
@@ -22,6 +22,7 @@ from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.run_rows import RunRows
 from research.engine.records import Status
 from research.models import Run
+from research.models.runs import REWRITES
 from research.services import runs
 from research.services.errors import ServiceError
 
@@ -71,6 +72,8 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
         "spent": spent(queries.time_spent(run)),
         "paging": paging(page),
     }
+    if run.kind in REWRITES:
+        context |= {"rewrites": True, "searched_for": thread_queries.searched_for(run)}
     return render(request, "dashboard/activity.html", context)
 
 
