@@ -86,6 +86,7 @@ def test_where_no_link_is_left_the_pages_name_the_command_that_prints_one() -> N
             assert f"<code>{command}{' --port 8001' * (port == '8001')}</code>" in shown
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_command_prints_a_link_to_the_port_that_is_served(capsys: Capture) -> None:
     older = new_link_token()
     call_command("sign_in_link", "--port", "8001")
