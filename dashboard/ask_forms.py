@@ -58,7 +58,7 @@ class AskForm(forms.Form):
         super().__init__(data, initial=dict(initial or {}))
         now = current()
         self.asker = asker
-        self.collections = queries.collections(asker)
+        self.collections = queries.collections_to_ask(asker)
         self.choices = sources.choices(now, self.collections)
         if len(self.choices) > 1:
             self._offer_sources(sources.initial(asker, self.choices, self.collections, now))

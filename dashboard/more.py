@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,8 @@ LANGUAGES = {
     "uk": "Ukrainian",
 }
 NUMBER = {"inputmode": "decimal"}
+NUMBERS = ("max_cost_usd", "ask_above_usd", MINUTES)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\s*$)")
 
 
 def fields(config: ResearchConfig) -> dict[str, forms.Field]:
@@ -84,9 +87,15 @@ def values(typed: Mapping[str, str]) -> dict[str, str]:
 
     An empty number of minutes leaves the installation's time.
     """
-    found = {name: value for name, value in typed.items() if name != MINUTES}
-    minutes = typed.get(MINUTES, "").strip()
+    written = {name: _number(typed[name]) for name in NUMBERS if name in typed}
+    minutes = written.pop(MINUTES, "").strip()
+    found = {name: value for name, value in typed.items() if name != MINUTES} | written
     return found | ({"max_seconds": _seconds(minutes)} if minutes else {})
+
+
+def _number(typed: str) -> str:
+    """With a point where a comma stands before one or two last digits."""
+    return _DECIMAL_COMMA.sub(".", typed)
 
 
 def _seconds(minutes: str) -> str:
@@ -102,5 +111,5 @@ def by_field(problems: Mapping[str, str]) -> dict[str, str]:
     minutes, in the field's own words.
     """
     others = {name: text for name, text in problems.items() if name != "max_seconds"}
-    too_short = {MINUTES: "Takes a number of minutes above 0."}
+    too_short = {MINUTES: "Takes a number of minutes above 0"}
     return others | (too_short if "max_seconds" in problems else {})

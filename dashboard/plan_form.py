@@ -28,6 +28,7 @@ class PlanForm(forms.Form):
     def __init__(self, plan: Mapping[str, Any], with_terms: bool, data: Any = None) -> None:
         super().__init__(data)
         texts = [aspect["text"] for aspect in plan.get("aspects", ())]
+        self._planned = texts
         self._numbers = range(1, len(texts) + SPARE + 1)
         for number, text in zip(self._numbers, [*texts, *[""] * SPARE], strict=True):
             self.fields[f"line-{number}"] = _line(number, text)
@@ -62,6 +63,16 @@ class PlanForm(forms.Form):
 
     def terms(self) -> dict[str, str]:
         return {name: " ".join(self.cleaned_data[name].split()) for name in self._terms}
+
+    def changes(self) -> str:
+        """What was reworded, as words to go along with a comment; '' where nothing was."""
+        if not self.is_valid():
+            return ""
+        lines, said = self.aspects(), []
+        if lines != [" ".join(text.split()) for text in self._planned]:
+            said = ["The sub-questions as I changed them:", *(f"- {line}" for line in lines)]
+        changed = [name for name in self._terms if name in self.changed_data]
+        return "\n".join([*said, *(f"{LABELS[name]}: {self.terms()[name]}" for name in changed)])
 
     def _texts(self, cleaned: Mapping[str, Any]) -> list[str]:
         """A line without a place comes last; of equal places the one that was first stays so."""

@@ -104,15 +104,23 @@ def find_run(viewer: Viewer, public_id: str) -> Run:
 
 
 def last_sources(viewer: Viewer) -> dict[str, Any]:
-    """What the person's newest run searches; samples, which nobody chooses, don't count."""
+    """What the person's newest run searches; the sample library, which is searched where there is
+    nothing else, doesn't count.
+    """
     if not viewer.is_authenticated:
         return {}
     chosen = Run.objects.filter(owner=viewer, sources__has_key="documents")
+    chosen = chosen.exclude(sources__search=["samples"])
     return chosen.values_list("sources", flat=True).first() or {}
 
 
 def collections(viewer: Viewer) -> Sequence[Collection]:
     return list(documents.visible_to(viewer).select_related("owner"))
+
+
+def collections_to_ask(viewer: Viewer) -> Sequence[Collection]:
+    """Those that can hold an answer: an uploaded one without a file can't."""
+    return list(documents.visible_to(viewer).with_files())
 
 
 def find_collection(viewer: Viewer, public_id: str) -> Collection:

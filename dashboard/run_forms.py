@@ -47,6 +47,8 @@ class TopicForm(forms.Form):
 
 
 class CommentForm(forms.Form):
+    """Sent with the plan's own form, whose changes go `along` with the comment."""
+
     comment = forms.CharField(
         label="What should be different?",
         max_length=TEXT_LENGTH,
@@ -55,3 +57,16 @@ class CommentForm(forms.Form):
     )
 
     use_required_attribute = False
+
+    def __init__(self, data: Any = None, along: str = "") -> None:
+        super().__init__(data)
+        self.along = along
+
+    def clean_comment(self) -> str:
+        whole = f"{self.cleaned_data['comment']}\n\n{self.along}".strip()
+        if len(whole) > TEXT_LENGTH:
+            raise forms.ValidationError(
+                f"With the changes above it has {len(whole):,} characters; {TEXT_LENGTH:,} is the"
+                " most."
+            )
+        return whole

@@ -14,6 +14,8 @@ from django.db import transaction
 
 from dashboard.models import SignInLink
 
+COMMAND = ".venv/bin/python manage.py sign_in_link"
+
 
 def new_link_token() -> str:
     """A token for a new link; every older link is void from here on."""

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from django.db.models import Count, OuterRef, Q, Subquery
 from django.http import Http404
 
 from dashboard.queries import Viewer
-from research.models import Aspect, Report, Run, Thread
+from research.models import Aspect, Report, Run, Source, Thread
+from research.models.runs import REWRITES
 
 VERSION_FIELDS = ("public_id", "kind", "reason", "status", "termination_reason", "created_at")
 LONGEST_THREAD = 200
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A run that a later one was made from; `number` is that of the version, None where it
+    answers another question.
+    """
+
+    public_id: str
+    number: int | None
 
 
 def versions(run: Run) -> Sequence[Run]:
@@ -19,6 +31,42 @@ def versions(run: Run) -> Sequence[Run]:
     first = run.origin_id or run.pk
     found = Run.objects.filter(Q(pk=first) | Q(origin=first))
     return list(found.order_by("pk").only(*VERSION_FIELDS))
+
+
+def found_earlier(run: Run) -> dict[str, Earlier]:
+    """The pages that a run took over, by `url_key`, with the run that found each."""
+    made_from = before(run)
+    found = Source.objects.filter(run__in=made_from, round__gt=0).values_list("url_key", "run")
+    there = {row.pk: row for row in made_from}
+    last = {key: there[pk] for key, pk in found.order_by("run")}
+    numbers = _numbers(run) if last else {}
+    return {key: Earlier(row.public_id, numbers.get(row.pk)) for key, row in last.items()}
+
+
+def searched_for(run: Run) -> Earlier | None:
+    """The version whose research a version that only writes anew rests on, None where it was
+    deleted.
+    """
+    row = next((row for row in before(run) if row.kind not in REWRITES), None)
+    return Earlier(row.public_id, _numbers(run).get(row.pk)) if row else None
+
+
+def before(run: Run) -> Sequence[Run]:
+    """The runs that a run was made from, the nearest first."""
+    if run.parent_id is None:
+        return []
+    earlier = Run.objects.filter(thread=run.thread_id, pk__lt=run.pk)
+    rows = {row.pk: row for row in earlier.only("public_id", "kind", "parent")}
+    found = []
+    parent = rows.get(run.parent_id)
+    while parent is not None:
+        found.append(parent)
+        parent = rows.get(parent.parent_id)
+    return found
+
+
+def _numbers(run: Run) -> dict[int, int]:
+    return {row.pk: number for number, row in enumerate(versions(run), 1)}
 
 
 def questions(thread_id: int) -> Sequence[Run]:

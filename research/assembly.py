@@ -104,11 +104,10 @@ async def _sources(
     if names == [NONE]:
         return NoSearch(), web
     searches: list[NamedSearch] = []
-    fetch = web
+    fetch: Fetch = parts.samples if SAMPLES in names else web
     for name in names:
         if name == SAMPLES:
             searches.append(NamedSearch("the sample library", parts.samples))
-            fetch = parts.samples
         elif name == DOCUMENTS:
             search, documents = await _documents(folders, collections, parts)
             searches.append(NamedSearch("your documents", search))

@@ -35,6 +35,7 @@ from research.services import ServiceError, runs
 log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.5
+CHANGEABLE, FIXED = r"\[y]es, \[n]o, or say what to change", r"\[y]es or \[n]o"
 MARKS = {
     "answered": "[green]✓[/] answered, 2+ sources",
     "one_source": "[yellow]◐[/] one source",
@@ -151,8 +152,13 @@ class Foreground:
         self.console.print(f"[bold]Plan[/]  {plan.get('brief', '')}")
         for number, aspect in enumerate(plan.get("aspects", ()), 1):
             self.console.print(f"  {number}. {aspect['text']}")
+        ways = CHANGEABLE if self.run.plans_anew else FIXED
         reply = Prompt.ask(
-            "Start? [y]es, [n]o, or say what to change", console=self.console, default="y"
+            f"Start? {ways}",
+            console=self.console,
+            choices=None if self.run.plans_anew else ["y", "yes", "n", "no"],
+            show_choices=False,
+            default="y",
         ).strip()
         if reply.lower() in {"y", "yes"}:
             runs.approve(self.actor, self.run)

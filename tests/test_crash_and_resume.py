@@ -186,7 +186,7 @@ def test_killed_while_it_waits_on_a_terminal_the_plan_is_there_and_can_be_approv
 ) -> None:
     with installation.inside() as inside:
         assert inside("latest") is None
-        killed_at_the_prompt(installation, b"Start?")
+        killed_at_the_prompt(installation, b"Start? [y]es, [n]o, or say what to change")
         run = inside("latest")
         waiting = inside("head", run=run)
         assert waiting["status"] == "awaiting_approval"

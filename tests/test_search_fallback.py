@@ -215,6 +215,9 @@ def test_the_terminal_says_once_that_search_is_switched_off(installation: Instal
     ended = installation.manage("research", SIMPLE, "--yes")
     assert "Found nothing that answers this." in ended.stdout
     assert ended.stderr.count(SWITCHED_OFF) == 1
+    run = ended.stderr.splitlines()[-1].rpartition(" ")[2]
+    assert ended.stderr.endswith(f"Run {run}: manage.py replay {run}\n")
+    assert installation.manage("replay", run).stdout.startswith("Round 1")
 
 
 @pytest.mark.requirement("D8")

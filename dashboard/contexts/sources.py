@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from django.urls import reverse
 
 from dashboard import words
 from dashboard.queries import SourceRows
+from dashboard.thread_queries import Earlier
 from research.models import Source
 
 FIRST = "Cited"
@@ -22,10 +25,14 @@ FOLDS = (
 )
 
 
-def folds(rows: SourceRows) -> list[dict[str, Any]]:
+def folds(rows: SourceRows, earlier: Mapping[str, Earlier]) -> list[dict[str, Any]]:
     """A title, a sentence and the sources of each fold; open where there is something to undo."""
     return [
-        _fold(title, says, [_source(row, rows) for row in rows.sources if row.status in statuses])
+        _fold(
+            title,
+            says,
+            [_source(row, rows, earlier) for row in rows.sources if row.status in statuses],
+        )
         for title, statuses, says in FOLDS
     ]
 
@@ -35,13 +42,14 @@ def _fold(title: str, says: str, sources: list[dict[str, Any]]) -> dict[str, Any
     return {"title": title, "says": says, "sources": sources, "open": title == FIRST or to_undo}
 
 
-def _source(row: Source, rows: SourceRows) -> dict[str, Any]:
+def _source(row: Source, rows: SourceRows, earlier: Mapping[str, Earlier]) -> dict[str, Any]:
     is_web = words.is_on_the_web(row.url)
     return {
         "title": row.title or row.domain,
         "url": row.url if is_web else "",
         "place": words.place(row.url),
         "facts": _facts(row),
+        "found": None if row.round else _found(earlier.get(row.url_key)),
         "reason": row.reason or "",
         "markers": _markers(rows)[row.url],
         "site": row.domain if is_web else "",
@@ -51,7 +59,16 @@ def _source(row: Source, rows: SourceRows) -> dict[str, Any]:
 
 def _facts(row: Source) -> list[str]:
     dated = f"published {words.published(row.published)}" if row.published else "undated"
-    return [part for part in (words.KIND[row.kind], dated, f"round {row.round}") if part]
+    told = f"round {row.round}" if row.round else ""
+    return [part for part in (words.KIND[row.kind], dated, told) if part]
+
+
+def _found(where: Earlier | None) -> dict[str, str]:
+    """Where a page was found that this run took over."""
+    if where is None:
+        return {"text": "found in an earlier run", "url": ""}
+    told = f"in version {where.number}" if where.number else "for an earlier question"
+    return {"text": f"found {told}", "url": reverse("sources", args=[where.public_id])}
 
 
 def _markers(rows: SourceRows) -> dict[str, list[int]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LoginView
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
@@ -14,6 +16,7 @@ from django.views.decorators.http import require_GET
 from dashboard import sign_in
 from research.services import people
 
+USUAL_PORT = "8000"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
@@ -29,9 +32,24 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
     if fetches_ahead(request):
         return HttpResponse(status=204)
     if not sign_in.redeem(token):
-        return render(request, "dashboard/link_void.html", status=403)
+        context = {"another": another(request)}
+        return render(request, "dashboard/link_void.html", context, status=403)
     login(request, people.local_admin(), backend=BACKEND)
     return redirect("ask")
+
+
+@login_not_required
+@never_cache
+@require_GET
+def sign_in_to_admin(request: HttpRequest) -> HttpResponse:
+    """The one sign-in page, which leads back. Raises `PermissionDenied` for who is signed in and
+    may not review.
+    """
+    if not request.user.is_authenticated:
+        return redirect(f"{reverse('sign_in')}?{request.GET.urlencode()}")
+    if not request.user.is_staff:
+        raise PermissionDenied("The review is for admins.")
+    return redirect("admin:index")
 
 
 def fetches_ahead(request: HttpRequest) -> bool:
@@ -48,4 +66,12 @@ class SignIn(LoginView):
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
-        return {**super().get_context_data(**kwargs), "has_accounts": sign_in.has_accounts()}
+        context = super().get_context_data(**kwargs)
+        told = {"has_accounts": sign_in.has_accounts(), "another": another(self.request)}
+        return {**context, **told}
+
+
+def another(request: HttpRequest) -> str:
+    """The command that prints another link to this server."""
+    port = request.get_port()
+    return sign_in.COMMAND if port == USUAL_PORT else f"{sign_in.COMMAND} --port {port}"

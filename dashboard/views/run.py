@@ -23,6 +23,7 @@ from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.run_rows import RunRows
 from research.engine.records import Status
 from research.models import Run
+from research.models.runs import REWRITES
 from research.services import runs
 from research.services.errors import ServiceError
 
@@ -75,6 +76,8 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
         "spent": spent(queries.time_spent(run)),
         "paging": paging(page),
     }
+    if run.kind in REWRITES:
+        context |= {"rewrites": True, "searched_for": thread_queries.searched_for(run)}
     return render(request, "dashboard/activity.html", context)
 
 
@@ -102,7 +105,7 @@ def waiting_forms(run: Run) -> dict[str, object]:
         return {
             "plan": plan(run),
             "plan_form": plan_form(run),
-            "comment_form": CommentForm(),
+            "comment_form": CommentForm() if run.plans_anew else None,
         }
     return {}
 
@@ -138,9 +141,10 @@ def approve(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_POST
 def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    form = CommentForm(request.POST)
+    edited = plan_form(run, request.POST)
+    form = CommentForm(request.POST, along=edited.changes())
     if not form.is_valid():
-        return page_of(request, run, 422, comment_form=form)
+        return page_of(request, run, 422, comment_form=form, plan_form=edited)
     comment = form.cleaned_data["comment"]
     return told(request, run, lambda: runs.send_back(request.user, run, comment))
 

@@ -8,7 +8,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_POST
 
-from dashboard import queries
+from dashboard import queries, thread_queries
 from dashboard.contexts.run import head
 from dashboard.contexts.sources import folds
 from research.services import sites
@@ -20,7 +20,8 @@ from research.services.errors import ServiceError
 def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     rows = queries.source_rows(request.user, run)
-    context = {"run": head(run), "folds": folds(rows), "unopened": rows.unopened}
+    found = folds(rows, thread_queries.found_earlier(run))
+    context = {"run": head(run), "folds": found, "unopened": rows.unopened}
     return render(request, "dashboard/sources.html", context)
 
 

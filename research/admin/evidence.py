@@ -17,7 +17,13 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from research.admin.base import COUNTED, InRun, ReadOnlyAdmin, ReadOnlyInline
-from research.admin.filters import ConfidenceFilter, DisputedFilter, ReviewFilter, SiteFilter
+from research.admin.filters import (
+    ConfidenceFilter,
+    DisputedFilter,
+    ReviewFilter,
+    SiteFilter,
+    VersionFilter,
+)
 from research.admin.onward import NOTHING_LEFT, filters_in, next_unreviewed
 from research.committed import Committed
 from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
@@ -84,7 +90,8 @@ class JudgingForm(ActionForm):
 class EvidenceAdmin(ReadOnlyAdmin):
     list_display = ("label", "claim", "review", "site", "sources", "disputed", "run")
     list_display_links = ("label", "claim")
-    list_filter = (ReviewFilter, InRun, SiteFilter, ConfidenceFilter, DisputedFilter, "key")
+    list_filter = (ReviewFilter, InRun, VersionFilter, SiteFilter, ConfidenceFilter)
+    list_filter += (DisputedFilter, "key")
     list_select_related = ("run",)
     search_fields = ("claim",)
     search_help_text = "Words of the claim, a run’s id, or a site such as example.org."

@@ -5,6 +5,7 @@ None of them reads the whole table, however many rows it has.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -12,7 +13,7 @@ from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
 
-from research.models import EvidenceSource, Verdict
+from research.models import EvidenceSource, Run, Verdict
 from research.models.findings import EvidenceQuerySet
 
 NEWEST_QUOTES = 300
@@ -37,6 +38,27 @@ class ReviewFilter(admin.SimpleListFilter):
         if wanted is None:
             return queryset
         return queryset.unreviewed() if wanted == "none" else queryset.judged(wanted)
+
+
+class VersionFilter(admin.SimpleListFilter):
+    """Each version of a report has its own copies: the newest ones, unless a run is asked for."""
+
+    title = "version"
+    parameter_name = "version"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("all", "all versions")]
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        first, *others = super().choices(changelist)
+        yield {**first, "display": "newest"}
+        yield from others
+
+    def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
+        named = Run.objects.filter(public_id=request.GET.get("q", "").strip())
+        if self.value() or request.GET.get("run") or named.exists():
+            return queryset
+        return queryset.of_newest_versions()
 
 
 class SiteFilter(admin.SimpleListFilter):

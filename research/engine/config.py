@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from research.engine.knobs import (
     ConfigError,
@@ -201,16 +208,20 @@ class ResearchConfig(BaseModel):
         False, "Have a model mark the finished report (60 %) and how it came about (40 %)."
     )
 
+    @field_validator("search_until")
+    @classmethod
+    def _in_order(cls, until: str | None, given: ValidationInfo) -> str | None:
+        since = given.data.get("search_since")
+        if until and since and until < since:
+            raise ValueError(f"takes a day from {since} on")
+        return until
+
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.adaptive_min_depth > self.adaptive_max_depth:
             raise ValueError(
                 f"ADAPTIVE_MIN_DEPTH ({self.adaptive_min_depth}) is above "
                 f"ADAPTIVE_MAX_DEPTH ({self.adaptive_max_depth})"
-            )
-        if self.search_since and self.search_until and self.search_since > self.search_until:
-            raise ValueError(
-                f"SEARCH_SINCE ({self.search_since}) is after SEARCH_UNTIL ({self.search_until})"
             )
         if not any(self.weights.values()):
             raise ValueError("one of the four dimension weights must be above 0")

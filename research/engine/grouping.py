@@ -41,4 +41,4 @@ def grouped(statements: Iterable[tuple[str, str]]) -> list[Group]:
 def _shortened(lead_in: str, before: str) -> str:
     title, mark, section = lead_in.partition(" › ")
     known = before.partition(" › ")[0].removesuffix(":** ")
-    return f"**› {section}" if mark and title == known else lead_in
+    return f"**{section}" if mark and title == known else lead_in

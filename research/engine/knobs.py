@@ -82,7 +82,9 @@ def parse(value: str) -> Any:
 _SAYS = {
     "int_parsing": "takes a whole number",
     "int_from_float": "takes a whole number",
+    "int_type": "takes a whole number",
     "float_parsing": "takes a number",
+    "float_type": "takes a number",
     "bool_parsing": "takes on or off",
     "greater_than_equal": "takes {ge} or more",
     "greater_than": "takes more than {gt}",

@@ -28,6 +28,16 @@ async def know_prices(run: Run) -> None:
         return {role: [price.input, price.output] for role, price in prices.items() if price}
 
     rates = await run.journal.decide("prices", ask)
-    if run.config.max_cost_usd is not None and set(rates) != set(get_args(ModelRole)):
-        raise ConfigError(UNKNOWN.format(model=run.journal.analyst))
+    unknown = [role for role in _roles(run) if role not in rates]
+    if run.config.max_cost_usd is not None and unknown:
+        model = tools.model if tools else None
+        named = model.model_of(unknown[0]) if isinstance(model, PricedModel) else ""
+        raise ConfigError(UNKNOWN.format(model=named or run.journal.analyst))
     run.journal.meter.rates = {role: (rate[0], rate[1]) for role, rate in rates.items()}
+
+
+def _roles(run: Run) -> list[ModelRole]:
+    """Those that the run asks: a tree has no rounds to judge, a report is marked where wanted."""
+    judging: list[ModelRole] = [] if run.is_fixed else ["evaluator"]
+    marking: list[ModelRole] = ["judge"] if run.config.enable_online_evals else []
+    return ["research", *judging, *marking]

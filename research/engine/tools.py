@@ -200,6 +200,10 @@ class PricedModel(Protocol):
 
     def price(self, role: ModelRole) -> Price | None: ...
 
+    def model_of(self, role: ModelRole) -> str:
+        """The name of the model that is asked in this role."""
+        ...
+
 
 class Search(Protocol):
     """A search over the web or documents; raises `SearchFailure`."""

@@ -79,6 +79,9 @@ class ChatModel:
         settings = self.settings
         return price(settings.model_of(role), settings.base_url, settings.prices)
 
+    def model_of(self, role: ModelRole) -> str:
+        return self.settings.model_of(role)
+
     async def aclose(self) -> None:
         await self._client.close()
 

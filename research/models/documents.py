@@ -8,7 +8,7 @@ from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from research.models.base import new_public_id
@@ -22,6 +22,11 @@ class CollectionQuerySet(models.QuerySet["Collection"]):
         if not user.is_authenticated:
             return self.none()
         return self.filter(Q(owner=user) | Q(is_shared=True), deleted_at=None)
+
+    def with_files(self) -> CollectionQuerySet:
+        """Without those that nothing was uploaded to; a folder may get its files at any time."""
+        uploaded = Document.objects.filter(collection=OuterRef("pk"))
+        return self.filter(~Q(folder="") | Exists(uploaded))
 
 
 class Collection(models.Model):

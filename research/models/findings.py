@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 from django.utils.text import Truncator
 
 from research.engine.records import AspectState, SourceStatus
@@ -59,6 +60,12 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         later = Verdict.objects.filter(evidence=OuterRef("evidence"), pk__gt=OuterRef("pk"))
         said = Verdict.objects.filter(~Exists(later), verdict=verdict)
         return self.filter(pk__in=said.values("evidence"))
+
+    def of_newest_versions(self) -> EvidenceQuerySet:
+        """Without the copies in versions of a report that a later one with an outcome replaced."""
+        first = Coalesce(OuterRef("run__origin"), OuterRef("run"))
+        later = Run.objects.filter(origin=first, origin__isnull=False, pk__gt=OuterRef("run"))
+        return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
 
     def from_site(self, domain: str) -> EvidenceQuerySet:
         return self.filter(pk__in=EvidenceSource.objects.filter(domain=domain).values("evidence"))

@@ -175,6 +175,11 @@ class Run(models.Model):
         return f"{self.question[:80]} ({self.public_id})"
 
     @property
+    def plans_anew(self) -> bool:
+        """Whether a comment on its plan is read: wording alone makes the same plan again."""
+        return self.analyst != "extractive" and self.mode == Mode.ADAPTIVE
+
+    @property
     def ended(self) -> bool:
         return self.status in ENDED
 

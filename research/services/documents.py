@@ -16,11 +16,12 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Sum
 from django.utils import timezone
 
 from research import notify, uploads
 from research.models import Collection, Document
+from research.models.documents import CollectionQuerySet
 from research.services import people
 from research.services.errors import ServiceError
 from research.uploads import printable
@@ -51,7 +52,7 @@ class Upload:
 # --- finding -----------------------------------------------------------------------------
 
 
-def visible_to(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Collection]:
+def visible_to(user: AbstractBaseUser | AnonymousUser) -> CollectionQuerySet:
     """A person's own collections and the shared ones, by name."""
     return Collection.objects.visible_to(user)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from django.contrib.auth.models import AbstractUser
@@ -13,6 +14,7 @@ from django.utils import timezone
 from research.installation import NAMES, SECRET, SERVER, current, from_environment
 from research.models import InstallationSetting
 from research.services.errors import ServiceError
+from research.source_choices import provider_settings
 
 ADDRESSES = ("OPENAI_BASE_URL", "SEARXNG_URL")
 PROFILES = ("standard", "small")
@@ -49,17 +51,28 @@ def _check(wanted: Mapping[str, str]) -> None:
             raise ServiceError("An address looks like http://localhost:11434/v1.", about=name)
     if wanted.get("MODEL_PROFILE", "standard") not in ("", *PROFILES):
         raise ServiceError("The profile is standard or small.")
-    _check_search(wanted.get("SEARCH_PROVIDER", ""))
+    _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted.get("SEARXNG_URL"))
 
 
-def _check_search(names: str) -> None:
+def _check_search(names: str, address: str | None) -> None:
+    """Known searches that have what they need; `address` is SearXNG's, None where it stays."""
     from research.retrieval.providers import PROVIDERS
 
     known = (*PROVIDERS, *OWN_SEARCHES)
+    there = provider_settings(current())
+    there = there if address is None else replace(there, searxng_url=address)
     for name in filter(None, (part.strip() for part in names.split(","))):
         if name not in known:
             raise ServiceError(
                 f"There is no search called {name}; known are {', '.join(known)}.",
+                about="SEARCH_PROVIDER",
+            )
+        provider = PROVIDERS.get(name)
+        if provider and not provider.is_configured(there):
+            if provider.needs in NAMES:
+                raise ServiceError(f"{provider.label} needs its address.", about=provider.needs)
+            raise ServiceError(
+                f"{provider.label} needs {provider.needs} to be set in the environment.",
                 about="SEARCH_PROVIDER",
             )
 

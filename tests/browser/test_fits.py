@@ -136,8 +136,10 @@ def test_evidence_is_reviewed_on_a_phone(page: Page) -> None:
 
 def test_a_desk_shows_every_column_of_the_evidence(page: Page) -> None:
     page.goto(EVIDENCE)
-    for cell in page.locator("#result_list tbody tr").first.locator("td, th").all():
-        expect(cell).to_be_in_viewport(ratio=1)
+    for width in (1280, 1440, 1680):
+        page.set_viewport_size({"width": width, "height": 800})
+        for cell in page.locator("#result_list tbody tr").first.locator("td, th").all():
+            expect(cell).to_be_in_viewport(ratio=1)
 
 
 def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:

@@ -64,6 +64,7 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
     page = open_page(model_server)
     ask_first(page)
     page.get_by_text("Send it back with a comment").click()
+    page.get_by_label("Sub-question 1").fill("When was it built?")
     page.get_by_label("What should be different?").fill("Look for the year only")
     world.model.hold("intake")
     page.get_by_role("button", name="Send back").click()
@@ -71,6 +72,7 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
     world.model.let_go()
     expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
     assert "Look for the year only" in world.model.requests[-1].prompt
+    assert "- When was it built?" in world.model.requests[-1].prompt
     page.get_by_label("Sub-question 1").fill("In which year was it first lit?")
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".aspect-text")).to_have_text("In which year was it first lit?")

@@ -56,6 +56,14 @@ def make_run(owner: User, status: str = "researching", **columns: object) -> Run
     )
 
 
+def make_later(parent: Run, **columns: object) -> Run:
+    """A run of its thread that was made from another: a version of it, unless `origin` is given."""
+    told = {"parent": parent, "origin": parent.origin or parent, **columns}
+    later = make_run(parent.owner, "completed", **told)
+    Run.objects.filter(pk=later.pk).update(thread=parent.thread)
+    return Run.objects.get(pk=later.pk)
+
+
 def add_evidence(run: Run, number: int, quote: str = QUOTE) -> Evidence:
     """One claim with its quote in `PAGE`, under a sub-question, a round and a gap of its own."""
     Aspect.objects.create(

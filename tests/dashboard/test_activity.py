@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from research.models import JournalEntry, Run
 from research.models.base import key_digest
-from tests.dashboard.conftest import make_run
+from tests.dashboard.conftest import make_later, make_run
 
 
 def record(run: Run, place: str, kind: str, request: Any, answer: Any, **columns: Any) -> None:
@@ -80,6 +80,21 @@ def test_the_run_leads_to_it_and_nobody_else_sees_it(
     assert b"Nothing has been searched" in client.get(address).content
     client.force_login(django_user_model.objects.create_user("stranger"))
     assert client.get(address).status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["revise", "reshape"])
+def test_a_version_that_is_only_written_anew_leads_to_what_was_searched(
+    client: Client, admin: User, kind: str
+) -> None:
+    first = make_run(admin, "completed")
+    later = make_later(make_later(first, kind="reshape"), kind=kind)
+    page = BeautifulSoup(client.get(f"/runs/{later.public_id}/activity/").content, "html.parser")
+    assert "it is another report on what version 1 found." in page.get_text()
+    assert page.select_one(f"a[href='/runs/{first.public_id}/activity/']") is not None
+    assert "Nothing has been searched" not in page.get_text()
+    Run.objects.filter(pk=first.pk).delete()
+    gone = client.get(f"/runs/{later.public_id}/activity/").content
+    assert b"on what an earlier one found." in gone
 
 
 def test_a_long_log_comes_in_pages_and_a_constant_number_of_queries(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -13,6 +14,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from research import assembly
 from research.models import Collection, Run
 from research.services import documents
 from tests.dashboard.conftest import make_run
@@ -317,7 +319,7 @@ def ticked(client: Client, address: str = "/") -> tuple[list[str], list[str]]:
 def test_a_question_is_asked_over_chosen_collections_and_the_choice_stays(
     client: Client, admin: User, mill: Collection
 ) -> None:
-    other = documents.create(admin, "Other")
+    other = filled(admin, "Other", barn__md=LEASE)
     assert ticked(client) == (["documents"], ["Other", "The mill"])
     assert "Search: your documents, or the bundled sample library" in text(client, "/")
     client.post("/", {**ASKED, "sources": "documents", "collections": [mill.public_id]})
@@ -351,6 +353,34 @@ def test_samples_that_are_tried_change_no_choice(
     assert ticked(client)[0] == ["documents"]
 
 
+def test_a_question_from_before_the_first_upload_chooses_no_samples(
+    client: Client, admin: User
+) -> None:
+    client.post("/", ASKED)
+    run = Run.objects.select_related("owner").get()
+
+    async def work() -> None:
+        await assembly.build_tools(run)
+        await assembly.close()
+
+    asyncio.run(work())
+    run.refresh_from_db()
+    assert run.sources["search"] == ["samples"]
+    filled(admin, "The mill", lease__md=LEASE)
+    assert ticked(client) == (["documents"], ["The mill"])
+
+
+def test_a_collection_without_a_file_is_not_offered(
+    client: Client, admin: User, tmp_path: Path
+) -> None:
+    made = documents.create(admin, "Refused")
+    assert ticked(client) == ([], [])
+    assert f"collection={made.public_id}" not in client.get(url(made)).content.decode()
+    (tmp_path / "papers").mkdir()
+    documents.create_from_folder(admin, "Folder", str(tmp_path / "papers"))
+    assert ticked(client) == (["documents"], ["Folder"])
+
+
 def test_documents_without_a_collection_are_refused(client: Client, mill: Collection) -> None:
     answer = client.post("/", {**ASKED, "sources": "documents"})
     assert answer.status_code == 422 and not Run.objects.exists()
@@ -358,7 +388,7 @@ def test_documents_without_a_collection_are_refused(client: Client, mill: Collec
 
 
 def test_somebody_elses_collection_cannot_be_asked(eve: User, mill: Collection) -> None:
-    documents.create(eve, "Own")
+    filled(eve, "Own", barn__md=LEASE)
     asked = {**ASKED, "sources": "documents", "collections": [mill.public_id]}
     answer = signed_in(eve).post("/", asked)
     assert answer.status_code == 422 and not Run.objects.exists()
@@ -368,7 +398,7 @@ def test_somebody_elses_collection_cannot_be_asked(eve: User, mill: Collection) 
 def test_all_settings_keep_the_ticked_collections(
     client: Client, admin: User, mill: Collection
 ) -> None:
-    documents.create(admin, "Other")
+    filled(admin, "Other", barn__md=LEASE)
     typed = {"sources": "documents", "collections": [mill.public_id], "settings": "1"}
     page = client.post("/settings/", {**ASKED, **typed}).content
     chosen = BeautifulSoup(page, "html.parser").select("input[name=collections][checked]")

@@ -114,6 +114,7 @@ def test_it_is_filled_in_as_the_installation_has_it(client: Client, settings: Se
         ("search_since", "soon", "Takes a day, such as 2026-01-31, not 'soon'."),
         ("only_sites", "not a site", "Takes names of sites, such as example.org"),
         ("max_cost_usd", "-1", "or more, not '-1'."),
+        ("max_cost_usd", "1,500", "Takes a number."),
         ("max_minutes", "ten", "Takes a number of minutes above 0."),
         ("max_minutes", "-3", "Takes a number of minutes above 0."),
         ("search_language", "klingon", "Select a valid choice."),
@@ -127,15 +128,30 @@ def test_a_mistake_is_told_beside_its_field_and_nothing_is_lost(
     soup = soup_of(answer.content)
     field = soup.find(attrs={"name": name})
     assert field is not None and field.parent is not None
-    assert told in field.parent.get_text()
+    assert told in field.parent.get_text() and ".." not in field.parent.get_text()
     assert soup.select_one("details.more[open]") is not None
     assert soup.select_one("[name=never_sites][value='a.test']") is not None
     assert name == "search_language" or field["value"] == typed
 
 
-def test_days_in_the_wrong_order_are_told(client: Client) -> None:
+@pytest.mark.parametrize("other", [{}, {"max_cost_usd": "much"}])
+def test_days_in_the_wrong_order_are_told_beside_the_last_whatever_else_is_wrong(
+    client: Client, other: dict[str, str]
+) -> None:
     days = {"search_since": "2025-01-01", "search_until": "2024-01-01"}
-    assert b"is after SEARCH_UNTIL" in client.post("/", {**ASKED, **days}).content
+    shown = soup_of(client.post("/", {**ASKED, **days, **other}).content)
+    problems = [tag.get_text() for tag in shown.select(".more .problem")]
+    assert "Takes a day from 2025-01-01 on, not '2024-01-01'." in problems
+    assert len(problems) == 1 + len(other)
+    assert shown.select_one("#id_search_until_error") is not None
+
+
+def test_a_number_may_have_a_decimal_comma(client: Client) -> None:
+    typed = {"max_cost_usd": "1,5", "ask_above_usd": "0,05", "max_minutes": "2,5"}
+    client.post("/", {**ASKED, **typed})
+    config = Run.objects.get().config
+    found = (config["max_cost_usd"], config["ask_above_usd"], config["max_seconds"])
+    assert found == (1.5, 0.05, 150)
 
 
 def test_all_settings_take_over_what_was_typed_under_more(client: Client) -> None:

@@ -139,12 +139,40 @@ def test_what_cannot_be_done_now_is_said_on_the_page(client: Client, admin: User
 
 @pytest.mark.parametrize("action", ["approve", "send-back"])
 def test_a_form_with_a_mistake_is_shown_again(client: Client, admin: User, action: str) -> None:
-    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    run = make_run(admin, "awaiting_approval", plan=PLAN, analyst="small at 127.0.0.1")
     answer = client.post(f"/runs/{run.public_id}/{action}/", {"line-1": "", "comment": ""})
     assert answer.status_code == 422
     assert b'class="problem"' in answer.content
     assert (b'class="send-back" open' in answer.content) == (action == "send-back")
     assert not Command.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("analyst", "mode", "offered"),
+    [
+        ("extractive", "adaptive", False),
+        ("small at 127.0.0.1", "fixed", False),
+        ("small at 127.0.0.1", "adaptive", True),
+    ],
+)
+def test_a_plan_is_sent_back_only_to_a_model_that_makes_it_anew(
+    client: Client, admin: User, analyst: str, mode: str, offered: bool
+) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN, analyst=analyst, mode=mode)
+    assert ("Send it back with a comment" in page(client, run)) == offered
+
+
+def test_what_was_changed_in_a_plan_goes_along_with_a_comment(client: Client, admin: User) -> None:
+    plan = {**PLAN, "scope": "Oaks."}
+    run = make_run(admin, "awaiting_approval", plan=plan, analyst="small at 127.0.0.1")
+    address = f"/runs/{run.public_id}/send-back/"
+    typed = {"line-1": "How old in Europe?", "scope": "Oaks in Europe.", "comment": "x" * 1_960}
+    answer = client.post(address, typed)
+    assert answer.status_code == 422 and b"2,000 is the most." in answer.content
+    assert b"How old in Europe?" in answer.content and b"Oaks in Europe." in answer.content
+    client.post(address, {**typed, "comment": "Fewer words."})
+    said = "The sub-questions as I changed them:\n- How old in Europe?\nScope: Oaks in Europe."
+    assert Command.objects.get().payload == {"comment": f"Fewer words.\n\n{said}"}
 
 
 def test_what_is_missing_at_the_end_stands_before_what_was_closed(

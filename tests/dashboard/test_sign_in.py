@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
 from django.test import Client
 
 from dashboard.models import SignInLink
@@ -9,6 +10,7 @@ from dashboard.sign_in import has_accounts, new_link_token
 from research.services import people
 
 pytestmark = pytest.mark.django_db
+Capture = pytest.CaptureFixture[str]
 
 
 def test_a_link_signs_in_as_the_local_admin_once() -> None:
@@ -59,6 +61,39 @@ def test_every_page_asks_for_a_sign_in(path: str) -> None:
     answer = Client().get(path)
     assert answer.status_code == 302
     assert "sign-in" in answer.headers["Location"] or "/login/" in answer.headers["Location"]
+
+
+def test_the_admin_sends_to_the_one_sign_in_page_and_back(admin: User) -> None:
+    client = Client()
+    answer = client.get("/admin/research/evidence/?review=none", follow=True)
+    assert answer.redirect_chain[-1][0].startswith("/sign-in/?next=/admin/research/evidence/")
+    assert answer.context["next"] == "/admin/research/evidence/?review=none"
+    client.force_login(admin)
+    assert client.get("/admin/login/?next=/admin/").headers["Location"] == "/admin/"
+
+
+def test_who_may_not_review_is_told_so(db: None) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("ada"))
+    assert client.get("/admin/", follow=True).status_code == 403
+
+
+def test_where_no_link_is_left_the_pages_name_the_command_that_prints_one() -> None:
+    command = ".venv/bin/python manage.py sign_in_link"
+    for address in ("/sign-in/", "/sign-in/used"):
+        for port in ("8000", "8001"):
+            shown = Client().get(address, SERVER_PORT=port).content.decode()
+            assert f"<code>{command}{' --port 8001' * (port == '8001')}</code>" in shown
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_prints_a_link_to_the_port_that_is_served(capsys: Capture) -> None:
+    older = new_link_token()
+    call_command("sign_in_link", "--port", "8001")
+    start, _, token = capsys.readouterr().out.strip().rpartition("/")
+    assert start == "Sign in     http://127.0.0.1:8001/sign-in"
+    assert Client().get(f"/sign-in/{older}").status_code == 403
+    assert Client().get(f"/sign-in/{token}").status_code == 302
 
 
 def test_signing_out_ends_the_session(client: Client) -> None:

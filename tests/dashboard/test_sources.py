@@ -9,7 +9,7 @@ from django.test import Client
 
 from research.models import NeverSite, Run, Source
 from research.models.base import key_digest
-from tests.dashboard.conftest import URL, add_evidence, add_report, make_run
+from tests.dashboard.conftest import URL, add_evidence, add_report, make_later, make_run
 from tests.dashboard.test_run_page import count_queries
 
 
@@ -29,10 +29,8 @@ def run(admin: User) -> Run:
 
 
 def add_source(run: Run, url: str, status: str, **columns: object) -> None:
-    domain = url.split("/")[2]
-    Source.objects.create(
-        run=run, url=url, url_key=key_digest(url), domain=domain, round=1, status=status, **columns
-    )
+    told = {"domain": url.split("/")[2], "round": 1, "status": status, **columns}
+    Source.objects.create(run=run, url=url, url_key=key_digest(url), **told)
 
 
 def folds(client: Client, run: Run) -> list[Tag]:
@@ -54,6 +52,23 @@ def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     assert "robots.txt refuses it" in said(failed)
     page = client.get(f"/runs/{run.public_id}/sources/").content
     assert b"1 more page named by a search and not opened" in page
+
+
+def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, run: Run) -> None:
+    shorter = make_later(run, kind="reshape")
+    deeper = make_later(shorter, kind="deeper")
+    other = make_later(deeper, kind="follow_up", origin=None)
+    for later in (shorter, deeper, other):
+        add_source(later, "https://elms.test/", "read", round=0)
+    add_source(deeper, "https://new.test/", "read")
+    for later, told in ((shorter, "in version 1"), (deeper, "in version 1"), (other, "for an e")):
+        read = folds(client, later)[1]
+        assert f"found {told}" in said(read) and "round 0" not in said(read)
+        assert read.select_one(f"a[href='/runs/{run.public_id}/sources/']") is not None
+    assert "new.test · undated · round 1" in said(folds(client, deeper)[1])
+    for earlier in (shorter, deeper):
+        earlier.delete()
+    assert "found in an earlier run" in said(folds(client, Run.objects.get(pk=other.pk))[1])
 
 
 @pytest.mark.requirement("F13")

@@ -207,11 +207,15 @@ class Oracle:
         self.tokens = (100, 50)
         self.cost_usd: float | None = 0.001
         self.rate: Rate | None = Rate(5e-6, 1e-5)
+        self.unpriced: set[str] = set()
         self.at_once = 0
         self._flying = 0
 
     def price(self, role: str) -> Rate | None:
-        return self.rate
+        return None if role in self.unpriced else self.rate
+
+    def model_of(self, role: str) -> str:
+        return self.name if role == "research" else f"scripted-{role}"
 
     @property
     def tasks(self) -> list[str]:

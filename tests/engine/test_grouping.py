@@ -16,9 +16,9 @@ def test_quotes_of_one_section_are_a_list_behind_one_lead_in() -> None:
 def test_another_section_of_the_same_page_is_named_without_its_title() -> None:
     assert paragraphs((PANS, "“One.”"), (OVEN, "“Two.”")) == [
         "**Eggs › Pans:** “One.”",
-        "**› Oven:** “Two.”",
+        "**Oven:** “Two.”",
     ]
-    assert paragraphs(("**Eggs:** ", "“One.”"), (OVEN, "“Two.”"))[1] == "**› Oven:** “Two.”"
+    assert paragraphs(("**Eggs:** ", "“One.”"), (OVEN, "“Two.”"))[1] == "**Oven:** “Two.”"
 
 
 def test_another_page_is_named_in_full_and_so_is_the_page_after_it() -> None:

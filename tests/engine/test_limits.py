@@ -226,6 +226,29 @@ async def test_a_cap_on_money_is_refused_at_the_start_where_the_price_is_unknown
     assert world.model.requests == []
 
 
+@pytest.mark.parametrize(
+    ("role", "knobs"),
+    [("evaluator", {}), ("judge", {"enable_online_evals": True})],
+)
+async def test_a_cap_on_money_names_the_model_whose_price_is_unknown(
+    role: str, knobs: dict[str, bool]
+) -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.unpriced = {role}
+    with pytest.raises(ConfigError, match=f"nobody knows what scripted-{role} costs"):
+        await world.ask(SIMPLE.question, max_cost_usd=1, **knobs)
+
+
+async def test_a_cap_on_money_needs_no_price_of_a_model_that_is_not_asked() -> None:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.unpriced = {"judge"}
+    ran = await world.ask(SIMPLE.question, max_cost_usd=1)
+    assert ran.state.status is Status.COMPLETED
+    assert "judge" not in {request.role for request in world.model.requests}
+
+
 async def test_without_a_cap_an_unknown_price_holds_nothing_up() -> None:
     world = harbour(SIMPLE)
     assert world.model is not None

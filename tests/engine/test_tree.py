@@ -245,3 +245,11 @@ async def test_queries_are_generated_one_after_the_other_and_take_their_time() -
 async def test_without_a_model_the_tree_is_foreseen_to_cost_nothing() -> None:
     estimate = foreseen(await tree_world(None).ask(SIMPLE.question, **FIXED))
     assert (estimate.llm_calls, estimate.cost_usd) == ((0, 0), (0.0, 0.0))
+
+
+async def test_a_cap_on_money_needs_the_price_of_the_one_model_that_a_tree_asks() -> None:
+    model = TreeOracle()
+    model.unpriced = {"evaluator", "judge"}
+    ran = await World(Web(many_pages()), model).ask(SIMPLE.question, max_cost_usd=1, **FIXED)
+    assert ran.state.status is Status.COMPLETED
+    assert {request.role for request in model.requests} == {"research"}

@@ -21,7 +21,7 @@ from research.advancing import advance
 from research.models import Evidence, EvidenceSource, JournalEntry, Round, Run, Verdict
 from research.progress import progress
 from research.projection import Projection
-from research.services import reviews, runs
+from research.services import reviews, runs, threads
 from research.staleness import is_stale
 from research.writer import Writer
 from tests.research.scripts import QUOTE, World, evidence, page_at, research
@@ -214,6 +214,27 @@ def test_evidence_is_narrowed_down(
     known = {"RUN": str(several.pk), "RUN_ID": several.public_id}
     listed = admin.get(reverse(EVIDENCE), {n: known.get(v, v) for n, v in wanted.items()})
     assert sorted(row.label for row in listed.context["cl"].result_list) == labels
+
+
+def test_of_several_versions_the_newest_is_listed_unless_others_are_asked_for(
+    admin: Client, several: Run, staff: AbstractUser
+) -> None:
+    Run.objects.filter(pk=several.pk).update(status="completed")
+    version = threads.reshape(staff, Run.objects.get(pk=several.pk), "shorter")
+    for row in several.evidence.all():
+        row.pk, row.run = None, version
+        row.save(force_insert=True)
+
+    def listed(**asked: str) -> set[int]:
+        shown = admin.get(reverse(EVIDENCE), asked)
+        assert "newest" in shown.content.decode()
+        return {row.run_id for row in shown.context["cl"].result_list}
+
+    both = {several.pk, version.pk}
+    assert listed() == {version.pk} and listed(version="all") == both
+    assert listed(run=str(several.pk)) == listed(q=several.public_id) == {several.pk}
+    Run.objects.filter(pk=version.pk).update(status="failed")
+    assert listed() == both
 
 
 def test_the_last_word_counts_in_the_filter_of_reviews(admin: Client, several: Run) -> None:

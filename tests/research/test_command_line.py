@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 import pytest
 from django.core.management.base import CommandError
@@ -10,7 +11,7 @@ from rich.console import Console
 
 from research.advancing import advance
 from research.engine.config import ResearchConfig
-from research.management.commands.research import configured
+from research.management.commands.research import chosen, configured, onward
 from research.models import Run
 from research.progress import progress
 from research.terminal import picture
@@ -31,6 +32,31 @@ def test_a_minimum_depth_above_the_maximum_is_refused_on_the_command_line() -> N
     with pytest.raises(CommandError, match=r"ADAPTIVE_MIN_DEPTH \(9\) is above") as refused:
         configured("adaptive", ["ADAPTIVE_MIN_DEPTH=9"], ResearchConfig())
     assert refused.value.returncode == 2
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("named", "searched"),
+    [
+        (None, ["documents"]),
+        ("none", ["documents"]),
+        ("wikipedia", ["documents", "wikipedia"]),
+        ("samples,documents", ["samples", "documents"]),
+    ],
+)
+def test_a_folder_that_is_given_is_searched_whatever_else_is_named(
+    tmp_path: Path, named: str | None, searched: list[str]
+) -> None:
+    assert chosen(named, [str(tmp_path)]) == {"search": searched, "documents": [str(tmp_path)]}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_command_names_the_run_and_what_takes_it(run: Run) -> None:
+    asked = f"Run {run.public_id}: manage.py replay {run.public_id}"
+    assert onward(run) == asked
+    asyncio.run(advance(run.pk, World().tools, engine=research))
+    export = f"manage.py export {run.public_id} pdf, "
+    assert onward(run) == asked.replace("manage.py replay", f"{export}manage.py replay")
 
 
 @pytest.mark.requirement("A17")

@@ -57,6 +57,13 @@ def cited(run: Run) -> set[str]:
     return set(EvidenceSource.objects.filter(evidence__run=run).values_list("url", flat=True))
 
 
+def test_documents_can_be_read_beside_the_samples(ada: AbstractUser, tmp_path: Path) -> None:
+    (tmp_path / "lease.md").write_text(LEASE)
+    sources = {"search": ["documents", "samples"], "documents": [str(tmp_path)]}
+    run = researched(runs.ask(ada, RENT, agreed=True, sources=sources))
+    assert any(url.startswith("file:///") for url in cited(run))
+
+
 @pytest.mark.requirement("F5")
 def test_a_run_over_an_uploaded_collection_cites_its_paragraphs(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE, granary__txt=GRANARY)

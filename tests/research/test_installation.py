@@ -109,6 +109,9 @@ def test_only_admins_may_change_settings(ada: AbstractUser) -> None:
         ({"SEARXNG_URL": "localhost"}, "looks like"),
         ({"MODEL_PROFILE": "huge"}, "standard or small"),
         ({"SEARCH_PROVIDER": "samples,oracle"}, "no search called oracle"),
+        ({"SEARCH_PROVIDER": "searxng"}, "SearXNG needs its address"),
+        ({"SEARCH_PROVIDER": "searxng", "SEARXNG_URL": ""}, "SearXNG needs its address"),
+        ({"SEARCH_PROVIDER": "ddgs,tavily"}, "Tavily needs TAVILY_API_KEY to be set"),
         ({"SECRET_KEY": "x"}, "no setting"),
     ],
 )
@@ -118,6 +121,14 @@ def test_what_cannot_be_used_is_refused(
     with pytest.raises(ServiceError, match=says):
         change(staff, values)
     assert not InstallationSetting.objects.exists()
+
+
+def test_a_search_is_taken_with_the_address_that_it_needs(staff: AbstractUser) -> None:
+    change(staff, {"SEARCH_PROVIDER": "searxng", "SEARXNG_URL": "http://127.0.0.1:8888"})
+    change(staff, {"SEARCH_PROVIDER": "searxng,ddgs"})
+    with pytest.raises(ServiceError, match="needs its address"):
+        change(staff, {"SEARCH_PROVIDER": "searxng", "SEARXNG_URL": ""})
+    assert current()["SEARXNG_URL"] == "http://127.0.0.1:8888"
 
 
 def test_the_stored_profile_is_frozen_into_new_runs(staff: AbstractUser) -> None:

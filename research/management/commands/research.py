@@ -19,7 +19,7 @@ from research.engine.records import Status, StopReason
 from research.engine.tools import ToolFailure
 from research.schema import migrate
 from research.services.errors import ServiceError
-from research.source_choices import check_searches
+from research.source_choices import DOCUMENTS, NONE, check_searches
 
 BAD_USE = 2
 NO_TERMINAL = (
@@ -60,6 +60,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(run_resource(run), ensure_ascii=False, indent=1))
         else:
             self._print(run)
+            self.stderr.write(onward(run), style_func=str)
         if run.status != Status.COMPLETED:
             sys.exit(1)
 
@@ -93,6 +94,14 @@ class Command(BaseCommand):
                 self.stderr.write(problem)
 
 
+def onward(run: Any) -> str:
+    """The run's id, and the commands that take it."""
+    ways = [f"manage.py replay {run.public_id}"]
+    if run.reports.exclude(markdown="").exists():
+        ways.insert(0, f"manage.py export {run.public_id} pdf")
+    return f"Run {run.public_id}: {', '.join(ways)}"
+
+
 def configured(
     mode: str | None, assignments: list[str], defaults: ResearchConfig
 ) -> ResearchConfig:
@@ -110,7 +119,9 @@ def configured(
 
 
 def chosen(search: str | None, documents: list[str]) -> dict[str, Any] | None:
-    """Documents given → documents; None leaves it to the installation."""
+    """What is searched: documents first where folders are given, alone where nothing else is
+    named; None leaves it to the installation.
+    """
     folders = [Path(folder).expanduser().resolve() for folder in documents]
     for folder, given in zip(folders, documents, strict=True):
         if not folder.is_dir():
@@ -118,10 +129,12 @@ def chosen(search: str | None, documents: list[str]) -> dict[str, Any] | None:
     names = [name.strip() for name in (search or "").split(",") if name.strip()]
     if not names and not folders:
         return None
-    if "documents" in names and not folders:
+    if folders and DOCUMENTS not in names:
+        names = [DOCUMENTS, *(name for name in names if name != NONE)]
+    elif DOCUMENTS in names and not folders:
         folders = [Path(folder) for folder in settings.DOCUMENTS]
     try:
         check_searches(names, folders)
     except ToolFailure as unusable:
         raise CommandError(unusable.reason, returncode=BAD_USE) from None
-    return {"search": names or ["documents"], "documents": [str(folder) for folder in folders]}
+    return {"search": names, "documents": [str(folder) for folder in folders]}

@@ -1,0 +1,26 @@
+"""`manage.py sign_in_link`: another sign-in link, while the server goes on."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand
+
+from dashboard.management.commands.serve import sign_in_line
+from research.schema import migrate
+
+LOOPBACK = "127.0.0.1"
+
+
+class Command(BaseCommand):
+    help = "Prints a link that signs in on this machine, once; older ones are void."
+    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=settings.PORT, help="that is served on")
+
+    def handle(self, *args: Any, port: int, **options: Any) -> None:
+        migrate()
+        self.stdout.write(sign_in_line(LOOPBACK, port))
