@@ -57,9 +57,12 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     page.set_viewport_size(DESK)
     page.keyboard.press("Escape")
     expect(first).to_be_focused()
-    page.reload()
-    expect(page.locator(".review")).to_contain_text("Rests on rejected evidence")
     old = page.url
+    page.context.new_page().goto(old)
+    elsewhere = page.context.pages[-1]
+    expect(elsewhere.locator(".review")).to_contain_text("Rests on rejected evidence")
+    elsewhere.close()
+    first.click()
     press(page, "Revise")
     page.wait_for_url(lambda url: url != old)
     reported(page)
