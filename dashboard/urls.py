@@ -17,6 +17,7 @@ from dashboard.views import (
     sources,
     threads,
 )
+from dashboard.views.sending import by_form
 
 handler400 = "dashboard.views.errors.bad_request"
 
@@ -68,5 +69,5 @@ urlpatterns = [
     path("installation/try/", installation.try_settings, name="try_installation"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
-    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),
 ]

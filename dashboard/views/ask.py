@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import queries, sources
 from dashboard import samples as sample_questions
@@ -90,9 +90,11 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     }
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
     """A sample runs over the sample library, whatever else is configured."""
+    if request.method == "GET":
+        return redirect("ask")
     sample = sample_questions.find(slug)
     form = SampleForm(request.POST)
     if sample is None or not form.is_valid():

@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from dashboard import fragments, queries
 from dashboard.contexts.activity import activity, spent
@@ -20,6 +20,7 @@ from dashboard.contexts.thread import afterwards, place
 from dashboard.plan_form import PlanForm
 from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.run_rows import RunRows
+from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
 from research.services import runs
@@ -111,7 +112,7 @@ def plan_form(run: Run, data: QueryDict | None = None) -> PlanForm:
     return PlanForm(run.plan or {}, with_terms=run.analyst != "extractive", data=data)
 
 
-@require_POST
+@by_form
 def answer(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     if "skip" in request.POST:
@@ -122,7 +123,7 @@ def answer(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.answer(request.user, run, form.answers()))
 
 
-@require_POST
+@by_form
 def approve(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = plan_form(run, request.POST)
@@ -131,7 +132,7 @@ def approve(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.approve(request.user, run, form.aspects(), form.terms()))
 
 
-@require_POST
+@by_form
 def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = CommentForm(request.POST)
@@ -141,7 +142,7 @@ def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.send_back(request.user, run, comment))
 
 
-@require_POST
+@by_form
 def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = TopicForm(request.POST)
@@ -151,7 +152,7 @@ def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.add_topic(request.user, run, topic))
 
 
-@require_POST
+@by_form
 def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     topic = request.POST.get("topic", "")
@@ -161,7 +162,7 @@ def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
 def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
     """The view of a command that says nothing but itself."""
 
-    @require_POST
+    @by_form
     def view(request: HttpRequest, public_id: str) -> HttpResponse:
         run = queries.find_run(request.user, public_id)
         return told(request, run, lambda: tell(request.user, run))
