@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import fragments, queries
 from dashboard.contexts.activity import activity, spent
@@ -173,8 +173,21 @@ def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], Ht
 pause = plain(runs.pause)
 resume = plain(runs.resume)
 stop = plain(runs.stop_and_report)
-cancel = plain(runs.cancel)
 dig_deeper = plain(runs.dig_deeper)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Asks first once research has begun."""
+    run = queries.find_run(request.user, public_id)
+    if request.method == "POST":
+        return told(request, run, lambda: runs.cancel(request.user, run))
+    shown = head(run)
+    if not shown["has_begun"]:
+        return redirect("run", run.public_id)
+    context = {"run": shown, "found": run.evidence.count()}
+    return render(request, "dashboard/run_cancel.html", context)
 
 
 def told(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResponse:
