@@ -11,6 +11,7 @@ from dashboard import queries, sources
 from dashboard import samples as sample_questions
 from dashboard.ask_forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
 from dashboard.contexts.lists import paging, run_line
+from dashboard.mistakes import focus_on_first
 from dashboard.more import values as more_values
 from research import at_work, installation
 from research.engine.config import ResearchConfig
@@ -29,6 +30,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         run = start(request, form, config) if is_asked and config else None
         if run is not None:
             return redirect("run", run.public_id)
+    focus_on_first(form, more)
     status = 422 if form.is_bound else 200
     context = {**ask_context(request, form), "form": form, "more": more}
     return render(request, "dashboard/ask.html", context, status=status)

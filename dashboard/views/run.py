@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -17,6 +18,7 @@ from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
 from dashboard.contexts.thread import afterwards, place
+from dashboard.mistakes import focus_on_first
 from dashboard.plan_form import PlanForm
 from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.run_rows import RunRows
@@ -33,8 +35,9 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
     return page_of(request, queries.find_run(request.user, public_id))
 
 
-def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) -> HttpResponse:
+def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: BaseForm) -> HttpResponse:
     """The page of a run; `forms` replaces those that were sent with mistakes."""
+    focus_on_first(*forms.values())
     rows = RunRows(run)
     context = desk_of(rows, **forms) | place(run)
     context |= {

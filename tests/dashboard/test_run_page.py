@@ -144,6 +144,8 @@ def test_a_form_with_a_mistake_is_shown_again(client: Client, admin: User, actio
     assert answer.status_code == 422
     assert b'class="problem"' in answer.content
     assert (b'class="send-back" open' in answer.content) == (action == "send-back")
+    focused = BeautifulSoup(answer.content, "html.parser").select("[autofocus]")
+    assert [field["name"] for field in focused] == ["line-1" if action == "approve" else "comment"]
     assert not Command.objects.exists()
 
 

@@ -143,6 +143,7 @@ def test_an_empty_topic_is_told_beside_the_field(client: Client, run: Run) -> No
     assert answer.status_code == 422
     soup = BeautifulSoup(answer.content, "html.parser")
     assert texts(soup, "#topic-problem") == ["Write what it should find out."]
+    assert [field["name"] for field in soup.select("[autofocus]")] == ["topic"]
 
 
 def test_a_refusal_of_the_service_is_told_in_its_words(client: Client, run: Run) -> None:
