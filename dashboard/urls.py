@@ -32,6 +32,7 @@ urlpatterns = [
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
     path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
+    path("runs/<slug:public_id>/evidence/", run.show_evidence, name="evidence"),
     path("runs/<slug:public_id>/sources/", sources.show_sources, name="sources"),
     path("sites/", sources.show_sites, name="sites"),
     path("sites/never/", sources.never, name="never_site"),

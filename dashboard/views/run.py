@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import fragments, queries
 from dashboard.contexts.activity import activity, spent
+from dashboard.contexts.evidence import claim
 from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
@@ -76,6 +77,16 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
         "paging": paging(page),
     }
     return render(request, "dashboard/activity.html", context)
+
+
+@never_cache
+@require_GET
+def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Every claim with its quotes; the run's own page shows the newest."""
+    run = queries.find_run(request.user, public_id)
+    page = queries.page_of_evidence(run, request.GET.get("page"))
+    context = {"run": head(run), "claims": [claim(row) for row in page], "paging": paging(page)}
+    return render(request, "dashboard/evidence.html", context)
 
 
 def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:
