@@ -40,6 +40,7 @@ def test_no_page_is_wider_than_its_window(page: Page) -> None:
         f"{run}activity/",
         f"{run}sources/",
         f"{run}evidence/",
+        f"{run}delete/",
         "/",
         "/settings/",
         "/documents/",
