@@ -75,11 +75,23 @@ class PlanForm(forms.Form):
         return "\n".join([*said, *(f"{LABELS[name]}: {self.terms()[name]}" for name in changed)])
 
     def _texts(self, cleaned: Mapping[str, Any]) -> list[str]:
-        """A line without a place comes last; of equal places the one that was first stays so."""
-        last = len(self._numbers) + 1
-        placed = sorted(self._numbers, key=lambda n: cleaned.get(f"place-{n}") or last)
-        texts = (" ".join(cleaned.get(f"line-{n}", "").split()) for n in placed)
+        texts = (" ".join(cleaned.get(f"line-{n}", "").split()) for n in self._order(cleaned))
         return [text for text in texts if text]
+
+    def _order(self, cleaned: Mapping[str, Any]) -> list[int]:
+        """Lines whose place was changed come to stand there, and the others make room.
+
+        Of those sent to one place the first comes first; a line without a place comes last.
+        """
+        last = len(self._numbers) + 1
+        places = {n: cleaned.get(f"place-{n}") or last for n in self._numbers}
+        order = [n for n in self._numbers if places[n] == n]
+        free = 1
+        for n in sorted(set(self._numbers) - set(order), key=lambda n: (places[n], n)):
+            free = max(free, places[n])
+            order.insert(free - 1, n)
+            free += 1
+        return order
 
 
 def _line(number: int, text: str) -> forms.CharField:

@@ -32,6 +32,7 @@ Viewer = AbstractBaseUser | AnonymousUser
 RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5
 CALLS_ON_A_PAGE = 100
+CLAIMS_ON_A_PAGE = 100
 FILES_ON_A_PAGE = 50
 STATES = {
     "waiting": Q(status__in=WAITING),
@@ -151,6 +152,12 @@ def calls(run: Run, number: str | None) -> Page[JournalEntry]:
     """A page of the run's outside calls in the order in which they began."""
     outside = run.journal.exclude(kind="decision").order_by("pk")
     return Paginator(outside, CALLS_ON_A_PAGE).get_page(number)
+
+
+def page_of_evidence(run: Run, number: str | None) -> Page[Evidence]:
+    """With quotes and `last_verdict`, the newest first."""
+    rows = run.evidence.with_review().prefetch_related("quotes").order_by("-position", "-label")
+    return Paginator(rows, CLAIMS_ON_A_PAGE).get_page(number)
 
 
 def time_spent(run: Run) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from dashboard.views import (
     sources,
     threads,
 )
+from dashboard.views.sending import by_form
 
 handler400 = "dashboard.views.errors.bad_request"
 
@@ -33,6 +34,7 @@ urlpatterns = [
     path("runs/", ask.list_runs, name="runs"),
     path("runs/<slug:public_id>/", run.show_run, name="run"),
     path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
+    path("runs/<slug:public_id>/evidence/", run.show_evidence, name="evidence"),
     path("runs/<slug:public_id>/sources/", sources.show_sources, name="sources"),
     path("sites/", sources.show_sites, name="sites"),
     path("sites/never/", sources.never, name="never_site"),
@@ -71,5 +73,5 @@ urlpatterns = [
     path("installation/try/", installation.try_settings, name="try_installation"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
-    path("sign-out/", LogoutView.as_view(), name="sign_out"),
+    path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),
 ]

@@ -1,7 +1,7 @@
-/* Comforts of a run's page; it is whole without them, and nothing here knows of the socket.
+/* Comforts of a run's page; it is whole without them, and nothing here touches the socket.
    What did not change stays in place when a fragment comes in, new evidence waits while somebody
-   reads, ages tick, who asked for it is told of the end, and the keys n, p and Escape work in a
-   citation. */
+   reads, a lost connection is told, ages tick, who asked for it is told of the end, and the keys
+   n, p and Escape work in a citation. */
 "use strict";
 
 (() => {
@@ -122,6 +122,22 @@
     grow();
   }
 
+  // --- a lost connection --------------------------------------------------------------------------
+
+  const lost = document.querySelector(".lost");
+  let isLeft = false;
+  for (const kind of ["pagehide", "pageshow"]) {
+    window.addEventListener(kind, () => (isLeft = kind === "pagehide"));
+  }
+
+  // After other codes, as at the end of a run, it is not tried again.
+  document.addEventListener("htmx:wsClose", ({ detail }) => {
+    if (isLeft || lost.textContent || ![1006, 1011, 1012, 1013].includes(detail.event.code)) return;
+    const since = new Date().toTimeString().slice(0, 5);
+    lost.textContent = `No connection since ${since}; trying again.`;
+  });
+  document.addEventListener("htmx:wsOpen", () => (lost.textContent = ""));
+
   // --- how long it has been -----------------------------------------------------------------------
 
   function lasting(passed) {
@@ -134,6 +150,7 @@
   }
 
   setInterval(() => {
+    if (lost?.textContent) return;
     for (const age of document.querySelectorAll("time[data-lasting]")) {
       const passed = Math.round((Date.now() - Date.parse(age.dateTime)) / seconds);
       age.textContent = lasting(Math.max(0, passed));

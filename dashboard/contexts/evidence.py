@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.urls import reverse
+
 from dashboard import words
 from dashboard.run_rows import RunRows
 from research.models import Evidence, EvidenceSource, RefusedQuote
@@ -19,6 +21,16 @@ def more(rows: RunRows) -> dict[str, Any]:
     """How many claims are on the page, and how many are not."""
     shown = len(rows.newest)
     return {"shown": shown, "left_out": rows.progress.evidence.count - shown}
+
+
+def rest(rows: RunRows) -> dict[str, Any]:
+    """Where all claims are listed, once the page has no room for them."""
+    total = rows.progress.evidence.count
+    is_cut = total > len(rows.newest)
+    return {
+        "total": total,
+        "address": reverse("evidence", args=[rows.run.public_id]) if is_cut else "",
+    }
 
 
 def claim(row: Evidence) -> dict[str, Any]:

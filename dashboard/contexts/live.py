@@ -54,6 +54,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
         "evidence-count": evidence.count(rows),
         "evidence-none": {"ended": ended},
         "evidence-more": evidence.more(rows),
+        "evidence-rest": evidence.rest(rows),
         "refused-count": {"count": rows.refused_count},
         "chart": quality.chart(rows.progress),
         "news": rounds.news(rows),

@@ -22,6 +22,9 @@ from research.progress_parts import DraftedPart, Progress
 LENGTHS = {"longest": 370, "longer": 270, "long": 170}
 """Characters from which a verdict is set smaller, so that it keeps to the room it has."""
 
+BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING})
+"""Where something may have been found that is lost to a report when the run is cancelled."""
+
 OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
 MARKS = {"good": "✓", "bad": "✗", "asks": "?"}
 FAVICONS = {"good": "done", "bad": "failed", "asks": "asks"}
@@ -60,6 +63,7 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
         "can_stop": Kind.STOP in can and Kind.STOP not in told,
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
+        "has_begun": run.status in BEGUN,
         "ended": run.ended,
         "completed": run.status == Status.COMPLETED,
         "failed": run.status == Status.FAILED,
@@ -121,7 +125,7 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
 
 def desk_key(row: Run, run: dict[str, Any]) -> str:
     """Changes whenever a viewer is to be offered something else: other buttons, other forms."""
-    flags = [name for name in ("live", *OFFERS) if run[name]]
+    flags = [name for name in ("live", "has_begun", *OFFERS) if run[name]]
     asked = f"{row.status} {row.plan}" if run["asks"] else ""
     return "-".join([*flags, f"{crc32(asked.encode()):08x}"])
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import queries, sources
 from dashboard import samples as sample_questions
 from dashboard.ask_forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
 from dashboard.contexts.lists import paging, run_line
+from dashboard.mistakes import focus_on_first
 from dashboard.more import values as more_values
 from research import at_work, installation
 from research.engine.config import ResearchConfig
@@ -29,6 +30,7 @@ def ask(request: HttpRequest) -> HttpResponse:
         run = start(request, form, config) if is_asked and config else None
         if run is not None:
             return redirect("run", run.public_id)
+    focus_on_first(form, more)
     status = 422 if form.is_bound else 200
     context = {**ask_context(request, form), "form": form, "more": more}
     return render(request, "dashboard/ask.html", context, status=status)
@@ -90,9 +92,11 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     }
 
 
-@require_POST
+@require_http_methods(["GET", "POST"])
 def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
     """A sample runs over the sample library, whatever else is configured."""
+    if request.method == "GET":
+        return redirect("ask")
     sample = sample_questions.find(slug)
     form = SampleForm(request.POST)
     if sample is None or not form.is_valid():

@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
 from dashboard import queries
@@ -16,6 +16,7 @@ from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation
 from dashboard.contexts.report import report
 from dashboard.contexts.thread import review
 from dashboard.run_rows import RunRows
+from dashboard.views.sending import by_form
 from research.models import Run
 from research.services import reviews
 from research.services.errors import ServiceError
@@ -30,7 +31,7 @@ def show_citation(request: HttpRequest, public_id: str, number: int) -> HttpResp
     return shown(request, queries.find_run(request.user, public_id), number)
 
 
-@require_POST
+@by_form
 def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
     """What a reviewer says of the claims behind a citation; the last word counts."""
     run = queries.find_run(request.user, public_id)

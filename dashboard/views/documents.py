@@ -9,11 +9,12 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import queries, words
 from dashboard.contexts import documents as shown
 from dashboard.contexts.lists import paging
+from dashboard.views.sending import by_form
 from research.models import Collection
 from research.retrieval.folder import CONTENT_TYPES, DocumentError
 from research.services import documents
@@ -35,7 +36,7 @@ def list_collections(request: HttpRequest) -> HttpResponse:
     return _list(request)
 
 
-@require_POST
+@by_form
 def add_folder(request: HttpRequest) -> HttpResponse:
     name, path = request.POST.get("name", ""), request.POST.get("path", "")
     shared = "shared" in request.POST
@@ -64,18 +65,17 @@ def show_state(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, f"dashboard/{name}", context)
 
 
-@require_http_methods(["GET", "POST"])
+@by_form
 def add_files(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
-    if request.method == "POST":
-        try:
-            _take_files(request, collection)
-        except ServiceError as error:
-            messages.error(request, str(error))
+    try:
+        _take_files(request, collection)
+    except ServiceError as error:
+        messages.error(request, str(error))
     return redirect("collection", public_id)
 
 
-@require_POST
+@by_form
 def remove_file(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
     name = request.POST.get("name", "")
@@ -87,7 +87,7 @@ def remove_file(request: HttpRequest, public_id: str) -> HttpResponse:
     return redirect("collection", public_id)
 
 
-@require_POST
+@by_form
 def change(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
     name, shared = request.POST.get("name", ""), "shared" in request.POST
@@ -99,7 +99,7 @@ def change(request: HttpRequest, public_id: str) -> HttpResponse:
     return redirect("collection", public_id)
 
 
-@require_POST
+@by_form
 def look_again(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
     documents.look_again(request.user, collection)

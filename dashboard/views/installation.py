@@ -9,10 +9,11 @@ from django.contrib.auth.decorators import user_passes_test
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from dashboard.contexts.installation import settings_context
 from dashboard.installation_form import InstallationForm
+from dashboard.views.sending import by_form
 from research import installation
 from research.services.errors import ServiceError
 from research.services.installation import change
@@ -40,7 +41,7 @@ def show_settings(request: HttpRequest) -> HttpResponse:
 
 @admin_only
 @never_cache
-@require_POST
+@by_form
 def try_settings(request: HttpRequest) -> HttpResponse:
     """Try what holds now; it makes two short calls to the model."""
     return _tried(request)

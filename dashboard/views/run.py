@@ -6,21 +6,25 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
+from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import fragments, queries, thread_queries
 from dashboard.contexts.activity import activity, spent
+from dashboard.contexts.evidence import claim
 from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
 from dashboard.contexts.run import desk_key, head
 from dashboard.contexts.thread import afterwards, place
+from dashboard.mistakes import focus_on_first
 from dashboard.plan_form import PlanForm
 from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.run_rows import RunRows
+from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
 from research.models.runs import REWRITES
@@ -37,8 +41,9 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
     return page_of(request, queries.find_run(request.user, public_id))
 
 
-def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: object) -> HttpResponse:
+def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: BaseForm) -> HttpResponse:
     """The page of a run; `forms` replaces those that were sent with mistakes."""
+    focus_on_first(*forms.values())
     rows = RunRows(run)
     context = desk_of(rows, **forms) | place(run)
     context |= {
@@ -81,6 +86,16 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "dashboard/activity.html", context)
 
 
+@never_cache
+@require_GET
+def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Every claim with its quotes; the run's own page shows the newest."""
+    run = queries.find_run(request.user, public_id)
+    page = queries.page_of_evidence(run, request.GET.get("page"))
+    context = {"run": head(run), "claims": [claim(row) for row in page], "paging": paging(page)}
+    return render(request, "dashboard/evidence.html", context)
+
+
 def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:
     run = rows.run
     shown = head(run, rows.told)
@@ -118,7 +133,7 @@ def plan_form(run: Run, data: QueryDict | None = None) -> PlanForm:
     return PlanForm(run.plan or {}, with_terms=run.analyst != "extractive", data=data)
 
 
-@require_POST
+@by_form
 def answer(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     if "skip" in request.POST:
@@ -129,7 +144,7 @@ def answer(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.answer(request.user, run, form.answers()))
 
 
-@require_POST
+@by_form
 def approve(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = plan_form(run, request.POST)
@@ -138,7 +153,7 @@ def approve(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.approve(request.user, run, form.aspects(), form.terms()))
 
 
-@require_POST
+@by_form
 def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     edited = plan_form(run, request.POST)
@@ -149,7 +164,7 @@ def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.send_back(request.user, run, comment))
 
 
-@require_POST
+@by_form
 def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = TopicForm(request.POST)
@@ -159,7 +174,7 @@ def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     return told(request, run, lambda: runs.add_topic(request.user, run, topic))
 
 
-@require_POST
+@by_form
 def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     topic = request.POST.get("topic", "")
@@ -169,7 +184,7 @@ def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
 def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
     """The view of a command that says nothing but itself."""
 
-    @require_POST
+    @by_form
     def view(request: HttpRequest, public_id: str) -> HttpResponse:
         run = queries.find_run(request.user, public_id)
         return told(request, run, lambda: tell(request.user, run))
@@ -180,8 +195,21 @@ def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], Ht
 pause = plain(runs.pause)
 resume = plain(runs.resume)
 stop = plain(runs.stop_and_report)
-cancel = plain(runs.cancel)
 dig_deeper = plain(runs.dig_deeper)
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def cancel(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Asks first once research has begun."""
+    run = queries.find_run(request.user, public_id)
+    if request.method == "POST":
+        return told(request, run, lambda: runs.cancel(request.user, run))
+    shown = head(run)
+    if not shown["has_begun"]:
+        return redirect("run", run.public_id)
+    context = {"run": shown, "found": run.evidence.count()}
+    return render(request, "dashboard/run_cancel.html", context)
 
 
 @never_cache

@@ -6,11 +6,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from dashboard import queries, thread_queries
 from dashboard.contexts.run import head
 from dashboard.contexts.sources import folds
+from dashboard.views.sending import by_form
 from research.services import sites
 from research.services.errors import ServiceError
 
@@ -37,7 +38,7 @@ def sites_page(request: HttpRequest, typed: str = "", problem: str = "") -> Http
     return render(request, "dashboard/sites.html", shown, status=422 if problem else 200)
 
 
-@require_POST
+@by_form
 def never(request: HttpRequest) -> HttpResponse:
     site = request.POST.get("site", "")
     try:
@@ -48,7 +49,7 @@ def never(request: HttpRequest) -> HttpResponse:
     return back(request)
 
 
-@require_POST
+@by_form
 def allow(request: HttpRequest) -> HttpResponse:
     site = request.POST.get("site", "")
     sites.allow(request.user, site)

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET
 
 from dashboard import queries, thread_queries
 from dashboard.contexts.thread import thread
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.views.run import page_of, told
+from dashboard.views.sending import by_form
 from research.models import Run
 from research.services import runs, threads
 from research.services.errors import ServiceError
@@ -26,13 +27,13 @@ def show_thread(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "dashboard/thread.html", context)
 
 
-@require_POST
+@by_form
 def revise(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     return made(request, run, lambda: threads.revise(request.user, run))
 
 
-@require_POST
+@by_form
 def reshape(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = ReshapeForm(request.POST)
@@ -44,7 +45,7 @@ def reshape(request: HttpRequest, public_id: str) -> HttpResponse:
     )
 
 
-@require_POST
+@by_form
 def dig_further(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     rows = thread_queries.asked_aspects(run)
@@ -60,7 +61,7 @@ def dig_further(request: HttpRequest, public_id: str) -> HttpResponse:
     )
 
 
-@require_POST
+@by_form
 def follow_up(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = FollowUpForm(request.POST)
@@ -71,7 +72,7 @@ def follow_up(request: HttpRequest, public_id: str) -> HttpResponse:
     )
 
 
-@require_POST
+@by_form
 def settle_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     """Whether a follow-up question belongs to its thread, as its asker says."""
     run = queries.find_run(request.user, public_id)

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import OPTIONS, Open
 from tests.browser.serving import Server
+from tests.browser.test_looks import PHONE
 from tests.support.world import LIT, SCRIPTS, SIMPLE, World
 
 ANOTHER = "Who keeps the Harrow Point lighthouse?"
@@ -96,6 +97,25 @@ def test_a_plan_s_order_and_terms_are_changed_before_it_starts(
     asked = {request.task: request.prompt for request in world.model.requests}
     assert "The lighthouse alone" in asked["assess"]
     assert "One sentence with the year" in asked["draft"]
+
+
+def test_a_plan_on_a_phone_is_started_from_where_one_reads(
+    model_server: Server, open_page: Open
+) -> None:
+    """Price and Start are in reach, nothing covers them, and they leave the last field free."""
+    page = open_page(model_server, viewport=PHONE)
+    ask_first(page)
+    start = page.get_by_role("button", name="Start")
+    for part in (start, page.locator(".estimate")):
+        expect(part).to_be_in_viewport(ratio=1)
+    start.click(trial=True)
+    cancel = page.get_by_role("button", name="Cancel").bounding_box()
+    assert cancel and cancel["y"] < PHONE["height"] / 3
+    page.get_by_label("Output").focus()
+    field, row = page.get_by_label("Output").bounding_box(), start.bounding_box()
+    assert field and row and field["y"] + field["height"] <= row["y"]
+    start.click()
+    expect(page.locator(".report")).to_be_visible(timeout=20_000)
 
 
 def test_a_waiting_run_survives_a_restart_and_what_was_typed_stays(

@@ -323,6 +323,49 @@ def test_a_restarted_server_is_found_again(
     expect(page.locator(".evidence-item")).to_have_count(2)
 
 
+def test_a_lost_connection_is_told_until_it_is_back(
+    model_server: Server, world: World, open_page: Open, watch: Watch
+) -> None:
+    """What is being done is not said to go on while nobody knows."""
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    lost, age = page.get_by_role("status"), page.locator(".now time")
+    expect(lost).to_be_empty()
+    watch.excused = True
+    model_server.kill()
+    expect(lost).to_have_text(re.compile(r"^No connection since \d\d:\d\d; trying again\.$"))
+    stood = age.inner_text()
+    page.wait_for_timeout(2500)
+    assert age.inner_text() == stood
+    model_server.start()
+    expect(lost).to_be_empty(timeout=40_000)
+    expect(age).not_to_have_text(stood)
+    world.model.let_go()
+    expect(page.locator(".report")).to_be_visible(timeout=40_000)
+    assert was_not_reloaded(page)
+
+
+COMPLAIN_OF_LOSS = """
+new MutationObserver(() => console.error("told as lost")).observe(
+  document.querySelector(".lost"), {childList: true});
+"""
+
+
+def test_neither_the_end_nor_leaving_the_page_is_a_loss(
+    model_server: Server, world: World, open_page: Open
+) -> None:
+    page = open_page(model_server)
+    hold_after_round_one(world, page)
+    page.evaluate(COMPLAIN_OF_LOSS)
+    page.goto("/runs/")
+    page.go_back()
+    page.evaluate(COMPLAIN_OF_LOSS)
+    page.reload()
+    page.evaluate(COMPLAIN_OF_LOSS)
+    world.model.let_go()
+    expect(page.locator(".report")).to_be_visible()
+
+
 def test_what_another_process_commits_arrives_too(
     server: Server, bare_installation: Installation, open_page: Open
 ) -> None:

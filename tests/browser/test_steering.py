@@ -71,6 +71,31 @@ def test_a_row_is_left_out_and_what_was_typed_stays(
     assert was_not_reloaded(page)
 
 
+@pytest.mark.parametrize("script", [True, False])
+def test_research_under_way_is_cancelled_after_a_question(
+    model_server: Server, world: World, open_page: Open, script: bool
+) -> None:
+    page = open_page(model_server, viewport=PHONE, java_script_enabled=script)
+    world.model.hold("assess")
+    page.get_by_label("What do you want to know?").fill(SIMPLE)
+    press(page, "Research")
+    press(page, "Start")
+    assert world.model.held.wait(20)
+    expect(page.locator(".evidence-item")).not_to_have_count(0)
+    cancel = page.get_by_role("link", name="Cancel")
+    expect(cancel).to_be_in_viewport(ratio=1)
+    cancel.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Cancel this research?")
+    if script:
+        check(page)
+    page.get_by_role("link", name="Keep it").click()
+    cancel.click()
+    press(page, "Cancel it")
+    world.model.let_go()
+    expect(page.locator(".verdict-top")).to_contain_text("Cancelled", timeout=LONG)
+    expect(cancel).to_have_count(0)
+
+
 def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_page: Open) -> None:
     page = open_page(model_server)
     hold_after_round_one(world, page)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import Open, serving
+from tests.browser.conftest import Open, Watch, serving
 from tests.browser.serving import Server
 from tests.browser.test_live import ask, ask_and_start, was_not_reloaded
-from tests.browser.test_looks import DESK, check
+from tests.browser.test_looks import DESK, PHONE, check
 from tests.browser.test_steering import press
 from tests.support.installation import Installation
 from tests.support.world import CHAINED, TRAINED
@@ -57,9 +57,12 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     page.set_viewport_size(DESK)
     page.keyboard.press("Escape")
     expect(first).to_be_focused()
-    page.reload()
-    expect(page.locator(".review")).to_contain_text("Rests on rejected evidence")
     old = page.url
+    page.context.new_page().goto(old)
+    elsewhere = page.context.pages[-1]
+    expect(elsewhere.locator(".review")).to_contain_text("Rests on rejected evidence")
+    elsewhere.close()
+    first.click()
     press(page, "Revise")
     page.wait_for_url(lambda url: url != old)
     reported(page)
@@ -124,6 +127,19 @@ def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
     expect(page.locator(".thread li")).to_have_count(2)
     expect(page.locator(".thread li").first).to_contain_text(STOPPING)
     check(page)
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_a_mistake_low_on_the_page_is_shown_where_it_is(
+    server: Server, open_page: Open, watch: Watch, size: ViewportSize
+) -> None:
+    page = open_page(server, viewport=size)
+    ask(page, STOPPING)
+    reported(page)
+    watch.excused = True
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.get_by_text("Write a question first.")).to_be_in_viewport()
+    expect(page.get_by_label("Ask on")).to_be_focused()
 
 
 @pytest.mark.parametrize("script", [True, False])

@@ -5,6 +5,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard import queries
+from research.models import Run
+
+ON_A_RUN = (
+    *("answer", "approve", "send-back", "stop", "pause", "resume", "dig-deeper", "add-topic"),
+    *("drop-topic", "revise", "reshape", "dig-further", "follow-up", "topic"),
+)
+ON_A_COLLECTION = ("add", "remove", "change", "look")
 
 
 def test_an_unknown_address_has_a_page_of_its_own(client: Client) -> None:
@@ -42,5 +49,25 @@ def test_static_files_are_served_to_anybody_and_whole(path: str) -> None:
     assert int(answer.headers["Content-Length"]) == len(answer.content) > 0
 
 
-def test_commands_need_a_post(client: Client) -> None:
-    assert client.get("/runs/abc/cancel/").status_code == 405
+@pytest.mark.parametrize(
+    ("address", "page"),
+    [
+        *((f"/runs/abc/{action}/", "/runs/abc/") for action in ON_A_RUN),
+        ("/runs/abc/citations/1/judge/", "/runs/abc/citations/1/"),
+        *((f"/documents/abc/{action}/", "/documents/abc/") for action in ON_A_COLLECTION),
+        ("/documents/folder/", "/documents/"),
+        ("/sites/never/", "/sites/"),
+        ("/sites/allow/", "/sites/"),
+        ("/samples/eggs/", "/"),
+        ("/installation/try/", "/installation/"),
+        ("/sign-out/", "/"),
+    ],
+)
+def test_commands_need_a_post_and_their_addresses_lead_to_their_page(
+    client: Client, address: str, page: str
+) -> None:
+    """As the way back from signing in again, and opened anew."""
+    answer = client.get(address)
+    assert (answer.status_code, answer.headers.get("Location")) == (302, page)
+    assert client.head(address).status_code == client.put(address).status_code == 405
+    assert not Run.objects.exists() and client.get("/").status_code == 200

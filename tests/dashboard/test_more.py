@@ -132,6 +132,9 @@ def test_a_mistake_is_told_beside_its_field_and_nothing_is_lost(
     assert soup.select_one("details.more[open]") is not None
     assert soup.select_one("[name=never_sites][value='a.test']") is not None
     assert name == "search_language" or field["value"] == typed
+    assert [each["name"] for each in soup.select("[autofocus]")] == ["question"]
+    answer = client.post("/", {**ASKED, name: typed})
+    assert [each["name"] for each in soup_of(answer.content).select("[autofocus]")] == [name]
 
 
 @pytest.mark.parametrize("other", [{}, {"max_cost_usd": "much"}])

@@ -12,6 +12,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from dashboard.queries import CLAIMS_ON_A_PAGE
+from dashboard.run_rows import EVIDENCE_SHOWN
 from research.models import Command, Run
 from research.services import reviews
 from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
@@ -52,7 +54,8 @@ def test_somebody_elses_run_is_not_found(admin: User) -> None:
     stranger.force_login(User.objects.create_user("eve"))
     address = f"/runs/{run.public_id}/"
     assert stranger.get(address).status_code == 404
-    assert stranger.get(f"{address}citations/1/").status_code == 404
+    for part in ("citations/1/", "activity/", "sources/", "evidence/", "cancel/"):
+        assert stranger.get(f"{address}{part}").status_code == 404
     for action in (
         "answer",
         "approve",
@@ -74,6 +77,29 @@ def test_the_page_takes_the_same_queries_for_much_evidence(client: Client, admin
     for number in range(2, 80):
         add_evidence(run, number)
     assert count_queries(lambda: page(client, run)) == few
+
+
+def test_all_evidence_can_be_reached_by_pages(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    address = f"/runs/{run.public_id}/evidence/"
+    for number in range(1, EVIDENCE_SHOWN + 1):
+        add_evidence(run, number)
+    assert address not in page(client, run)
+    few = count_queries(lambda: client.get(address))
+    for number in range(EVIDENCE_SHOWN + 1, CLAIMS_ON_A_PAGE + 3):
+        add_evidence(run, number)
+    link = BeautifulSoup(page(client, run), "html.parser").select_one(f"a[href='{address}']")
+    assert link is not None and link.get_text() == f"All {CLAIMS_ON_A_PAGE + 2} claims"
+    assert count_queries(lambda: client.get(address)) == few
+    assert claims(client, address) == list(range(CLAIMS_ON_A_PAGE + 2, 2, -1))
+    assert claims(client, f"{address}?page=2") == [2, 1]
+
+
+def claims(client: Client, address: str) -> list[int]:
+    """The numbers of those that are listed."""
+    shown = BeautifulSoup(client.get(address).content, "html.parser").select(".evidence-item")
+    assert all(item.select("blockquote") for item in shown)
+    return [int(str(item["id"]).removeprefix("E")) for item in shown]
 
 
 def count_queries(ask: Callable[[], object]) -> int:
@@ -144,6 +170,8 @@ def test_a_form_with_a_mistake_is_shown_again(client: Client, admin: User, actio
     assert answer.status_code == 422
     assert b'class="problem"' in answer.content
     assert (b'class="send-back" open' in answer.content) == (action == "send-back")
+    focused = BeautifulSoup(answer.content, "html.parser").select("[autofocus]")
+    assert [field["name"] for field in focused] == ["line-1" if action == "approve" else "comment"]
     assert not Command.objects.exists()
 
 

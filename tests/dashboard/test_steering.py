@@ -11,6 +11,8 @@ from research.models import Aspect, Command, Run
 from tests.dashboard.conftest import add_evidence, make_run
 from tests.dashboard.test_run_page import page
 
+WAYS = ["Cancel it", "Stop and report", "Keep it"]
+
 
 @pytest.fixture
 def run(admin: User) -> Run:
@@ -50,9 +52,36 @@ def test_only_what_can_be_said_now_is_offered(
     client: Client, admin: User, status: str, mode: str, offered: list[str]
 ) -> None:
     soup = shown(client, make_run(admin, status, mode=mode))
-    assert texts(soup, ".controls button") == offered
+    assert texts(soup, ".controls :is(button, .button)") == offered
     may_steer = status in ("researching", "paused") and mode == "adaptive"
     assert bool(soup.select(".steer form")) == may_steer
+
+
+@pytest.mark.parametrize("status", ["researching", "paused", "writing"])
+def test_cancelling_what_has_begun_is_asked_about_first(
+    client: Client, run: Run, status: str
+) -> None:
+    Run.objects.update(status=status)
+    link = shown(client, run).select_one(".controls a.button")
+    assert link is not None and not shown(client, run).select(".controls [action$='/cancel/']")
+    asked = BeautifulSoup(client.get(str(link["href"])).content, "html.parser")
+    assert "What was found so far, 2 claims, stays" in texts(asked, "main")[0]
+    ways = ["Cancel it", "Keep it"] if status == "writing" else WAYS
+    assert texts(asked, "main :is(button, .button)") == ways
+    assert not Command.objects.exists()
+    client.post(str(link["href"]))
+    assert Command.objects.get().kind == "cancel"
+
+
+@pytest.mark.parametrize("status", ["queued", "awaiting_approval", "completed"])
+def test_where_nothing_can_be_lost_cancelling_is_not_asked_about(
+    client: Client, admin: User, status: str
+) -> None:
+    run = make_run(admin, status)
+    address = f"/runs/{run.public_id}/"
+    assert client.get(f"{address}cancel/").headers["Location"] == address
+    forms = shown(client, run).select(f".controls [action='{address}cancel/']")
+    assert bool(forms) == (status != "completed")
 
 
 @pytest.mark.parametrize(
@@ -114,6 +143,7 @@ def test_an_empty_topic_is_told_beside_the_field(client: Client, run: Run) -> No
     assert answer.status_code == 422
     soup = BeautifulSoup(answer.content, "html.parser")
     assert texts(soup, "#topic-problem") == ["Write what it should find out."]
+    assert [field["name"] for field in soup.select("[autofocus]")] == ["topic"]
 
 
 def test_a_refusal_of_the_service_is_told_in_its_words(client: Client, run: Run) -> None:

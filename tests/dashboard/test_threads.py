@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -115,6 +116,8 @@ def test_a_mistake_is_told_and_what_was_typed_stays(client: Client, run: Run) ->
     answer = client.post(f"/runs/{run.public_id}/follow-up/", {"said": " "})
     assert answer.status_code == 422
     assert "Write a question first." in answer.content.decode()
+    focused = BeautifulSoup(answer.content, "html.parser").select("[autofocus]")
+    assert [field["name"] for field in focused] == ["said"]
     assert "at least one question" in post(client, run, "dig-further")
     assert "has no such question" in post(client, run, "dig-further", aspects=["A9"])
     wrong = client.post(f"/runs/{run.public_id}/reshape/", {"form": "reader"})
