@@ -17,6 +17,7 @@ from research.retrieval.maintext import find_main
 from research.retrieval.metadata import Metadata, read_metadata
 from research.retrieval.noise import prune, text_length
 from research.retrieval.sites import kind_of
+from research.retrieval.superscripts import with_superscripts
 
 ENOUGH = 250
 # A wall of consent says more than that, and little else.
@@ -43,7 +44,7 @@ _ASKS = re.compile(r"<(?:button|form|input)\b", re.I)
 
 def extract_html(content: str, url: str) -> Extracted:
     """The main text of a page with what it says of itself; raises `EmptyPage`."""
-    content = _NUL_AND_KIN.sub(" ", content)
+    content = with_superscripts(_NUL_AND_KIN.sub(" ", content))
     tree = _parse(content)
     if tree is None:
         raise EmptyPage("the page holds no readable text")
