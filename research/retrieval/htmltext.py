@@ -90,8 +90,19 @@ def _careful(blocks: list[Block], content: str) -> list[Block]:
     from trafilatura import extract as careful_extract
 
     found = _squeezed(careful_extract(content, include_comments=True, favor_recall=True) or "")
-    kept = [block for block in blocks if _stands_in(block, found)]
+    kept = _found(blocks, found)
     return kept if _length(kept) >= _CAREFUL_KEEPS * _length(blocks) else blocks
+
+
+def _found(blocks: list[Block], found: str) -> list[Block]:
+    """The blocks that stand in the text that was found, with the headings right above them."""
+    kept: list[Block] = []
+    below = False
+    for block in reversed(blocks):
+        below = (below and block.kind == "heading") or _stands_in(block, found)
+        if below:
+            kept.append(block)
+    return kept[::-1]
 
 
 def _stands_in(block: Block, found: str) -> bool:

@@ -124,6 +124,30 @@ def test_exponents_are_the_same_where_the_main_part_is_in_doubt():
     assert "gulls" not in text
 
 
+FARES = [("Route", "Adult fare"), ("Ellan – Mor", "£8.40"), ("Ellan – Beag", "£11.20")]
+TABLE = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in FARES * 3)
+
+
+@pytest.mark.parametrize("around", ["{}", "<div class=wide><div>{}</div></div>"])
+def test_a_page_that_is_mostly_a_table_keeps_its_rows_and_what_stands_around_it(around):
+    table = around.format(f"<table><tbody>{TABLE}</tbody></table>")
+    html = f"<body><h1>Ferries</h1><p>Valid from June.</p>{table}<p>No dogs.</p></body>"
+    rows = "\n".join(map("\t".join, FARES * 3))
+    assert text_of(html) == f"# Ferries\n\nValid from June.\n\n{rows}\n\nNo dogs."
+
+
+def test_a_cell_with_most_of_the_text_is_a_page_in_a_table_for_layout():
+    told = "".join(f"<p>The lamp burns oil in night {n} of the winter.</p>" for n in range(9))
+    text = text_of(f"<body><table><tr><td><a href=/>Home</a></td><td>{told}</td></tr></table>")
+    assert text.startswith("The lamp burns oil in night 0 of the winter.\n\nThe lamp burns")
+
+
+def test_a_heading_stays_with_what_the_careful_reading_keeps():
+    boxes = "".join(f"<div>Box office number {n} in the port</div>" for n in range(5))
+    html = f"<body><h1>Ferries</h1><p>Valid from June.</p><table>{TABLE}</table>{boxes}</body>"
+    assert text_of(html).startswith("# Ferries\n\nValid from June.\n\nRoute\tAdult fare\n")
+
+
 INLINE = st.sampled_from(["b", "i", "code", "a", "span", "em", "sup"])
 WORDS = st.text(alphabet="abc .,;()<&é—\u00a0\n", max_size=12)
 
