@@ -23,6 +23,8 @@ CONTENT_TYPES = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
     ".txt": "text/plain",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
     ".pdf": PDF,
     ".docx": DOCX,
 }

@@ -163,6 +163,32 @@ def test_a_pipe_table_becomes_rows(source: str, text: str | None):
     assert extracted.text == f"{text or source}\n\nNext."
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('Name,Depth (m)\nLoch Awe,93.6\n"Upper, Loch\nEwan",\n',
+         "Name: Loch Awe\tDepth (m): 93.6\n\nName: Upper, Loch Ewan"),
+        ("\ufeffName;Depth\r\nAwe;93,6;deep\r\n", "Name: Awe\tDepth: 93,6\tdeep"),
+        ("Lake,2019,2020\nAwe,1,2", "Lake\t2019\t2020\n\nAwe\t1\t2"),
+        ("one\ntwo", "one\n\ntwo"),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_csv_file_names_its_columns(source: str, text: str):
+    extracted = extract(source.encode(), "text/csv", "file:///notes/lakes.csv")
+    assert (extracted.title, extracted.text) == ("lakes.csv", text)
+
+
+def test_a_tsv_file_is_parted_by_tabs():
+    extracted = extract(b"Name\tOil, l\nLamp\t3", "text/tab-separated-values", "file:///a.tsv")
+    assert extracted.text == "Name: Lamp\tOil, l: 3"
+
+
+@pytest.mark.parametrize("content", [b"", b",,\n", b'"' + b"x" * 200_000])
+def test_a_table_that_holds_nothing_is_empty(content):
+    with pytest.raises(EmptyPage):
+        extract(content, "text/csv", "file:///notes/lakes.csv")
+
+
 def test_an_open_fence_ends_with_the_file():
     assert markdown("```\n# code").text == "```\n# code"
 
