@@ -36,7 +36,8 @@ INSTALLATION = {
     " ddgs, wikipedia, arxiv, samples), or none: only DOCUMENTS, if there are any. If not set:"
     " documents, else what is configured below, else the web without a key (ddgs, wikipedia) where"
     " there is a network, else samples.",
-    "DOCUMENTS": "Folders of documents (html, md, txt, pdf, docx) to search, with commas between.",
+    "DOCUMENTS": "Folders of documents (html, md, txt, csv, pdf, docx) to search, with commas"
+    " between.",
     "UPLOADS_MAX_MB": "Megabytes of documents that one person may upload; 1000 if not set.",
     "DOCUMENT_INDEX": "Where documents are indexed with PostgreSQL: database (if not set), or file:"
     " an SQLite file on each machine.",

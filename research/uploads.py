@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 NAME_BYTES = 200
 MEGABYTE = 1024 * 1024
-KINDS = "HTML, Markdown, text, PDF and Word (docx) files can be read"
+KINDS = "HTML, Markdown, text, PDF and Word (docx) files, and tables as csv or tsv, can be read"
 OTHER_KINDS = {
     ".zip": "an archive is not unpacked; choose the files in it",
     ".doc": "the older Word format cannot be read; save it as docx",

@@ -194,7 +194,7 @@ class _Reader:
 
     def _table(self, table: Any) -> bool:
         """A table of data as one block; a table for layout is left to the walk."""
-        if not _holds_data(table):
+        if not holds_data(table):
             return False
         self._flush()
         for caption in table.iter("caption"):
@@ -210,7 +210,8 @@ class _Reader:
         return True
 
 
-def _holds_data(table: Any) -> bool:
+def holds_data(table: Any) -> bool:
+    """Whether it has columns, and nothing in it that only a table for layout has."""
     if table.get("role") in ("presentation", "none"):
         return False
     if next(table.iterdescendants(*_NOT_IN_DATA), None) is not None:

@@ -14,7 +14,7 @@ from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.junk import is_junk
 from research.retrieval.sniffing import DOCX, PDF, looks_like_html, packed_type
 
-Form = Literal["html", "markdown", "plain", "pdf", "docx"]
+Form = Literal["html", "markdown", "plain", "csv", "pdf", "docx"]
 
 # As much as a text file may have in bytes: what is packed may unpack to anything.
 MAX_CHARACTERS = 10 * 1024 * 1024
@@ -24,6 +24,8 @@ _FORM_OF_TYPE: dict[str, Form] = {
     "application/xhtml+xml": "html",
     "text/markdown": "markdown",
     "text/x-markdown": "markdown",
+    "text/csv": "csv",
+    "text/tab-separated-values": "csv",
     PDF: "pdf",
     DOCX: "docx",
 }
@@ -33,6 +35,8 @@ _FORM_OF_SUFFIX: dict[str, Form] = {
     "xhtml": "html",
     "md": "markdown",
     "markdown": "markdown",
+    "csv": "csv",
+    "tsv": "csv",
     "docx": "docx",
 }
 
@@ -95,6 +99,10 @@ def _extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:
         from research.retrieval.htmltext import extract_html
 
         return extract_html(content, url)
+    if form == "csv":
+        from research.retrieval.csvtext import extract_csv
+
+        return extract_csv(content, url)
     from research.retrieval.plaintext import extract_plain
 
     return extract_plain(content, url, markdown=form == "markdown")
@@ -114,8 +122,8 @@ def _form(content: str, content_type: str | None, url: str) -> Form:
         return _FORM_OF_TYPE[name]
     by_suffix = _by_suffix(url)
     if name == "text/plain":
-        return "markdown" if by_suffix == "markdown" else "plain"
-    if by_suffix in ("html", "markdown"):
+        return by_suffix if by_suffix in ("markdown", "csv") else "plain"
+    if by_suffix in ("html", "markdown", "csv"):
         return by_suffix
     return "html" if looks_like_html(content) else "plain"
 

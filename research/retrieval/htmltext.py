@@ -17,6 +17,7 @@ from research.retrieval.maintext import find_main
 from research.retrieval.metadata import Metadata, read_metadata
 from research.retrieval.noise import prune, text_length
 from research.retrieval.sites import kind_of
+from research.retrieval.superscripts import with_superscripts
 
 ENOUGH = 250
 # A wall of consent says more than that, and little else.
@@ -43,7 +44,7 @@ _ASKS = re.compile(r"<(?:button|form|input)\b", re.I)
 
 def extract_html(content: str, url: str) -> Extracted:
     """The main text of a page with what it says of itself; raises `EmptyPage`."""
-    content = _NUL_AND_KIN.sub(" ", content)
+    content = with_superscripts(_NUL_AND_KIN.sub(" ", content))
     tree = _parse(content)
     if tree is None:
         raise EmptyPage("the page holds no readable text")
@@ -89,8 +90,19 @@ def _careful(blocks: list[Block], content: str) -> list[Block]:
     from trafilatura import extract as careful_extract
 
     found = _squeezed(careful_extract(content, include_comments=True, favor_recall=True) or "")
-    kept = [block for block in blocks if _stands_in(block, found)]
+    kept = _found(blocks, found)
     return kept if _length(kept) >= _CAREFUL_KEEPS * _length(blocks) else blocks
+
+
+def _found(blocks: list[Block], found: str) -> list[Block]:
+    """The blocks that stand in the text that was found, with the headings right above them."""
+    kept: list[Block] = []
+    below = False
+    for block in reversed(blocks):
+        below = (below and block.kind == "heading") or _stands_in(block, found)
+        if below:
+            kept.append(block)
+    return kept[::-1]
 
 
 def _stands_in(block: Block, found: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from research.retrieval.blocks import holds_data
 from research.retrieval.noise import text_length
 
 _IDS = (
@@ -23,6 +24,7 @@ _LINKED_SHARE = 0.6
 _INDEX_LENGTH = 200
 _PROSE_LENGTH = 80
 _ODD_SHARE = 0.1
+_CELL_SHARE = 0.5
 _INDIVISIBLE = frozenset({"ul", "ol", "dl"})
 _BOXES = _INDIVISIBLE | {
     *("div", "section", "article", "table", "tbody", "tr", "td", "center", "form"),
@@ -120,11 +122,24 @@ def _dominant(root: Any, measured: _Measured) -> Any:
     while True:
         containers = [child for child in root if child.tag in _BOXES]
         largest = max(containers, key=measured.text, default=None)
-        if largest is None or largest.tag in _INDIVISIBLE:
+        if largest is None or largest.tag in _INDIVISIBLE or _is_one_table(largest, measured):
             return root
         if measured.text(largest) < _DOMINANT_SHARE * measured.text(root):
             return root
         root = largest
+
+
+def _is_one_table(box: Any, measured: _Measured) -> bool:
+    """Whether a box is a table of data, or has nothing else in it."""
+    while len(box) == 1 and measured.text(box[0]) == measured.text(box) and box.tag != "table":
+        box = box[0]
+    return box.tag == "table" and _is_data(box, measured)
+
+
+def _is_data(table: Any, measured: _Measured) -> bool:
+    """A cell with half of all text makes it one for layout, whatever else it holds."""
+    most = max(map(measured.text, table.iter("td", "th")), default=0)
+    return most < _CELL_SHARE * measured.text(table) and holds_data(table)
 
 
 def _link_lists(root: Any, measured: _Measured) -> list[Any]:
@@ -139,7 +154,7 @@ def _has_links(element: Any) -> bool:
 
 
 def _is_clear(root: Any, measured: _Measured) -> bool:
-    """Whether little of the text stands in boxes that neither hold prose nor a heading."""
+    """Whether little of the text stands in boxes without prose, heading and data."""
     if measured.link_share(root) > _LINKED_SHARE:
         return False
     odd = [child for child in root if child.tag in _BOXES and not _holds_prose(child, measured)]
@@ -148,5 +163,7 @@ def _is_clear(root: Any, measured: _Measured) -> bool:
 
 def _holds_prose(box: Any, measured: _Measured) -> bool:
     if next(box.iter("h1", "h2", "h3", "h4", "pre"), None) is not None:
+        return True
+    if any(_is_data(table, measured) for table in box.iter("table")):
         return True
     return any(measured.text(part) >= _PROSE_LENGTH for part in box.iter("p", "li", "dd"))

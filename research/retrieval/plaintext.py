@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from research.retrieval.extracted import EmptyPage, Extracted
+from research.retrieval.marks import without_marks
 from research.retrieval.sites import kind_of
 from research.retrieval.titles import FENCE, HEADING, title_of
 
@@ -22,11 +23,12 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
     if markdown:
         fields, content = _front_matter(content)
     lines = [line.rstrip() for line in content.split("\n")]
-    text = _tidy(_markdown(lines) if markdown else lines)
+    lines = _markdown(lines) if markdown else lines
+    text = _tidy(_without_marks(lines) if markdown else lines)
     if not text:
         raise EmptyPage("the page holds no readable text")
     return Extracted(
-        title=fields.get("title") or title_of(text, url, markdown=markdown),
+        title=fields.get("title") or title_of(_tidy(lines), url, markdown=markdown),
         text=text,
         published=_date(fields.get("date", "")),
         language=(fields.get("lang") or fields.get("language") or "")[:2].lower() or None,
@@ -47,6 +49,11 @@ def _markdown(lines: list[str]) -> list[str]:
     for fenced, run in _runs(lines):
         done += run if fenced else _headings(_COMMENT.sub("", "\n".join(run)).split("\n"))
     return done
+
+
+def _without_marks(lines: list[str]) -> Iterable[str]:
+    for fenced, run in _runs(lines):
+        yield from run if fenced else without_marks(run)
 
 
 def _runs(lines: list[str]) -> Iterable[tuple[bool, list[str]]]:
@@ -89,7 +96,7 @@ def _may_be_heading(lines: list[str]) -> bool:
     )
 
 
-def _tidy(lines: list[str]) -> str:
+def _tidy(lines: Iterable[str]) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
 
 

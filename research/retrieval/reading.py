@@ -16,7 +16,7 @@ from research.retrieval.terms import extra_terms
 
 # Raised whenever `extract` or the fields below come out differently for the same bytes:
 # stored texts never change, so documents are then read anew.
-EXTRACTOR_VERSION = 5
+EXTRACTOR_VERSION = 6
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def test_blocks_are_light_markdown():
         ("<p>un<b>believ</b>able</p>", "unbelievable"),
         ("<p>a <i>b</i>, <a href=x>c</a>; d</p>", "a b, c; d"),
         ("<p>a<span> b</span><span>c </span>d</p>", "a bc d"),
-        ("<p>x<sup>2</sup> and H<sub>2</sub>O</p>", "x2 and H2O"),
+        ("<p>x<sup>2</sup> and H<sub>2</sub>O</p>", "x² and H2O"),
         ("<p>a&nbsp;b &lt;c&gt; &amp;</p>", "a b <c> &"),
         ("<p>one<!-- gone -->two</p>", "onetwo"),
         ("<p>one<script>x()</script>two<style>p{}</style></p>", "onetwo"),
@@ -89,6 +89,63 @@ def test_blocks_are_light_markdown():
 )  # fmt: skip
 def test_keeps_the_words_as_they_stand(html, text):
     assert in_main(html) == text
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("3 x 10<sup>9</sup> litres<sup>[2]</sup>.", "3 x 10⁹ litres."),
+        ("10<sup>&minus;7</sup> to 10<SUP class=x><i>-3</i></SUP> m", "10⁻⁷ to 10⁻³ m"),
+        ("40 m<sup>2</sup>, 2<sup>n-1</sup>, Na<sup>+</sup>", "40 m², 2ⁿ⁻¹, Na⁺"),
+        ("10<sup>0.5</sup> and 1<sup>st</sup>", "10^0.5 and 1st"),
+        ("the 2<sup>nd</sup> M<sup>me</sup> A", "the 2nd Mme A"),
+        ("deep<sup><a href='#fn1'>1</a></sup>.", "deep."),
+        ("deep<a class=note href='notes.html#a'><sup>[a]</sup></a>.", "deep."),
+        ("deep <a href='#fn1'><sup>12</sup></a>", "deep"),
+        ("deep<sup><a href='#c'><i>[</i>2<i>]</i></a></sup><sup>[note 3]</sup>", "deep"),
+        ("the <a href='#hill'>x<sup>2</sup></a> hill", "the x² hill"),
+        ("wood<sup>[citation needed]</sup>", "wood[citation needed]"),
+    ],
+)  # fmt: skip
+def test_exponents_stay_apart_from_their_numbers_and_marks_of_notes_go(html, text):
+    assert in_main(f"<p>{html}</p>") == text
+    assert in_main(f"<table><tr><td>a</td><td>{html}</td></tr></table>") == f"a\t{text}"
+
+
+def test_exponents_are_the_same_where_the_main_part_is_in_doubt():
+    told = (
+        "The lake holds 3 x 10<sup>9</sup> litres<sup>[2]</sup>, as the keeper of the lamp wrote"
+        " in the long nights of winter."
+    )
+    letters = "".join(f"<p>Letter {n}. {told}</p>" for n in range(8))
+    beside = "".join(f"<div>What the gulls did next on day {n}</div>" for n in range(12))
+    text = text_of(f"<body><div><div class=meta>{beside}</div><div>{letters}</div></div></body>")
+    assert text.count("The lake holds 3 x 10⁹ litres, as the keeper of the lamp wrote in") == 8
+    assert "gulls" not in text
+
+
+FARES = [("Route", "Adult fare"), ("Ellan – Mor", "£8.40"), ("Ellan – Beag", "£11.20")]
+TABLE = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in FARES * 3)
+
+
+@pytest.mark.parametrize("around", ["{}", "<div class=wide><div>{}</div></div>"])
+def test_a_page_that_is_mostly_a_table_keeps_its_rows_and_what_stands_around_it(around):
+    table = around.format(f"<table><tbody>{TABLE}</tbody></table>")
+    html = f"<body><h1>Ferries</h1><p>Valid from June.</p>{table}<p>No dogs.</p></body>"
+    rows = "\n".join(map("\t".join, FARES * 3))
+    assert text_of(html) == f"# Ferries\n\nValid from June.\n\n{rows}\n\nNo dogs."
+
+
+def test_a_cell_with_most_of_the_text_is_a_page_in_a_table_for_layout():
+    told = "".join(f"<p>The lamp burns oil in night {n} of the winter.</p>" for n in range(9))
+    text = text_of(f"<body><table><tr><td><a href=/>Home</a></td><td>{told}</td></tr></table>")
+    assert text.startswith("The lamp burns oil in night 0 of the winter.\n\nThe lamp burns")
+
+
+def test_a_heading_stays_with_what_the_careful_reading_keeps():
+    boxes = "".join(f"<div>Box office number {n} in the port</div>" for n in range(5))
+    html = f"<body><h1>Ferries</h1><p>Valid from June.</p><table>{TABLE}</table>{boxes}</body>"
+    assert text_of(html).startswith("# Ferries\n\nValid from June.\n\nRoute\tAdult fare\n")
 
 
 INLINE = st.sampled_from(["b", "i", "code", "a", "span", "em", "sup"])

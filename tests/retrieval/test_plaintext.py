@@ -121,6 +121,74 @@ def test_markdown_is_called_by_its_heading_or_a_line_that_looks_like_one(text: s
     assert markdown(text).title == title
 
 
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("**E4**: *too* __hot now__, ***off*** _at once_", "E4: too hot now, off at once"),
+        ("run `fan --slow` or ``a ` b``", "run fan --slow or a ` b"),
+        (
+            "**the `x`\nof [Mor](a(b).md) bay** [![b](x.svg)](y) ![p](q.png)end",
+            "the x\nof Mor bay  end",
+        ),
+        ("## The **kiln** of `K3`", "## The kiln of K3"),
+        ("- item **one**\n* *two*\n1. `three`", "- item one\n* two\n1. three"),
+        ("これは**重要**です", "これは重要です"),
+        (r"3 \* 4 \_ 5", "3 * 4 _ 5"),
+        # names, sums and what would become a heading or an item
+        ("a snake_case_name, __init__.py, 2*3*4, a * b * c", None),
+        ("`# no heading`\n`- no item`", None),
+        ("- [Mor bay](a.md)\n- [Beag](b.md)", None),
+        ("tea* and * coffee, [x] and a[0](1)", None),
+        ("    **code** | `x`", None),
+        ("```\n**code**\n| a | b |\n|---|---|\n```", None),
+    ],
+)
+def test_markdown_is_stored_as_it_reads(source: str, text: str | None):
+    assert markdown(f"Lamps.\n\n{source}").text == f"Lamps.\n\n{text or source}"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("| Lamp | K3 |\n| --- | :-: |\n| Oil | **1** l |\n| `a\\|b` | |",
+         "Lamp\tK3\nOil\t1 l\na|b\t"),
+        ("Lamp | K3\n--|--\nOil | 2", "Lamp\tK3\nOil\t2"),
+        ("Above:\n| Lamp | K3 |\n|---|---|\n| Oil | 2 |", "Above:\n\nLamp\tK3\nOil\t2"),
+        ("| no | table |", None),
+        ("| not | this |\n|---|", None),
+    ],
+)  # fmt: skip
+def test_a_pipe_table_becomes_rows(source: str, text: str | None):
+    extracted = markdown(f"{source}\n\nNext.")
+    assert extracted.text == f"{text or source}\n\nNext."
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('Name,Depth (m)\nLoch Awe,93.6\n"Upper, Loch\nEwan",\n',
+         "Name: Loch Awe\tDepth (m): 93.6\n\nName: Upper, Loch Ewan"),
+        ("\ufeffName;Depth\r\nAwe;93,6;deep\r\n", "Name: Awe\tDepth: 93,6\tdeep"),
+        ("Lake,2019,2020\nAwe,1,2", "Lake\t2019\t2020\n\nAwe\t1\t2"),
+        ("one\ntwo", "one\n\ntwo"),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_csv_file_names_its_columns(source: str, text: str):
+    extracted = extract(source.encode(), "text/csv", "file:///notes/lakes.csv")
+    assert (extracted.title, extracted.text) == ("lakes.csv", text)
+
+
+def test_a_tsv_file_is_parted_by_tabs():
+    extracted = extract(b"Name\tOil, l\nLamp\t3", "text/tab-separated-values", "file:///a.tsv")
+    assert extracted.text == "Name: Lamp\tOil, l: 3"
+
+
+@pytest.mark.parametrize("content", [b"", b",,\n", b'"' + b"x" * 200_000])
+def test_a_table_that_holds_nothing_is_empty(content):
+    with pytest.raises(EmptyPage):
+        extract(content, "text/csv", "file:///notes/lakes.csv")
+
+
 def test_an_open_fence_ends_with_the_file():
     assert markdown("```\n# code").text == "```\n# code"
 

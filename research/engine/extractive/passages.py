@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from research.engine.directives import is_order, orders
 from research.engine.extractive.lines import Line, lines
+from research.engine.extractive.tables import told_rows
 from research.engine.quotes import MAX_QUOTE
 from research.engine.sentences import QUESTION_MARKS, Sentence
 from research.engine.text import term_set, words_in
@@ -52,8 +53,8 @@ class Passage:
 
     `number` is that of the sentence that it is about, `claim` the text of that sentence (with
     the one it refers to, if it opens with a pronoun). `label` are the offsets of the defined
-    term that the passage stands under, if any. `terms` are those of the passage itself,
-    `subject` those of heading and title.
+    term, or of the head of the table, that the passage stands under, if any. `terms` are those
+    of the passage itself, `subject` those of heading, table's head and title.
     """
 
     page: Page
@@ -77,14 +78,37 @@ def passages(page: Page) -> list[Passage]:
     found = lines(page.text)
     told = orders(tuple(line.sentence for line in found))
     title = term_set(page.title)
+    rows = told_rows(page.text, found)
     result: list[Passage] = []
     for line in found:
-        sentence = line.sentence
-        if sentence.number not in told and sentence.kind != "code" and _speaks(sentence.text):
+        sentence, passage = line.sentence, None
+        if sentence.number in rows and sentence.number not in told:
+            passage = _row(page, title, line, rows[sentence.number])
+        elif sentence.number not in told and sentence.kind != "code" and _speaks(sentence.text):
             passage = _passage(page, found, title, sentence)
-            if passage is not None:
-                result.append(passage)
+        if passage is not None:
+            result.append(passage)
     return result
+
+
+def _row(page: Page, title: frozenset[str], row: Line, head: Line | None) -> Passage | None:
+    """A row stands for itself, however short it is."""
+    sentence = row.sentence
+    end = _fitting(page.text, sentence.start, sentence.end)
+    if not _states(sentence.text) or end <= sentence.start:
+        return None
+    return Passage(
+        page=page,
+        number=sentence.number,
+        start=sentence.start,
+        end=end,
+        claim=sentence.text,
+        section=sentence.section,
+        label=(head.sentence.start, head.sentence.end) if head else sentence.label,
+        terms=row.words,
+        subject=title | row.heading | (head.words if head else frozenset()),
+        is_item=False,
+    )
 
 
 def _passage(
@@ -96,9 +120,8 @@ def _passage(
     last = _tail(found, first, opening)
     if last is None:
         return None
-    start, end = found[first].sentence.start, found[last].sentence.end
-    if end - start > MAX_QUOTE:
-        end = start + page.text[start : start + MAX_QUOTE].rfind(" ")
+    start = found[first].sentence.start
+    end = _fitting(page.text, start, found[last].sentence.end)
     if end <= start:
         return None
     return Passage(
@@ -115,6 +138,11 @@ def _passage(
     )
 
 
+def _fitting(text: str, start: int, end: int) -> int:
+    """Where a quote ends that is cut at a word if it would be too long."""
+    return end if end - start <= MAX_QUOTE else start + text[start : start + MAX_QUOTE].rfind(" ")
+
+
 def _of_its_term(found: Sequence[Line], first: int) -> bool:
     """Whether "this" or "it" is the defined term that the sentence opens the definition of."""
     line = found[first]
@@ -126,7 +154,11 @@ def _of_its_term(found: Sequence[Line], first: int) -> bool:
 def _speaks(text: str) -> bool:
     """No fragment, question, byline, pointer, note of a change, first person
     or order to a machine."""
-    if words_in(text) < SHORTEST or text.endswith(QUESTION_MARKS) or _is_fragment(text):
+    return words_in(text) >= SHORTEST and not _is_fragment(text) and _states(text)
+
+
+def _states(text: str) -> bool:
+    if text.endswith(QUESTION_MARKS):
         return False
     told = (_POINTER.search(text), _ASIDE.search(text), _FIRST_PERSON.search(text))
     return not any(told) and not is_order(text)

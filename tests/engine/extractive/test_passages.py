@@ -93,6 +93,39 @@ def test_this_in_a_definition_is_the_term() -> None:
     assert told(text) == ["This controls how far the flame stands out."]
 
 
+def test_a_short_row_stands_alone_and_its_head_comes_along() -> None:
+    text = "Who to call.\n\nRole\tName\tCall\nFirst aider\tRavi\t012\ncaretaker\tPete\t013"
+    found = passages(page("https://a.example/", text))
+    assert [p.text for p in found] == ["First aider Ravi 012", "caretaker Pete 013"]
+    for passage in found:
+        assert passage.label is not None and text[slice(*passage.label)] == "Role\tName\tCall"
+        assert {"role", "call"} <= passage.subject
+
+
+@pytest.mark.parametrize(
+    "text, rows",
+    [
+        ("Open\t9 to 17\nCall\t012", ["Open 9 to 17", "Call 012"]),
+        ("Age\tFare 2\nK3\t9", ["Age Fare 2", "K3 9"]),
+        ("Lamp\tK3\tK5\nOil\t9 l\t8 l", ["Oil 9 l 8 l"]),
+        ("Age\tFare\nAdult\t9\nChild\t4", ["Adult 9", "Child 4"]),
+        ("Keeper\tAnn Lee\nLamp\toil\nYear\t1901", ["Lamp oil", "Year 1901"]),
+        ("Keeper\tAnn Lee", ["Keeper Ann Lee"]),
+        ("A\tB\tC\n\nAdult\t9\t4", ["A B C", "Adult 9 4"]),
+        ("Age\tFare\n9\tWhy not?\n8\tSee table 5", []),
+    ],
+)
+def test_rows_that_tell_something_are_told_from_names_of_columns(
+    text: str, rows: list[str]
+) -> None:
+    assert told_whole(text) == rows
+
+
+def test_a_long_row_is_cut_at_a_word() -> None:
+    [passage] = passages(page("https://a.example/", "lamp\t" + "oil and wick " * 40))
+    assert len(passage.text) <= MAX_QUOTE and passage.text.endswith(("oil", "and", "wick"))
+
+
 @pytest.mark.parametrize(
     "text, well",
     [
