@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from research.engine.records import ENDED
 from research.models import Run
-from research.services import runs
+from research.services import deleting
 from research.services.errors import ServiceError
 from research.writer import Writer
 
@@ -76,7 +76,7 @@ def too_old(days: int) -> Sequence[Run]:
 def delete(run: Run) -> bool:
     """False where the run is needed a while longer, or is gone."""
     try:
-        runs.delete(run.owner, run)
+        deleting.delete(run.owner, run)
     except ServiceError as error:
         log.info("run %s is kept for now: %s", run.public_id, error)
         return False

@@ -28,7 +28,7 @@ from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
 from research.models.runs import REWRITES
-from research.services import runs
+from research.services import deleting, runs
 from research.services.errors import ServiceError
 
 NAMED = 80
@@ -224,7 +224,7 @@ def delete(request: HttpRequest, public_id: str) -> HttpResponse:
         "run": head(run),
         "asker": "" if run.owner == request.user else run.owner.get_username(),
         "others": thread_queries.others(run),
-        "kept": runs.why_kept(run),
+        "kept": deleting.why_kept(run),
     }
     return render(request, "dashboard/run_delete.html", context)
 
@@ -232,7 +232,7 @@ def delete(request: HttpRequest, public_id: str) -> HttpResponse:
 def deleted(request: HttpRequest, run: Run) -> HttpResponse:
     """To the list; back to the page, with the service's own words, where it refused."""
     try:
-        runs.delete(request.user, run)
+        deleting.delete(request.user, run)
     except ServiceError as error:
         messages.error(request, str(error))
         return redirect("run", run.public_id)

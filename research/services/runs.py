@@ -21,9 +21,8 @@ from research.commands import ALLOWED, ANSWERS, OF_ADAPTIVE_MODE, REPEATABLE, Ki
 from research.engine.config import ResearchConfig
 from research.engine.intake import TERMS as PLAN_TERMS
 from research.engine.journal import digest
-from research.engine.records import ENDED
 from research.leases import Lease, claim, is_held
-from research.models import Command, PageText, Run, Thread
+from research.models import Command, Run, Thread
 from research.outcomes import cancelled_columns, mark_cancel_taken
 from research.services import sites
 from research.services.access import require
@@ -49,9 +48,6 @@ NOT_NOW = {
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
     Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
 }
-NOT_ENDED = "This run has not ended yet; cancel it first."
-STILL_HELD = "A worker is still finishing this run; try again in a moment."
-BUILT_ON = "A later run builds on this one and has not ended yet; cancel it, or wait for its end."
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
 MOST_ROUNDS = 10
 
@@ -223,7 +219,7 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
     """Store one command; told twice what counts once, it gives the first."""
     require(actor, run)
     with transaction.atomic():
-        now = _locked(run)
+        now = locked(run)
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
         if kind not in possible(now.status, now.mode, now.asks):
@@ -241,7 +237,7 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
     return told
 
 
-def _locked(run: Run) -> Run:
+def locked(run: Run) -> Run:
     """The run as it is now; its row stays locked to the end of the transaction."""
     if not Run.objects.filter(pk=run.pk).update(sequence=F("sequence") + 1):
         raise ServiceError("This run was deleted.")
@@ -261,44 +257,3 @@ def _text(value: str, what: str, limit: int, *, empty: bool = False) -> str:
     if len(text) > limit:
         raise ServiceError(f"{what} has {len(text):,} characters; {limit:,} is the most.")
     return text
-
-
-# --- deleting ----------------------------------------------------------------------------
-
-
-def delete(actor: AbstractUser, run: Run) -> None:
-    """Delete a run that has ended: its journal, records, and pages of its own."""
-    require(actor, run)
-    with transaction.atomic():
-        now = _locked(run)
-        if reason := why_kept(now):
-            raise ServiceError(reason)
-        pages = list(now.pages.values_list("page_id", flat=True))
-        thread = now.thread
-        _hand_on(now)
-        now.delete()
-        PageText.objects.filter(pk__in=pages, uses=None).delete()
-        if not thread.runs.exists():
-            thread.delete()
-
-
-def why_kept(run: Run) -> str:
-    """Why a run can't be deleted at the moment; '' where it can.
-
-    A later run takes over what reviewers said of its evidence only as it ends.
-    """
-    if not run.ended:
-        return NOT_ENDED
-    if is_held(run):
-        return STILL_HELD
-    if run.children.exclude(status__in=ENDED).exists():
-        return BUILT_ON
-    return ""
-
-
-def _hand_on(run: Run) -> None:
-    """The next version becomes the one that the others are versions of."""
-    later = run.versions.order_by("pk").first()
-    if later is not None:
-        run.versions.update(origin=later)
-        Run.objects.filter(pk=later.pk).update(origin=None)

@@ -22,7 +22,7 @@ from research.engine.loop import research as the_loop
 from research.models import Evidence, Run, Verdict
 from research.replaying import replay
 from research.resource import run_resource
-from research.services import ServiceError, reviews, runs, threads
+from research.services import ServiceError, deleting, reviews, runs, threads
 from research.staleness import is_stale
 from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
 from tests.research.killing import Killed, killed_at
@@ -437,7 +437,7 @@ def test_pages_outlive_the_run_that_fetched_them(ada: AbstractUser) -> None:
     run = asked(ada, world)
     shorter = ended(threads.reshape(ada, run, "shorter"), world)
     table = ended(threads.reshape(ada, run, "table"), world)
-    runs.delete(ada, run)
+    deleting.delete(ada, run)
     found = resource(shorter)
     texts = {page["text_sha256"]: page["text"] for page in found["pages"]}
     for record in found["evidence"]:
