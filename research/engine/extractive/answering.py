@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 
 from research.engine import features
-from research.engine.extractive.matching import share_held
+from research.engine.extractive.matching import holds_one, share_held
 from research.engine.extractive.question import Asked, read_question
+from research.engine.extractive.signs import people
 from research.engine.extractive.wanted import Need, decides, tells_when
 from research.engine.ledger import SUPPORTS
 from research.engine.quotes import plain
@@ -45,8 +46,10 @@ def brings(text: str, asked: str) -> bool:
         return tells_when(text, asked)
     if question.kind == "how_many":
         return bool(set(features.numbers(text)) - set(features.numbers(asked)))
-    if question.kind in {"who", "where", "which"}:
-        known = frozenset(question.terms)
+    known = frozenset(question.terms)
+    if question.kind == "who":
+        return any(term_set(name) - known for name in people(text))
+    if question.kind in {"where", "which"}:
         named = any(term_set(name) - known for name in features.names(text))
         return named or bool(set(_DIGITS.findall(text)) - set(_DIGITS.findall(asked)))
     return True
@@ -67,6 +70,12 @@ def direct(records: Sequence[Evidence], asked: Asked) -> list[Evidence]:
 
 
 def _holds_most(source: Quoted, asked: Asked) -> bool:
-    """Whether most of the question stands in a quote and the heading right above it."""
+    """Whether most of the question stands in a quote and the heading right above it, and the
+    quote itself says something of it that is no name and that the heading leaves open."""
     heading = source.section.rpartition(" › ")[2]
-    return share_held(asked.text, f"{heading} {source.quote}") >= TOGETHER
+    if share_held(asked.text, f"{heading} {source.quote}") < TOGETHER:
+        return False
+    named = frozenset().union(*map(term_set, asked.names))
+    matter = frozenset(asked.terms) - named
+    wanted = matter - term_set(heading) or matter
+    return not wanted or holds_one(wanted, source.quote)
