@@ -129,19 +129,20 @@ def _crowded(record: Evidence, chosen: Sequence[Evidence]) -> bool:
 
 
 def _chosen(ledger: Ledger, aspect: Aspect) -> list[Evidence]:
-    """Two to four passages, from two sources where there are two; a how-to list whole."""
+    """Two to four passages, the best one among them, from two sources where there are two; a
+    how-to list whole."""
     pool = ledger.supporting(aspect.id)
     if read_question(aspect.text).kind == "how_to":
         steps = _procedure(ledger, pool)
         if steps:
             return steps
-    chosen: list[Evidence] = []
-    for record in sorted(pool, key=lambda r: (not _eligible(r), *_rank(r))):
+    chosen = pool[:1]
+    for record in sorted(pool[1:], key=_rank):
         if len(chosen) == SECTION_PASSAGES:
             break
         if not _said(record, chosen) and _eligible(record):
             chosen.append(record)
-    return _in_page_order(_from_two_sources(chosen, pool) or pool[:1])
+    return _in_page_order(_from_two_sources(chosen, pool))
 
 
 def _rank(record: Evidence) -> tuple[float, int, int]:

@@ -138,7 +138,8 @@ def _is_fragment(text: str) -> bool:
 
 
 def _head(found: Sequence[Line], opening: Sentence) -> int:
-    """Where the passage opens: a loose pronoun takes along what it refers to."""
+    """Where the passage opens: a loose pronoun takes along what it refers to, and any sentence
+    one that is too short to stand alone, of the same paragraph."""
     first = opening.number
     while first > 0 and opening.number - first < 2 and _dangles(found[first].sentence.text):
         before = found[first - 1].sentence
@@ -146,7 +147,15 @@ def _head(found: Sequence[Line], opening: Sentence) -> int:
         if before.section != opening.section or item or not _speaks(before.text):
             break
         first -= 1
+    if first > 0 and _is_too_short(found[first - 1].sentence, found[first].sentence):
+        first -= 1
     return first
+
+
+def _is_too_short(before: Sentence, following: Sentence) -> bool:
+    text = before.text
+    stands = not (text.endswith(QUESTION_MARKS) or _dangles(text) or is_order(text))
+    return before.block == following.block and words_in(text) < SHORTEST and stands
 
 
 def _tail(found: Sequence[Line], first: int, opening: Sentence) -> int | None:
@@ -183,7 +192,7 @@ def _list_end(found: Sequence[Line], colon: int, start: int) -> int | None:
 
 
 def reads_well(text: str) -> bool:
-    """A bounded, balanced quotation of 8 to 80 words with no loose pronoun at its head."""
+    """A bounded, balanced quotation of 5 to 80 words with no loose pronoun at its head."""
     return not _dangles(text) and _complete(text)
 
 
@@ -195,7 +204,7 @@ def _dangles(text: str) -> bool:
 
 
 def _complete(text: str) -> bool:
-    return is_closed(text) and text[-1:] in ".!…。！\"'”’)」』）" and 8 <= words_in(text) <= 80
+    return is_closed(text) and text[-1:] in ".!…。！\"'”’)」』）" and 5 <= words_in(text) <= 80
 
 
 def is_closed(text: str) -> bool:

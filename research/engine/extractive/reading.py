@@ -16,6 +16,7 @@ from research.engine.tools import Page
 
 KEEP = 0.22
 LEAST_STEPS = 3
+NEARLY_AS_GOOD = 0.05
 PROCEDURE = 0.6
 
 
@@ -97,9 +98,24 @@ def _best(scored: list[Scored], limit: int) -> list[Scored]:
     for candidate in sorted(scored, key=lambda s: (-s.score, s.passage.start)):
         if len(chosen) == limit:
             break
-        if not any(_repeats(candidate.passage, other.passage) for other in chosen):
-            chosen.append(candidate)
+        for each in (_whole(candidate, scored), candidate):
+            if not any(_repeats(each.passage, other.passage) for other in chosen):
+                chosen.append(each)
+                break
     return sorted(chosen, key=lambda s: s.passage.start)
+
+
+def _whole(tail: Scored, scored: Sequence[Scored]) -> Scored:
+    """The passage that ends in this one and opens first, of those that are nearly as good: what
+    answers often stands in front of what repeats the question's words."""
+    longer = (
+        other
+        for other in scored
+        if other.passage.start < tail.passage.start
+        and other.passage.end == tail.passage.end
+        and other.score >= tail.score - NEARLY_AS_GOOD
+    )
+    return min(longer, key=lambda other: other.passage.start, default=tail)
 
 
 def _repeats(one: Passage, other: Passage) -> bool:

@@ -86,6 +86,29 @@ def test_steps_are_told_whole_or_not_at_all_in_the_short_answer() -> None:
     assert not steps & said
 
 
+def test_a_section_holds_the_best_passage_though_it_reads_ill() -> None:
+    rules = page(
+        "https://site.example/",
+        "# Site rules\n\n## Evacuation\n\n"
+        "Evacuation drills (those with the siren take place every six weeks.\n\n"
+        "The scaffold may carry at most 150 kg per square metre of its floor.",
+        "Site rules",
+    )
+    [section] = draft(read_into("How often do evacuation drills take place?", rules)).sections
+    assert "Evacuation drills" in section.statements[0].text
+
+
+def test_a_short_whole_sentence_stands_in_its_section() -> None:
+    pens = page(
+        "https://pens.example/",
+        "# Pens\n\n## Ink\n\nThe pen holds 1.4 ml of ink. Ink of the pen is sold in bottles of"
+        " glass that hold 30 ml, and in larger ones.",
+        "Pens",
+    )
+    [section] = draft(read_into("How much ink does the pen hold?", pens)).sections
+    assert any("1.4 ml" in each.text for each in section.statements)
+
+
 def test_every_statement_is_a_quotation_behind_its_source() -> None:
     made = read_into("Why are eggs cooked over low heat?", RECIPE)
     for each in draft(made).statements:
