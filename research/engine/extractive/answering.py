@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from research.engine import features
 from research.engine.extractive.matching import holds_one, share_held
+from research.engine.extractive.procedures import instructs
 from research.engine.extractive.question import Asked, read_question
 from research.engine.extractive.signs import people
 from research.engine.extractive.wanted import Need, decides, tells_when
@@ -71,11 +72,19 @@ def direct(records: Sequence[Evidence], asked: Asked) -> list[Evidence]:
 
 def _holds_most(source: Quoted, asked: Asked) -> bool:
     """Whether most of the question stands in a quote and the heading right above it, and the
-    quote itself says something of it that is no name and that the heading leaves open."""
-    heading = source.section.rpartition(" › ")[2]
-    if share_held(asked.text, f"{heading} {source.quote}") < TOGETHER:
+    quote itself says something of it that is no name and that the heading leaves open.
+
+    A step is of what its page's title and its heading say, and need not repeat that.
+    """
+    above = source.section.rpartition(" › ")[2]
+    is_step = asked.kind == "how_to" and instructs(plain(source.quote))
+    if is_step:
+        above = f"{source.title} {above}"
+    if share_held(asked.text, f"{above} {source.quote}") < TOGETHER:
         return False
     named = frozenset().union(*map(term_set, asked.names))
     matter = frozenset(asked.terms) - named
-    wanted = matter - term_set(heading) or matter
+    wanted = {term for term in matter if not holds_one([term], above)}
+    if not (wanted or is_step):
+        wanted = set(matter)
     return not wanted or holds_one(wanted, source.quote)

@@ -14,8 +14,8 @@ from research.engine import features
 from research.engine.draft import Draft, Section, Statement
 from research.engine.extractive.answering import direct
 from research.engine.extractive.passages import is_closed, reads_well
+from research.engine.extractive.procedures import instructs
 from research.engine.extractive.question import read_question
-from research.engine.extractive.wanted import instructs
 from research.engine.labels import labels
 from research.engine.languages import ENGLISH
 from research.engine.ledger import Ledger
@@ -81,8 +81,8 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
     ranked = sorted(pool, key=_short_rank)
     steps = _procedure(ledger, pool) if read_question(main.text).kind == "how_to" else []
     listed = {step.id for step in steps}
-    if not {record.id for record in ranked[:1]} <= listed:
-        # Steps are told whole, in their section, or not at all.
+    if steps and ranked[0].sources[0].url != steps[0].sources[0].url:
+        # Where another page answers best, steps are told whole in their section alone.
         ranked, steps = [record for record in ranked if record.id not in listed], []
     ranked = steps or ranked
     chosen: list[Evidence] = []

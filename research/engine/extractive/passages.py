@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
 from research.engine.directives import is_order, orders
 from research.engine.extractive.lines import Line, lines
+from research.engine.extractive.procedures import steps
 from research.engine.quotes import MAX_QUOTE
 from research.engine.sentences import QUESTION_MARKS, Sentence
 from research.engine.text import term_set, words_in
@@ -77,25 +78,52 @@ def passages(page: Page) -> list[Passage]:
     found = lines(page.text)
     told = orders(tuple(line.sentence for line in found))
     title = term_set(page.title)
+    listed = steps(page.text, found)
     result: list[Passage] = []
     for line in found:
         sentence = line.sentence
-        if sentence.number not in told and sentence.kind != "code" and _speaks(sentence.text):
-            passage = _passage(page, found, title, sentence)
-            if passage is not None:
-                result.append(passage)
+        if sentence.number in told or sentence.kind == "code":
+            continue
+        if sentence.block in listed:
+            reach = _step(found, sentence, told)
+        else:
+            reach = _reach(found, sentence) if _speaks(sentence.text) else None
+        if reach and (passage := _passage(page, found, title, sentence, reach)):
+            result.append(passage)
     return result
 
 
-def _passage(
-    page: Page, found: Sequence[Line], title: frozenset[str], opening: Sentence
-) -> Passage | None:
+def _step(found: Sequence[Line], opening: Sentence, told: Set[int]) -> tuple[int, int] | None:
+    """A whole step, which its first sentence opens; no other one opens a passage."""
+    first = last = opening.number
+    if first and found[first - 1].sentence.block == opening.block:
+        return None
+    for line in found[first + 1 :]:
+        following = line.sentence
+        is_of_it = following.block == opening.block and following.number not in told
+        if not is_of_it or following.end - opening.start > MAX_QUOTE:
+            break
+        last = following.number
+    return first, last
+
+
+def _reach(found: Sequence[Line], opening: Sentence) -> tuple[int, int] | None:
+    """From which sentence to which a passage goes; None where it can't stand alone."""
     first = _head(found, opening)
     if _dangles(found[first].sentence.text) and not _of_its_term(found, first):
         return None
     last = _tail(found, first, opening)
-    if last is None:
-        return None
+    return None if last is None else (first, last)
+
+
+def _passage(
+    page: Page,
+    found: Sequence[Line],
+    title: frozenset[str],
+    opening: Sentence,
+    reach: tuple[int, int],
+) -> Passage | None:
+    first, last = reach
     start, end = found[first].sentence.start, found[last].sentence.end
     if end - start > MAX_QUOTE:
         end = start + page.text[start : start + MAX_QUOTE].rfind(" ")

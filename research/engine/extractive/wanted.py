@@ -45,17 +45,6 @@ _DEFAULT = re.compile(
     r"|\bnot (?:specified|given|provided|set|supplied)\b",
     re.IGNORECASE,
 )
-_INSTRUCTS = re.compile(
-    r"^(?:\w+ly,?\s|first,?\s|then,?\s|now,?\s|next,?\s|finally,?\s)?(?:add|apply|bake|beat|boil"
-    r"|bring|build|call|change|check|choose|click|close|combine|configure|connect|cook|copy|cover"
-    r"|create|crack|cut|define|delete|disable|do|download|drain|drop|edit|enable|ensure|enter"
-    r"|execute|export|fold|go|heat|import|initialize|install|keep|let|load|log|make|melt|mix|move"
-    r"|open|pass|place|pour|press|provide|put|remove|rename|repeat|replace|restart|restore|return"
-    r"|rinse|run|save|season|select|serve|set|shut|specify|start|stir|stop|take|test|turn|type"
-    r"|update|upgrade|use|verify|wait|warm|whisk|write)\b",
-    re.IGNORECASE,
-)
-
 _PAST = re.compile(
     r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b"
     r"|\bwann (?:wurden?|waren?|hatten?|begann|starb|entstand)|\bquand (?:a|ont|fut|était|furent)\b"
@@ -244,8 +233,3 @@ def tells_when(text: str, asked: str) -> bool:
     """Whether a text holds a date or, where nothing past is asked for, a condition."""
     happened = _PAST.search(asked) is not None
     return bool(features.dates(text)) or (not happened and bool(_CONDITION.search(text)))
-
-
-def instructs(text: str) -> bool:
-    """Whether a sentence opens by telling what to do."""
-    return bool(_INSTRUCTS.search(text))
