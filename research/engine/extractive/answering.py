@@ -6,8 +6,10 @@ import re
 from collections.abc import Sequence
 
 from research.engine import features
-from research.engine.extractive.matching import share_held
+from research.engine.extractive.matching import holds_one, share_held
+from research.engine.extractive.procedures import instructs
 from research.engine.extractive.question import Asked, read_question
+from research.engine.extractive.signs import people
 from research.engine.extractive.wanted import Need, decides, tells_when
 from research.engine.ledger import SUPPORTS
 from research.engine.quotes import plain
@@ -45,8 +47,10 @@ def brings(text: str, asked: str) -> bool:
         return tells_when(text, asked)
     if question.kind == "how_many":
         return bool(set(features.numbers(text)) - set(features.numbers(asked)))
-    if question.kind in {"who", "where", "which"}:
-        known = frozenset(question.terms)
+    known = frozenset(question.terms)
+    if question.kind == "who":
+        return any(term_set(name) - known for name in people(text))
+    if question.kind in {"where", "which"}:
         named = any(term_set(name) - known for name in features.names(text))
         return named or bool(set(_DIGITS.findall(text)) - set(_DIGITS.findall(asked)))
     return True
@@ -67,6 +71,20 @@ def direct(records: Sequence[Evidence], asked: Asked) -> list[Evidence]:
 
 
 def _holds_most(source: Quoted, asked: Asked) -> bool:
-    """Whether most of the question stands in a quote and the heading right above it."""
-    heading = source.section.rpartition(" › ")[2]
-    return share_held(asked.text, f"{heading} {source.quote}") >= TOGETHER
+    """Whether most of the question stands in a quote and the heading right above it, and the
+    quote itself says something of it that is no name and that the heading leaves open.
+
+    A step is of what its page's title and its heading say, and need not repeat that.
+    """
+    above = source.section.rpartition(" › ")[2]
+    is_step = asked.kind == "how_to" and instructs(plain(source.quote))
+    if is_step:
+        above = f"{source.title} {above}"
+    if share_held(asked.text, f"{above} {source.quote}") < TOGETHER:
+        return False
+    named = frozenset().union(*map(term_set, asked.names))
+    matter = frozenset(asked.terms) - named
+    wanted = {term for term in matter if not holds_one([term], above)}
+    if not (wanted or is_step):
+        wanted = set(matter)
+    return not wanted or holds_one(wanted, source.quote)

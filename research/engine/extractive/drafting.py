@@ -14,8 +14,8 @@ from research.engine import features
 from research.engine.draft import Draft, Section, Statement
 from research.engine.extractive.answering import direct
 from research.engine.extractive.passages import is_closed, reads_well
+from research.engine.extractive.procedures import instructs
 from research.engine.extractive.question import read_question
-from research.engine.extractive.wanted import instructs
 from research.engine.labels import labels
 from research.engine.languages import ENGLISH
 from research.engine.ledger import Ledger
@@ -81,8 +81,8 @@ def _short_answer(ledger: Ledger) -> list[Evidence]:
     ranked = sorted(pool, key=_short_rank)
     steps = _procedure(ledger, pool) if read_question(main.text).kind == "how_to" else []
     listed = {step.id for step in steps}
-    if not {record.id for record in ranked[:1]} <= listed:
-        # Steps are told whole, in their section, or not at all.
+    if steps and ranked[0].sources[0].url != steps[0].sources[0].url:
+        # Where another page answers best, steps are told whole in their section alone.
         ranked, steps = [record for record in ranked if record.id not in listed], []
     ranked = steps or ranked
     chosen: list[Evidence] = []
@@ -129,19 +129,20 @@ def _crowded(record: Evidence, chosen: Sequence[Evidence]) -> bool:
 
 
 def _chosen(ledger: Ledger, aspect: Aspect) -> list[Evidence]:
-    """Two to four passages, from two sources where there are two; a how-to list whole."""
+    """Two to four passages, the best one among them, from two sources where there are two; a
+    how-to list whole."""
     pool = ledger.supporting(aspect.id)
     if read_question(aspect.text).kind == "how_to":
         steps = _procedure(ledger, pool)
         if steps:
             return steps
-    chosen: list[Evidence] = []
-    for record in sorted(pool, key=lambda r: (not _eligible(r), *_rank(r))):
+    chosen = pool[:1]
+    for record in sorted(pool[1:], key=_rank):
         if len(chosen) == SECTION_PASSAGES:
             break
         if not _said(record, chosen) and _eligible(record):
             chosen.append(record)
-    return _in_page_order(_from_two_sources(chosen, pool) or pool[:1])
+    return _in_page_order(_from_two_sources(chosen, pool))
 
 
 def _rank(record: Evidence) -> tuple[float, int, int]:

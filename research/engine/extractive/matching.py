@@ -146,3 +146,9 @@ def share_held(asked: str, text: str) -> float:
         if (parts := terms(word))
     ]
     return sum(held) / len(held) if held else 1.0
+
+
+def holds_one(wanted: Iterable[str], text: str) -> bool:
+    """Whether a text holds one of some terms, or a word that stands for it."""
+    vocabulary = Vocabulary([term_set(text)])
+    return any(vocabulary.standing_for(term) for term in wanted)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
 from research.engine.directives import is_order, orders
 from research.engine.extractive.lines import Line, lines
+from research.engine.extractive.procedures import steps
 from research.engine.extractive.tables import told_rows
 from research.engine.quotes import MAX_QUOTE
 from research.engine.sentences import QUESTION_MARKS, Sentence
@@ -78,14 +79,18 @@ def passages(page: Page) -> list[Passage]:
     found = lines(page.text)
     told = orders(tuple(line.sentence for line in found))
     title = term_set(page.title)
-    rows = told_rows(page.text, found)
+    rows, listed = told_rows(page.text, found), steps(page.text, found)
     result: list[Passage] = []
     for line in found:
         sentence, passage = line.sentence, None
-        if sentence.number in rows and sentence.number not in told:
+        if sentence.number in told or sentence.kind == "code":
+            continue
+        if sentence.number in rows:
             passage = _row(page, title, line, rows[sentence.number])
-        elif sentence.number not in told and sentence.kind != "code" and _speaks(sentence.text):
-            passage = _passage(page, found, title, sentence)
+        elif sentence.block in listed:
+            passage = _passage(page, found, title, sentence, _step(found, sentence, told))
+        elif _speaks(sentence.text):
+            passage = _passage(page, found, title, sentence, _reach(found, sentence))
         if passage is not None:
             result.append(passage)
     return result
@@ -111,15 +116,39 @@ def _row(page: Page, title: frozenset[str], row: Line, head: Line | None) -> Pas
     )
 
 
-def _passage(
-    page: Page, found: Sequence[Line], title: frozenset[str], opening: Sentence
-) -> Passage | None:
+def _step(found: Sequence[Line], opening: Sentence, told: Set[int]) -> tuple[int, int] | None:
+    """A whole step, which its first sentence opens; no other one opens a passage."""
+    first = last = opening.number
+    if first and found[first - 1].sentence.block == opening.block:
+        return None
+    for line in found[first + 1 :]:
+        following = line.sentence
+        is_of_it = following.block == opening.block and following.number not in told
+        if not is_of_it or following.end - opening.start > MAX_QUOTE:
+            break
+        last = following.number
+    return first, last
+
+
+def _reach(found: Sequence[Line], opening: Sentence) -> tuple[int, int] | None:
+    """From which sentence to which a passage goes; None where it can't stand alone."""
     first = _head(found, opening)
     if _dangles(found[first].sentence.text) and not _of_its_term(found, first):
         return None
     last = _tail(found, first, opening)
-    if last is None:
+    return None if last is None else (first, last)
+
+
+def _passage(
+    page: Page,
+    found: Sequence[Line],
+    title: frozenset[str],
+    opening: Sentence,
+    reach: tuple[int, int] | None,
+) -> Passage | None:
+    if reach is None:
         return None
+    first, last = reach
     start = found[first].sentence.start
     end = _fitting(page.text, start, found[last].sentence.end)
     if end <= start:
@@ -170,7 +199,8 @@ def _is_fragment(text: str) -> bool:
 
 
 def _head(found: Sequence[Line], opening: Sentence) -> int:
-    """Where the passage opens: a loose pronoun takes along what it refers to."""
+    """Where the passage opens: a loose pronoun takes along what it refers to, and any sentence
+    one that is too short to stand alone, of the same paragraph."""
     first = opening.number
     while first > 0 and opening.number - first < 2 and _dangles(found[first].sentence.text):
         before = found[first - 1].sentence
@@ -178,7 +208,15 @@ def _head(found: Sequence[Line], opening: Sentence) -> int:
         if before.section != opening.section or item or not _speaks(before.text):
             break
         first -= 1
+    if first > 0 and _is_too_short(found[first - 1].sentence, found[first].sentence):
+        first -= 1
     return first
+
+
+def _is_too_short(before: Sentence, following: Sentence) -> bool:
+    text = before.text
+    stands = not (text.endswith(QUESTION_MARKS) or _dangles(text) or is_order(text))
+    return before.block == following.block and words_in(text) < SHORTEST and stands
 
 
 def _tail(found: Sequence[Line], first: int, opening: Sentence) -> int | None:
@@ -215,7 +253,7 @@ def _list_end(found: Sequence[Line], colon: int, start: int) -> int | None:
 
 
 def reads_well(text: str) -> bool:
-    """A bounded, balanced quotation of 8 to 80 words with no loose pronoun at its head."""
+    """A bounded, balanced quotation of 5 to 80 words with no loose pronoun at its head."""
     return not _dangles(text) and _complete(text)
 
 
@@ -227,7 +265,7 @@ def _dangles(text: str) -> bool:
 
 
 def _complete(text: str) -> bool:
-    return is_closed(text) and text[-1:] in ".!…。！\"'”’)」』）" and 8 <= words_in(text) <= 80
+    return is_closed(text) and text[-1:] in ".!…。！\"'”’)」』）" and 5 <= words_in(text) <= 80
 
 
 def is_closed(text: str) -> bool:

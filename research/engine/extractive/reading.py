@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from research.engine.extractive.passages import Passage, passages
+from research.engine.extractive.procedures import LEAST_STEPS, instructs, is_numbered
 from research.engine.extractive.question import read_question
 from research.engine.extractive.scoring import Ranking, Scores
-from research.engine.extractive.wanted import Need, instructs
+from research.engine.extractive.wanted import Need
+from research.engine.languages import ENGLISH, language_of
 from research.engine.records import Aspect
 from research.engine.similarity import jaccard
 from research.engine.tools import Page
 
 KEEP = 0.22
-LEAST_STEPS = 3
+NEARLY_AS_GOOD = 0.05
 PROCEDURE = 0.6
 
 
@@ -86,9 +88,18 @@ def _procedure_worth(steps: Sequence[Passage], need: Need) -> float:
     if not steps[0].is_item or len(steps) < LEAST_STEPS:
         return 0.0
     subject = steps[0].subject
-    instructing = sum(instructs(step.text) for step in steps) / len(steps)
+    instructing = _instructing(steps, need)
     covered = len(subject & need.known) / max(1, len(need.known))
     return covered * (0.6 + 0.4 * instructing) * 0.97 ** len(subject - need.known)
+
+
+def _instructing(steps: Sequence[Passage], need: Need) -> float:
+    """The share of items that tell what to do; all of a numbered list where half of them do, or
+    where code can't tell, since they are not in English."""
+    share = sum(instructs(step.text) for step in steps) / len(steps)
+    numbered = all(is_numbered(step.page.text, step.start) for step in steps)
+    is_enough = 2 * share >= 1 or language_of(need.text) != ENGLISH
+    return 1.0 if numbered and is_enough else share
 
 
 def _best(scored: list[Scored], limit: int) -> list[Scored]:
@@ -97,9 +108,24 @@ def _best(scored: list[Scored], limit: int) -> list[Scored]:
     for candidate in sorted(scored, key=lambda s: (-s.score, s.passage.start)):
         if len(chosen) == limit:
             break
-        if not any(_repeats(candidate.passage, other.passage) for other in chosen):
-            chosen.append(candidate)
+        for each in (_whole(candidate, scored), candidate):
+            if not any(_repeats(each.passage, other.passage) for other in chosen):
+                chosen.append(each)
+                break
     return sorted(chosen, key=lambda s: s.passage.start)
+
+
+def _whole(tail: Scored, scored: Sequence[Scored]) -> Scored:
+    """The passage that ends in this one and opens first, of those that are nearly as good: what
+    answers often stands in front of what repeats the question's words."""
+    longer = (
+        other
+        for other in scored
+        if other.passage.start < tail.passage.start
+        and other.passage.end == tail.passage.end
+        and other.score >= tail.score - NEARLY_AS_GOOD
+    )
+    return min(longer, key=lambda other: other.passage.start, default=tail)
 
 
 def _repeats(one: Passage, other: Passage) -> bool:

@@ -10,6 +10,7 @@ from research.engine import features
 from research.engine.extractive.answering import direct
 from research.engine.extractive.coverage import page_terms
 from research.engine.extractive.question import Asked, read_question
+from research.engine.extractive.signs import people
 from research.engine.extractive.wanted import counted
 from research.engine.figures import Figure, figures, unit_of
 from research.engine.languages import ENGLISH, language_of
@@ -21,7 +22,7 @@ from research.engine.text import term_set, tokens
 LOOKED_AT = 40
 """So many of the best passages of a sub-question; what is counted stays true without the rest."""
 
-NAMED = frozenset({"who", "where", "which"})
+NAMED = frozenset({"where", "which"})
 LENGTHS = frozenset({"mm", "cm", "m", "km", "mi", "ft", "in", "yd"})
 TIMES = frozenset({"ms", "s", "min", "h", "day", "week", "month", "year", "decade", "century"})
 MEASURED = {
@@ -80,6 +81,8 @@ def _given(record: Evidence, asked: Asked) -> Given:
         return dated.years - known.years or dated.dates - known.dates
     if asked.kind == "how_many":
         return _amounts(text, asked.text)
+    if asked.kind == "who":
+        return term_set(" ".join(people(text))) - frozenset(asked.terms)
     if asked.kind in NAMED:
         named = term_set(" ".join(features.names(text))) - frozenset(asked.terms)
         return named.union(_DIGITS.findall(text)).difference(_DIGITS.findall(asked.text))

@@ -10,6 +10,14 @@ from itertools import takewhile
 from research.engine import features
 from research.engine.extractive.interrogatives import Kind
 from research.engine.extractive.question import Asked
+from research.engine.extractive.signs import (
+    asks_price,
+    opposes,
+    people,
+    tells_price,
+    tells_where,
+    tells_why,
+)
 from research.engine.text import STOP_WORDS, term_set, terms, tokens
 
 _IDENTIFIER = re.compile(
@@ -37,17 +45,6 @@ _DEFAULT = re.compile(
     r"|\bnot (?:specified|given|provided|set|supplied)\b",
     re.IGNORECASE,
 )
-_INSTRUCTS = re.compile(
-    r"^(?:\w+ly,?\s|first,?\s|then,?\s|now,?\s|next,?\s|finally,?\s)?(?:add|apply|bake|beat|boil"
-    r"|bring|build|call|change|check|choose|click|close|combine|configure|connect|cook|copy|cover"
-    r"|create|crack|cut|define|delete|disable|do|download|drain|drop|edit|enable|ensure|enter"
-    r"|execute|export|fold|go|heat|import|initialize|install|keep|let|load|log|make|melt|mix|move"
-    r"|open|pass|place|pour|press|provide|put|remove|rename|repeat|replace|restart|restore|return"
-    r"|rinse|run|save|season|select|serve|set|shut|specify|start|stir|stop|take|test|turn|type"
-    r"|update|upgrade|use|verify|wait|warm|whisk|write)\b",
-    re.IGNORECASE,
-)
-
 _PAST = re.compile(
     r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b"
     r"|\bwann (?:wurden?|waren?|hatten?|begann|starb|entstand)|\bquand (?:a|ont|fut|était|furent)\b"
@@ -115,7 +112,7 @@ class Need:
 class Holds:
     """What a sentence holds that may answer some kind of question."""
 
-    names: tuple[frozenset[str], ...]
+    people: tuple[frozenset[str], ...]
     number: bool
     date: bool
     default: bool
@@ -125,7 +122,7 @@ class Holds:
 @lru_cache(maxsize=20_000)
 def holds(text: str) -> Holds:
     return Holds(
-        names=tuple(term_set(name) for name in features.names(text)),
+        people=tuple(term_set(name) for name in people(text)),
         number=bool(features.numbers(text)),
         date=bool(features.dates(text)),
         default=bool(_DEFAULT.search(text)),
@@ -171,15 +168,22 @@ def is_version_note(text: str) -> bool:
 
 def decides(text: str, need: Need) -> bool:
     """Whether a short answer may rest on it: a date for "when", a number near what is counted
-    for "how many", a name for "who", two of its words for a comparison; other kinds have no
-    such sign."""
+    for "how many", a name for "who", a reason for "why", a place for "where", an amount for a
+    price, two of its words for a comparison; other kinds have no such sign. Nothing rests on
+    what is said of the last where the first is asked for."""
+    if opposes(text, need.text) or (asks_price(need.text) and not tells_price(text)):
+        return False
     held = holds(text)
     if need.kind == "how_many":
         return held.number and counts(text, counted(need.text))
     if need.kind == "when":
         return tells_when(text, need.text)
     if need.kind == "who":
-        return any(not name & need.known for name in held.names)
+        return any(not name & need.known for name in held.people)
+    if need.kind == "why":
+        return tells_why(text, need.text)
+    if need.kind == "where":
+        return tells_where(text, need.text, need.known)
     if need.kind == "comparison":
         return len(term_set(text) & need.known) > 1
     return True
@@ -229,8 +233,3 @@ def tells_when(text: str, asked: str) -> bool:
     """Whether a text holds a date or, where nothing past is asked for, a condition."""
     happened = _PAST.search(asked) is not None
     return bool(features.dates(text)) or (not happened and bool(_CONDITION.search(text)))
-
-
-def instructs(text: str) -> bool:
-    """Whether a sentence opens by telling what to do."""
-    return bool(_INSTRUCTS.search(text))

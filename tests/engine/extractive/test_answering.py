@@ -17,6 +17,7 @@ WHO = "Who designed the Harrow Point lighthouse?"
         ("How many lamps are there?", "There are lamps.", False),
         (WHO, "The lighthouse was designed by Edda Marlow.", True),
         (WHO, "The Harrow Point lighthouse was designed with care by two people.", False),
+        (WHO, "The Harrow Point lighthouse was designed on 14 March 1887.", False),
         ("Which file holds it?", "It stands in file 77.", True),
         ("Why do lamps fail?", "Lamps fail in storms.", True),
     ],

@@ -63,13 +63,13 @@ def test_a_how_to_gives_one_source_s_list_whole_and_in_order() -> None:
 def test_steps_are_told_whole_or_not_at_all_in_the_short_answer() -> None:
     manual = page(
         "https://manual.example/",
-        "# Rotating the signing key of Gantry\n\nRotate the signing key at least once a year.\n\n"
+        "# The signing key of Gantry\n\nRotate the signing key at least once a year.\n\n"
         "## Steps\n\n"
         "1. Halt the publisher with gantry publisher stop.\n"
         "2. Create a new key with gantry key new --purpose signing.\n"
         "3. Add the new key to the trust file before you remove the old one.\n"
         "4. Launch the publisher and check gantry key list.",
-        "Rotating the signing key - Gantry manual",
+        "The signing key - Gantry manual",
     )
     advice = page(
         "https://forum.example/",
@@ -84,6 +84,64 @@ def test_steps_are_told_whole_or_not_at_all_in_the_short_answer() -> None:
     assert len(steps) == 4
     assert "Since Gantry 3.4" in found.short_answer[0].text
     assert not steps & said
+
+
+PUMP = page(
+    "https://pump.example/",
+    "# Orwell pump manual\n\nThe Orwell pump needs a seal of rubber.\n\n"
+    "## Replacing the seal\n\n"
+    "1. Pull the plug.\n"
+    "2. Loosen the four screws of the housing\n"
+    "3. Then lift out the worn seal. It may stick to the groove, in which case a blunt blade of"
+    " wood helps to part it from the housing.\n"
+    "4. Click the new seal in place.\n"
+    "5. Wait.\n\n"
+    "Worn seals may be sent back to the factory of the Orwell pump to replace them.",
+    "Orwell pump manual",
+)
+
+
+def test_short_steps_are_told_whole_and_lead_the_short_answer() -> None:
+    found = draft(read_into("How do I replace the seal of the Orwell pump?", PUMP))
+    assert found.opening == ""
+    for statements in (found.short_answer, found.sections[0].statements):
+        told = [s.text.split("“")[1].rstrip("”") for s in statements]
+        assert [quote[:13] for quote in told] == [
+            "Pull the plug",
+            "Loosen the fo",
+            "Then lift out",
+            "Click the new",
+            "Wait.",
+        ]
+        assert told[2].endswith("part it from the housing.")
+
+
+def test_steps_for_another_part_are_no_direct_answer() -> None:
+    found = draft(read_into("How do I replace the filter of the Orwell pump?", PUMP))
+    assert found.short_answer and found.opening
+
+
+def test_a_section_holds_the_best_passage_though_it_reads_ill() -> None:
+    rules = page(
+        "https://site.example/",
+        "# Site rules\n\n## Evacuation\n\n"
+        "Evacuation drills (those with the siren take place every six weeks.\n\n"
+        "The scaffold may carry at most 150 kg per square metre of its floor.",
+        "Site rules",
+    )
+    [section] = draft(read_into("How often do evacuation drills take place?", rules)).sections
+    assert "Evacuation drills" in section.statements[0].text
+
+
+def test_a_short_whole_sentence_stands_in_its_section() -> None:
+    pens = page(
+        "https://pens.example/",
+        "# Pens\n\n## Ink\n\nThe pen holds 1.4 ml of ink. Ink of the pen is sold in bottles of"
+        " glass that hold 30 ml, and in larger ones.",
+        "Pens",
+    )
+    [section] = draft(read_into("How much ink does the pen hold?", pens)).sections
+    assert any("1.4 ml" in each.text for each in section.statements)
 
 
 def test_every_statement_is_a_quotation_behind_its_source() -> None:

@@ -58,6 +58,17 @@ def test_a_loose_pronoun_takes_along_the_sentence_that_it_refers_to() -> None:
     assert told(text)[1] == text
 
 
+def test_a_sentence_that_is_too_short_is_taken_along_as_head() -> None:
+    text = "Makes 2 loaves. Each loaf weighs about 750 grams when it leaves the oven."
+    assert told_whole(text) == [text]
+    assert told_whole("Two loaves?" + text.removeprefix("Makes 2 loaves.")) == [
+        text.removeprefix("Makes 2 loaves. ")
+    ]
+    assert told_whole(text.replace(". Each", ".\n\nEach")) == [
+        text.removeprefix("Makes 2 loaves. ")
+    ]
+
+
 def test_a_pronoun_without_what_it_refers_to_opens_no_passage() -> None:
     found = passages(
         page("https://a.example/", "The lamp burns oil.\n\n## Next\n\nIt goes out at night.")
@@ -134,6 +145,7 @@ def test_a_long_row_is_cut_at_a_word() -> None:
         ("However, the lamp burns whale oil in winter nights.", False),
         ("The lamp (a large one burns whale oil in winter.", False),
         ("Lamps burn oil.", False),
+        ("The pen holds 1.4 ml of ink.", True),
         ("The lamp of the lighthouse burns whale oil in", False),
         ("lamps of the lighthouse burn whale oil in winter.", False),
     ],

@@ -28,12 +28,25 @@ AGAIN = ("https://lamps.example/w", "Harrow Point lighthouse was first lit by ga
 WHO = "Who designed the Harrow Point lighthouse?"
 MARLOW = ("https://coast.example/d", "The Harrow Point lighthouse was designed by Edda Marlow.")
 MARLOW_TOO = ("https://guide.example/d", "In youth Marlow designed Harrow Point lighthouse alone.")
+DATED = ("https://dates.example/d", "On 14 March 1887 Harrow Point lighthouse was designed.")
 VANE = ("https://masons.example/d", "For Tom Vane the Harrow Point lighthouse was designed twice.")
 
 WHY = "Why do storms put out the lamps of lighthouses?"
 GLASS = ("https://a.example/", "Storms put out the lamps of lighthouses because glass breaks.")
-WICKS = ("https://b.example/", "The lamps of lighthouses that storms put out have short wicks.")
+WICKS = ("https://b.example/", "Lamps of lighthouses that storms put out fail due to short wicks.")
 COAST = ("https://c.example/", "Storms are frequent on the northern coast in the autumn.")
+
+DUNMORE = page(
+    "https://dunmore.example/",
+    "# History of the Dunmore lighthouse\n\n"
+    "The Dunmore lighthouse was first lit on 17 October 1851. It was automated in 1988. "
+    "The last keeper, Eilidh Buchan, left the station on 31 March 1988.\n\n"
+    "The tower is 38 metres high and has 187 steps.\n\n"
+    "The lighthouse was built by the engineer Alasdair Strachan. "
+    "It was not damaged in the storm of 1953.\n\n"
+    "The lamp was changed from oil to electricity because oil had become too expensive.",
+    "History of the Dunmore lighthouse",
+)
 
 Text = tuple[str, str]
 CALM: dict[str, Any] = {
@@ -67,6 +80,7 @@ async def asked(question: str, *texts: Text) -> Ran:
         (WHEN, [FIRST, AGAIN], "1 independent source"),
         (WHO, [MARLOW, MARLOW_TOO], "2 independent sources"),
         (WHO, [MARLOW, VANE], "1 independent source"),
+        (WHO, [MARLOW, DATED], "1 independent source"),
     ],
 )
 async def test_only_sources_that_give_the_answer_are_said_to_answer(
@@ -89,6 +103,40 @@ async def test_what_only_comes_close_is_not_called_an_answer() -> None:
     assert ran.state.termination_text == "Stopped: passages come close to an answer."
     assert "No passage answers this directly" in ran.report.markdown
     assert "answered" not in ran.report.markdown
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Why was the Dunmore lighthouse automated?",
+        "Who automated the Dunmore lighthouse?",
+        "Where is the Dunmore lighthouse?",
+        "What did the automation of the Dunmore lighthouse cost?",
+        "Who was the first keeper of the Dunmore lighthouse?",
+    ],
+)
+async def test_what_a_page_on_the_subject_does_not_say_is_not_called_answered(
+    question: str,
+) -> None:
+    ran = await World(Web([DUNMORE])).ask(question, **CALM)
+    assert "assages come close to an answer" in ran.state.termination_text
+    assert "No passage answers this directly" in ran.report.markdown
+    assert "answered" not in ran.report.markdown
+
+
+@pytest.mark.parametrize(
+    "question, said",
+    [
+        ("Why was the lamp of the Dunmore lighthouse changed?", "too expensive"),
+        ("Who built the Dunmore lighthouse?", "Alasdair Strachan"),
+        ("Who was the last keeper of the Dunmore lighthouse?", "Eilidh Buchan"),
+        ("When was the Dunmore lighthouse automated?", "in 1988"),
+    ],
+)
+async def test_what_a_page_on_the_subject_says_is_called_answered(question: str, said: str) -> None:
+    ran = await World(Web([DUNMORE])).ask(question, **CALM)
+    assert "question is answered" in ran.state.termination_text
+    assert said in ran.report.short_answer and "No passage" not in ran.report.short_answer
 
 
 async def test_a_number_of_something_else_is_no_answer() -> None:

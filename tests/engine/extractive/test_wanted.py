@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from research.engine.extractive.question import read_question
-from research.engine.extractive.wanted import Need, brings_kind, defines, instructs
+from research.engine.extractive.wanted import Need, brings_kind, defines
 
 
 def need(text: str) -> Need:
@@ -39,9 +39,3 @@ def test_what_is_counted_stands_near_its_number(text: str, is_counted: bool) -> 
 )
 def test_a_definition_says_what_its_subject_is(text: str, is_definition: bool) -> None:
     assert defines(text, need("What is a signal lamp?")) is is_definition
-
-
-@pytest.mark.parametrize("text", ["First, stop the lamp.", "Click Save.", "Slowly turn the wick."])
-def test_a_step_tells_what_to_do(text: str) -> None:
-    assert instructs(text)
-    assert not instructs("The lamp of the keeper.")
