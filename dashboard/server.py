@@ -88,6 +88,10 @@ class Drain:
         self._runs.set()
 
 
+HANDSHAKE_SECONDS = 30
+"""A busy machine may let a socket wait; one that is dropped is an error on somebody's console."""
+
+
 class EmbeddedServer(Server):  # type: ignore[misc]
     """Serves, works and ends together.
 
@@ -104,7 +108,12 @@ class EmbeddedServer(Server):  # type: ignore[misc]
         close: Callable[[], Awaitable[None]],
     ) -> None:
         """`on_ready` may block; `close` is awaited once the worker has stopped."""
-        super().__init__(application, endpoints=[address.endpoint], server_name="plumbline")
+        super().__init__(
+            application,
+            endpoints=[address.endpoint],
+            server_name="plumbline",
+            websocket_handshake_timeout=HANDSHAKE_SECONDS,
+        )
         self.worker = worker
         self.address = address
         self.on_ready = on_ready
