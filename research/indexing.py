@@ -23,7 +23,7 @@ from research.collection_leases import claim, finish, make_due, release, renew
 from research.connections import asked
 from research.leases import new_owner
 from research.models import Collection
-from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing
+from research.retrieval.folder import BrokenFile, DocumentError, FileAddressing, left_out
 from research.retrieval.index import DocumentIndex, IndexReport, Workers
 from research.retrieval.indexing_log import refresh
 from research.retrieval.reading import Reading
@@ -232,7 +232,7 @@ def _outcome(report: IndexReport) -> dict[str, Any]:
     return {
         "index_name": report.collection,
         "documents": report.documents,
-        "unreadable": [_told_of(file) for file in report.broken[:MOST_NAMED]],
+        "unreadable": [*map(_told_of, report.broken[:MOST_NAMED]), *_others(report)],
         "unreadable_count": len(report.broken),
         "problem": "",
     }
@@ -240,3 +240,9 @@ def _outcome(report: IndexReport) -> dict[str, Any]:
 
 def _told_of(file: BrokenFile) -> list[str]:
     return [file.path, file.reason]
+
+
+def _others(report: IndexReport) -> list[list[str]]:
+    """What is told of the folder as a whole stands at no path."""
+    told = left_out(report.others)
+    return [["", told]] if told else []

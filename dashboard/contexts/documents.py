@@ -70,7 +70,8 @@ def problem(collection: Collection, viewer: Viewer) -> str:
 def whole(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> dict[str, Any]:
     """What the page of a collection shows of it, but for the list of its files."""
     mine = may_change(viewer, collection)
-    listed = [{"path": path, "reason": reason} for path, reason in collection.unreadable]
+    told = [{"path": path, "reason": reason} for path, reason in collection.unreadable]
+    listed = [file for file in told if file["path"]]
     return {
         **line(collection, viewer, sizes),
         "done": collection.done,
@@ -80,6 +81,7 @@ def whole(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> d
         "unreadable": listed,
         "unreadable_count": collection.unreadable_count,
         "unreadable_more": collection.unreadable_count - len(listed),
+        "others": next((each["reason"] for each in told if not each["path"]), ""),
         "can_search": bool(collection.index_name),
         "may_change": mine,
         "may_add": mine and not collection.folder,

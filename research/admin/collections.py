@@ -43,4 +43,4 @@ class CollectionAdmin(ReadOnlyAdmin):
 
     @admin.display(description="could not be read")
     def not_read(self, collection: Collection) -> SafeString:
-        return readable("\n".join(f"{path}: {reason}" for path, reason in collection.unreadable))
+        return readable("\n".join(": ".join(filter(None, told)) for told in collection.unreadable))

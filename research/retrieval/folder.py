@@ -6,7 +6,9 @@ Nothing here opens a file; `reading.py` does, in worker processes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -33,6 +35,9 @@ MAX_FILE_BYTES = 10 * 1024 * 1024
 MAX_PACKED_BYTES = 50 * 1024 * 1024
 # What tools leave beside pages: sources and themes of a generated site, packages, caches.
 SKIPPED_FOLDERS = frozenset({"_sources", "_static", "node_modules", "__pycache__"})
+MOST_KINDS = 8
+
+_ENDING = re.compile(r"\.[a-z0-9_+~-]{1,12}")
 
 
 class DocumentError(ToolFailure):
@@ -63,10 +68,14 @@ class FoundFile:
 
 @dataclass(frozen=True)
 class FoundFiles:
-    """What a folder holds, in the order of paths; `broken` are parts that can't be listed."""
+    """What a folder holds, in the order of paths; `broken` are parts that can't be listed.
+
+    `others` are the endings of the files of other kinds, one for each file.
+    """
 
     files: tuple[FoundFile, ...]
     broken: tuple[BrokenFile, ...]
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +121,11 @@ def scan(folder: Path) -> FoundFiles:
         broken.append(BrokenFile(Path(where).as_posix(), "the folder cannot be listed"))
 
     files: list[FoundFile] = []
-    for path in _candidates(root, unlisted):
+    others: list[str] = []
+    for path in _visible(root, unlisted):
+        if path.suffix.lower() not in CONTENT_TYPES:
+            others.append(path.suffix.lower())
+            continue
         try:
             str(path).encode()
             found = _found(root, path)
@@ -123,7 +136,19 @@ def scan(folder: Path) -> FoundFiles:
             broken.append(BrokenFile(shown, "the file's name is not in UTF-8"))
         else:
             files.extend([found] if found else [])
-    return FoundFiles(tuple(sorted(files, key=lambda file: file.path)), tuple(broken))
+    files.sort(key=lambda file: file.path)
+    return FoundFiles(tuple(files), tuple(broken), tuple(others))
+
+
+def left_out(others: Sequence[str]) -> str:
+    """How many files are of other kinds, and of which, the most frequent first; "" for none."""
+    if not others:
+        return ""
+    counted = Counter(each if _ENDING.fullmatch(each) else "no ending" for each in others)
+    kinds = sorted(counted, key=lambda kind: (-counted[kind], kind))
+    more = ["…"] if len(kinds) > MOST_KINDS else []
+    files = "1 file of another kind" if len(others) == 1 else f"{len(others)} files of other kinds"
+    return f"{files} left out: {', '.join([*kinds[:MOST_KINDS], *more])}"
 
 
 def _readable_root(folder: Path) -> Path:
@@ -143,13 +168,13 @@ class _OnError(Protocol):
     def __call__(self, error: OSError, /) -> None: ...
 
 
-def _candidates(root: Path, on_error: _OnError) -> Iterator[Path]:
+def _visible(root: Path, on_error: _OnError) -> Iterator[Path]:
     for parent, folders, names in os.walk(root, onerror=on_error, followlinks=False):
         folders[:] = sorted(
             name for name in folders if not name.startswith(".") and name not in SKIPPED_FOLDERS
         )
         for name in names:
-            if not name.startswith(".") and Path(name).suffix.lower() in CONTENT_TYPES:
+            if not name.startswith("."):
                 yield Path(parent, name)
 
 

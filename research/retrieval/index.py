@@ -22,6 +22,7 @@ from research.retrieval.folder import (
     DocumentError,
     FileAddressing,
     FoundFile,
+    left_out,
     scan,
 )
 from research.retrieval.index_queries import IndexedDocument, IndexHit
@@ -47,13 +48,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class IndexReport:
-    """A folder after a refresh: documents that can be searched, and what was new or gone."""
+    """A folder after a refresh: documents that can be searched, and what was new or gone.
+
+    `others` are the endings of its files of other kinds, one for each file.
+    """
 
     collection: str
     documents: int
     changed: int
     removed: int
     broken: tuple[BrokenFile, ...] = ()
+    others: tuple[str, ...] = ()
 
 
 class Workers(Protocol):
@@ -144,7 +149,9 @@ class DocumentIndex:
             index_rows.plan_refresh, self._store.full_text, collection, listing.files
         )
         if not listing.files:
-            raise DocumentError(f"The folder {folder} holds no documents that can be read.")
+            told = f"The folder {folder} holds no documents that can be read."
+            others = left_out(listing.others)
+            raise DocumentError(f"{told} {others}." if others else told)
         changed = await self._read_changed(collection, plan.tasks, listing.files, workers, progress)
         if changed or plan.removed:
             await self._write(self._store.full_text.settle)
@@ -154,6 +161,7 @@ class DocumentIndex:
             changed=changed,
             removed=plan.removed,
             broken=(*listing.broken, *await self._read(index_collections.broken_files, collection)),
+            others=listing.others,
         )
 
     async def _read_changed(

@@ -6,7 +6,7 @@ import logging
 import time
 from pathlib import Path
 
-from research.retrieval.folder import Addressing, FileAddressing
+from research.retrieval.folder import Addressing, FileAddressing, left_out
 from research.retrieval.index import DocumentIndex, IndexReport, Progress, Workers
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ async def refresh(
             "%s: %d documents, %d read anew, %d gone.",
             *(report.collection, report.documents, report.changed, report.removed),
         )
-        _log_broken(report)
+        _log_left_out(report)
     return report
 
 
@@ -54,9 +54,11 @@ class _Progress:
             log.info("%s: %d of %d documents read.", self._name, done, total)
 
 
-def _log_broken(report: IndexReport) -> None:
+def _log_left_out(report: IndexReport) -> None:
     for file in report.broken[:MOST_NAMED]:
         log.warning("%s: %s left out: %s.", report.collection, file.path, file.reason)
     if len(report.broken) > MOST_NAMED:
         more = len(report.broken) - MOST_NAMED
         log.warning("%s: %d more files left out.", report.collection, more)
+    if others := left_out(report.others):
+        log.info("%s: %s.", report.collection, others)

@@ -255,13 +255,14 @@ def test_a_shared_one_is_searched_by_others_and_changed_by_nobody_else(
 def test_an_admin_uses_a_folder_and_others_are_not_told_its_path(
     client: Client, eve: User, tmp_path: Path
 ) -> None:
-    papers = write(tmp_path / "papers", {"a/lease.md": LEASE, "b.pdf": "no"})
+    papers = write(tmp_path / "papers", {"a/lease.md": LEASE, "b.pdf": "no", "c.odt": ""})
     client.post("/documents/folder/", {"path": str(papers), "name": "", "shared": "on"})
     made = Collection.objects.get()
     index_all()
     shown = text(client, url(made))
     assert f"The folder {papers}" in shown and "Look for changes now" in shown
     assert "1 file could not be read, and why b.pdf" in shown
+    assert "1 file of another kind left out: .odt" in shown
     papers.rename(tmp_path / "elsewhere")
     client.post(url(made, "look/"))
     index_all()

@@ -190,6 +190,27 @@ async def test_the_operator_hears_of_progress_and_of_broken_files(
     assert caplog.records == []
 
 
+async def test_files_of_other_kinds_are_counted_and_told_once(
+    index: DocumentIndex, folder: Path, caplog
+):
+    write(folder, {"a.rtf": "", "in/b.ODT": "", "c.odt": "", "LICENSE": "", ".hidden.xml": ""})
+    with caplog.at_level("INFO"):
+        await indexing_log.refresh(index, folder, InProcess())
+        await indexing_log.refresh(index, folder, InProcess())
+    assert [record.getMessage() for record in caplog.records] == [
+        "notes: 3 documents, 3 read anew, 0 gone.",
+        "notes: 4 files of other kinds left out: .odt, .rtf, no ending.",
+    ]
+
+
+async def test_a_folder_of_other_kinds_only_says_which(index: DocumentIndex, tmp_path: Path):
+    folder = write(tmp_path / "notes", {"a.rtf": ""})
+    with pytest.raises(
+        DocumentError, match=r"can be read\. 1 file of another kind left out: \.rtf\."
+    ):
+        await index.refresh(folder, InProcess())
+
+
 async def test_a_file_whose_worker_was_lost_is_tried_again(index: DocumentIndex, folder: Path):
     report = await index.refresh(folder, InProcess(lost="cats.txt"))
     assert [file.path for file in report.broken] == ["cats.txt"]
