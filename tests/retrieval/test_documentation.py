@@ -7,6 +7,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from research.retrieval.extract import extract
+from research.retrieval.superscripts import with_superscripts
 
 MANUAL = Path("/usr/share/doc/postgresql-doc-15/html")
 PAGES = sorted(MANUAL.glob("*.html"))[::24]
@@ -28,7 +29,12 @@ def spaced(text: str) -> str:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
 def test_every_line_stands_in_the_page(path):
-    shown = spaced(soup_of(path).get_text())
+    soup = soup_of(path)
+    for mark_of_a_note in soup.select("a > sup"):
+        mark_of_a_note.decompose()
+    for exponent in soup.select("sup"):
+        exponent.string = with_superscripts(str(exponent))
+    shown = spaced(soup.get_text())
     for block in re.sub(r"^(?:    .*|\*\*\*)$", "", read(path).text, flags=re.M).split("\n\n"):
         for line in block.split("\n"):
             words = re.sub(r"^(#+ |\s*- |\s*\d+\. )", "", line)
