@@ -52,7 +52,7 @@ class Merger:
         _count_searches(self._run, self._work, self._keys)
         novelty = ledger.corpus.novelty(self._claims)
         ledger.corpus.add(self._claims)
-        ledger.refresh_aspects()
+        self._run.refresh_aspects()
         ledger.emit_evidence(self._before)
         ledger.update_round(
             novelty=round(novelty, 4),

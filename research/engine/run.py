@@ -10,6 +10,7 @@ from research.engine.assessment import Assessment
 from research.engine.budget import Spent
 from research.engine.config import ResearchConfig
 from research.engine.evidence import Book
+from research.engine.extractive.standing import standing
 from research.engine.journal import Journal
 from research.engine.languages import ENGLISH
 from research.engine.ledger import Lead, Ledger
@@ -141,6 +142,10 @@ class Run:
         usage = self.journal.meter.usage
         in_vain = READING & usage.fallbacks.keys() and not READING & usage.answers.keys()
         return not self.has_model or bool(in_vain)
+
+    def refresh_aspects(self) -> None:
+        """Each sub-question's state and, where code read the pages, its standing."""
+        self.ledger.refresh_aspects(standing if self.is_read_by_code else None)
 
     @property
     def follows_names(self) -> bool:

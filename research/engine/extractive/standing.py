@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from research.engine import features
 from research.engine.extractive.answering import direct
@@ -15,7 +14,7 @@ from research.engine.figures import Figure, figures, unit_of
 from research.engine.languages import ENGLISH, language_of
 from research.engine.ledger import Ledger
 from research.engine.quotes import plain
-from research.engine.records import Aspect, Evidence
+from research.engine.records import Aspect, Evidence, Standing
 from research.engine.text import term_set, tokens
 
 LOOKED_AT = 40
@@ -39,15 +38,6 @@ _DIGITS = re.compile(r"\d+")
 Given = frozenset[Hashable]
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The independent sources behind what answers directly. `agree` says that each brings the
-    very thing that was asked for; where code cannot tell that, each has a passage on it."""
-
-    sources: frozenset[str]
-    agree: bool
-
-
 def standing(ledger: Ledger, aspect: Aspect) -> Standing:
     """Who gives the answer of the best passage that holds one; nobody where none does.
 
@@ -63,7 +53,8 @@ def standing(ledger: Ledger, aspect: Aspect) -> Standing:
         found = [record for record in found if given[record.id] & best]
     elif asked.kind == "how_many":
         found = []
-    return Standing(frozenset().union(*(record.keys for record in found)), bool(best))
+    keys = frozenset().union(*(record.keys for record in found))
+    return Standing(tuple(sorted(keys)), bool(best))
 
 
 def _is_named(ledger: Ledger, record: Evidence, asked: Asked) -> bool:
