@@ -70,13 +70,14 @@ def render(
     """The whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
     marks = _Markers(ledger)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
-    thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
+    is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
+    closest = is_thin and not _is_answered(next(iter(ledger.aspects.values())))
     short = " ".join(group.inline() for group in _said(draft.short_answer, marks))
     opening = f"{draft.opening} " if draft.opening else ""
     sections = (_section(ledger, section, marks) for section in draft.sections)
     parts = [
         f"# {literal(ledger.question)}",
-        f"**{marks.words['closest' if thin else 'short_answer']}.** {opening}{short}",
+        f"**{marks.words['closest' if closest else 'short_answer']}.** {opening}{short}",
         *([_table(ledger, draft.sections, marks)] if as_table else sections),
         _disagreements(ledger, marks),
         _not_found(ledger, draft, marks.words),
@@ -85,6 +86,12 @@ def render(
     parts.insert(2, f"*{_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
     parts.append(_sources(ledger, marks))
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
+
+
+def _is_answered(aspect: Aspect) -> bool:
+    """Whether code itself says that sources answer it."""
+    told = aspect.standing is not None and bool(aspect.standing.sources)
+    return told and aspect.state is not AspectState.DISPUTED
 
 
 def _has_no_answer(ledger: Ledger, draft: Draft) -> bool:

@@ -23,6 +23,7 @@ LOOKED_AT = 40
 NAMED = frozenset({"who", "where", "which"})
 LENGTHS = frozenset({"mm", "cm", "m", "km", "mi", "ft", "in", "yd"})
 TIMES = frozenset({"ms", "s", "min", "h", "day", "week", "month", "year", "decade", "century"})
+MONEY = frozenset("$€£")
 MEASURED = {
     "tall": LENGTHS,
     "high": LENGTHS,
@@ -33,6 +34,7 @@ MEASURED = {
     "heavy": frozenset({"g", "kg", "t"}),
 }
 _MEASURE = re.compile(rf"\bhow ({'|'.join(MEASURED)})\b", re.IGNORECASE)
+_PRICE = re.compile(r"\b(?:costs?|prices?)\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 
 Given = frozenset[Hashable]
@@ -84,6 +86,8 @@ def _amounts(text: str, asked: str) -> Given:
     things, units = counted(asked), frozenset(map(unit_of, tokens(asked))) - {""}
     if match := _MEASURE.search(asked):
         units |= MEASURED[match[1].lower()]
+    if _PRICE.search(asked) and not (things or units):
+        units = MONEY
 
     def fits(amount: Figure) -> bool:
         if amount.unit:

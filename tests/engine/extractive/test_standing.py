@@ -81,6 +81,11 @@ async def test_only_sources_that_give_the_answer_are_said_to_answer(
     assert ran.state.termination_text == f"Stopped: the question is answered by {sources}."
 
 
+async def test_one_passage_that_answers_is_a_short_answer() -> None:
+    ran = await asked(HEIGHT, TALL)
+    assert "**Short answer.** **Lighthouses:** “The Harrow Point" in ran.report.markdown
+
+
 async def test_an_answer_that_sources_disagree_on_is_not_called_one() -> None:
     ran = await asked(WHEN, FIRST, AGAIN)
     assert ran.state.termination_text == "Stopped: sources disagree on the answer."
@@ -142,6 +147,10 @@ def known(*said: tuple[str, Sequence[str]]) -> Ledger:
         ("How fast does the lamp turn?",
          ["The lamp makes 9 turns, as fast as it can.", "The lamp can turn fast, at 5 Hz."],
          1, True),
+        ("How much does the lamp cost?",
+         ["The lamp costs €40.", "In shops, the lamp costs 40 euros.",
+          "The lamp costs nothing in use: fill it with 1 l of oil."], 2, True),
+        ("How much does the lamp cost?", ["Fill the lamp, which costs us, with 1 l."], 0, False),
         ("When was the lamp lit?",
          ["The lamp was lit in May 1887.", "In 1887, after ten years, masons lit it: the lamp."],
          2, True),
