@@ -33,6 +33,7 @@ from research.engine.similarity import Corpus, twin
 from research.engine.text import STOP_WORDS
 from research.engine.tools import Tools
 from research.engine.topics import Topic
+from research.engine.units import Work
 
 SEED = 7
 TOPICS, TOPIC_WORDS = 1_000, 7
@@ -159,10 +160,13 @@ class Rounds:
         run = self.run
         [work] = rounds.begin(run, [Topic("a topic", ("a query",), "A1")])
         work.reading = Reading(self.to_come.pop())
-        merger = Merger(run)
-        merger.add([work])
+        asyncio.run(self._close(work))
+
+    async def _close(self, work: Work) -> None:
+        merger = Merger(self.run)
+        await merger.add([work])
         merger.close()
-        asyncio.run(verdict.settle(run, self.assessment()))
+        await verdict.settle(self.run, self.assessment())
 
     def finding(self) -> Finding:
         claim = f"{self.words.text(14).capitalize()} {self.chance.randint(1, 9_999)}."

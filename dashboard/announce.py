@@ -2,7 +2,7 @@
 
 It goes through the channel layer. The in-memory layer reaches only this process, and only while
 somebody watches here; what other processes commit then is found by the hub's check of the tail.
-With Redis a thread of its own sends, so that a worker without a web server announces too.
+With Redis a thread of its own sends, so that `manage.py research`, which serves nobody, does too.
 """
 
 from __future__ import annotations

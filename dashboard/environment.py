@@ -95,10 +95,12 @@ def port(name: str, default: int) -> int:
     return int(value)
 
 
-def count(name: str, default: int, least: int = 1) -> int:
+def count(name: str, default: int, least: int = 1, most: int | None = None) -> int:
     value = text(name, str(default))
-    if not value.isascii() or not value.isdigit() or int(value) < least:
-        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number from {least}.")
+    is_count = value.isascii() and value.isdigit() and int(value) >= least
+    if not is_count or (most is not None and int(value) > most):
+        limits = f"from {least}" if most is None else f"from {least} to {most}"
+        raise ImproperlyConfigured(f"{name} is {value!r}; it takes a whole number {limits}.")
     return int(value)
 
 

@@ -5,9 +5,9 @@ once from committed rows, in a thread, and every socket is handed what turns the
 was sent last into the present one. That last state is all that is kept for a socket: a slow one
 misses the states between and ends on the true one.
 
-A message may be lost, and other processes may commit without one (a `manage.py research` or a
-worker beside this process on SQLite): once a second one query compares all watched runs with
-what was rendered.
+A message may be lost, and other processes may commit without one (a `manage.py research` or
+another server on the same database, where there is no Redis): once a second one query compares
+all watched runs with what was rendered.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ Render = Callable[[str, State | None], State | None]
 Sequences = Callable[[Iterable[str]], dict[str, int]]
 
 LAYER_AGAIN_SECONDS = 1.0
-RENEW_SECONDS = 3600.0
-"""The in-memory layer forgets its groups after a day."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """All in seconds: between two renderings of a run, so also two sends to a socket, and between
-    two tail checks."""
+    """All in seconds: between two renderings of a run, so also two sends to a socket, between
+    two tail checks, and between two renewals of the subscription, which the in-memory layer
+    forgets after a day."""
 
     render_seconds: float = 0.1
     tail_seconds: float = 1.0
+    renew_seconds: float = 3600.0
 
 
 class Watched:
@@ -155,6 +155,7 @@ class Hub:
         """Until nothing newer was heard of; the tail check comes back to what failed."""
         while run.sockets and run.is_behind:
             begun = time.monotonic()
+            run.heard = 0  # what is heard from here on may be newer than what is read
             try:
                 state = await self._in_thread(self.render, run.public_id, run.state)
             except DatabaseError:
@@ -164,7 +165,6 @@ class Hub:
                 run.publish(state)
             if state is None:
                 return
-            run.heard = min(run.heard, state.sequence)
             await asyncio.sleep(max(0, begun + self.timing.render_seconds - time.monotonic()))
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -207,16 +207,24 @@ class Hub:
     async def _subscribed(self) -> None:
         layer = get_channel_layer()
         channel = await layer.new_channel()
+        renewing = asyncio.create_task(self._renew(layer, channel), name="hub stays subscribed")
         try:
-            renew = 0.0
+            await layer.group_add(announce.GROUP, channel)
             while True:
-                if time.monotonic() >= renew:
-                    await layer.group_add(announce.GROUP, channel)
-                    renew = time.monotonic() + RENEW_SECONDS
                 message = await layer.receive(channel)
                 self.heard(message["run"], message["sequence"])
         finally:
+            renewing.cancel()
             await layer.group_discard(announce.GROUP, channel)
+
+    async def _renew(self, layer: Any, channel: str) -> None:
+        """A task of its own: to break `receive` off ends the channel on Redis."""
+        while True:
+            await asyncio.sleep(self.timing.renew_seconds)
+            try:
+                await layer.group_add(announce.GROUP, channel)
+            except (OSError, RedisError):
+                log.warning("the subscription could not be renewed; it is tried again later")
 
     async def _check_tail(self) -> None:
         while True:

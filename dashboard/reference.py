@@ -66,8 +66,11 @@ INSTALLATION = {
     "DATABASE_URL": "Another database than SQLite, such as postgres://user@host/name.",
     "REDIS_URL": "A Redis that carries messages between several web processes.",
     "SECRET_KEY": "Django's secret; made once and kept in the state folder if not set.",
-    "ALLOWED_HOSTS": "Host names that the pages may be asked for by, beside loopback.",
+    "ALLOWED_HOSTS": "Names and addresses that the pages may be asked for by, beside loopback"
+    " and HOST, with commas between. With HOST=0.0.0.0 other machines need it.",
     "RESEARCH_SLOTS": "Runs that one process works on at once; 2 if not set.",
+    "KEEP_RUNS_DAYS": "Days after which a run that has ended is deleted, looked at once an hour"
+    " while Plumbline is served; 0, or not set: never.",
 }
 
 

@@ -51,6 +51,11 @@ def place(run: Run) -> tuple[int, int]:
     return found["number"], found["total"]
 
 
+def others(run: Run) -> int:
+    """How many other runs its thread has, versions among them."""
+    return Run.objects.filter(thread=run.thread_id).exclude(pk=run.pk).count()
+
+
 def asked_aspects(run: Run) -> Sequence[Aspect]:
     """The sub-questions that nobody left out, in their order."""
     return list(run.aspects.filter(dropped=False).order_by("position"))

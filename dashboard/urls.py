@@ -55,6 +55,7 @@ urlpatterns = [
     path("runs/<slug:public_id>/add-topic/", run.add_topic, name="add_topic"),
     path("runs/<slug:public_id>/drop-topic/", run.drop_topic, name="drop_topic"),
     path("runs/<slug:public_id>/cancel/", run.cancel, name="cancel"),
+    path("runs/<slug:public_id>/delete/", run.delete, name="delete_run"),
     path("runs/<slug:public_id>/revise/", threads.revise, name="revise"),
     path("runs/<slug:public_id>/reshape/", threads.reshape, name="reshape"),
     path("runs/<slug:public_id>/dig-further/", threads.dig_further, name="dig_further"),

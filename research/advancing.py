@@ -24,6 +24,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, Parked
 from research.engine.knobs import ConfigError
 from research.engine.loop import Question
+from research.engine.steering import TAKEN, unheard
 from research.engine.tools import ToolFailure, Tools
 from research.journal_store import DjangoInbox, DjangoStore, untaken
 from research.leases import (
@@ -205,6 +206,9 @@ class _Advance:
         if not run.ended:
             log.error("run %s: the engine returned in state %s", run.public_id, run.status)
             return await self._end_failed(UNFINISHED)
+        for problem in unheard(await self.writer.call(untaken, run.pk, TAKEN)):
+            self.projection.receive(problem)
+        await self._settle()
         await self.writer.call(release, self.lease)
         return "done"
 

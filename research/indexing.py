@@ -141,19 +141,21 @@ class Indexer:
 
     async def _index(self, collection: Collection) -> None:
         """The boundary of one collection: whatever happens inside ends as its state."""
+        try:
+            outcome = await self._indexed(collection)
+        except Exception:
+            log.exception("collection %s: not indexed", collection.public_id)
+            outcome = {"problem": BROKEN}
+        await self.writer.call(finish, collection, outcome)
+
+    async def _indexed(self, collection: Collection) -> dict[str, Any]:
         index, workers = self.parts()
         seen = _Seen(workers)
         async with self._told(collection, seen):
             try:
-                report = await bring_up_to_date(collection, index, seen, seen.hear)
+                return _outcome(await bring_up_to_date(collection, index, seen, seen.hear))
             except DocumentError as error:
-                outcome = {**_NOTHING, "problem": await self._problem(collection, error)}
-            except Exception:
-                log.exception("collection %s: not indexed", collection.public_id)
-                outcome = {"problem": BROKEN}
-            else:
-                outcome = _outcome(report)
-        await self.writer.call(finish, collection, outcome)
+                return {**_NOTHING, "problem": await self._problem(collection, error)}
 
     async def _problem(self, collection: Collection, error: DocumentError) -> str:
         """Why nothing is indexed; none where no file was uploaded yet."""

@@ -13,9 +13,12 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import OperationalError
 
+LOCK = int.from_bytes(b"migrate", "big")
+"""Of PostgreSQL's advisory locks, which are numbers for programs to agree on."""
+
 
 def migrate() -> None:
-    """Migrate where there is something to migrate; two processes take turns.
+    """Migrate where there is something to migrate; two processes take turns, on any machine.
 
     Raises `CommandError` with a sentence where the database cannot be used.
     """
@@ -37,6 +40,12 @@ def _pending() -> bool:
 
 @contextmanager
 def _alone() -> Iterator[None]:
+    """Whoever comes second waits: for the database's own lock where several machines may ask."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
+        yield  # held until `migrate` closes the connection
+        return
     with (settings.STATE_DIR / "migrating").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -9,11 +9,12 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Callable
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from django.contrib.auth.models import AbstractUser
+from django.db import Error as DatabaseError
 from rich.console import Console, Group
 from rich.live import Live
 from rich.prompt import Prompt
@@ -22,6 +23,7 @@ from rich.text import Text
 
 from research import assembly, notify
 from research.advancing import advance
+from research.connections import asked
 from research.engine.records import ENDED, Mark, Status
 from research.engine.wording import count, mark_words
 from research.leases import Lease, claim, new_owner
@@ -29,6 +31,8 @@ from research.models import Run
 from research.progress import how_far, progress
 from research.progress_parts import AspectPart, Progress
 from research.services import ServiceError, runs
+
+log = logging.getLogger(__name__)
 
 POLL_SECONDS = 0.5
 MARKS = {
@@ -80,7 +84,7 @@ class Foreground:
         if lease is None:
             await asyncio.sleep(POLL_SECONDS)
             return
-        with self._shown():
+        async with self._shown():
             await advance(self.run.pk, assembly.build_tools, lease=lease)
 
     def _interrupt(self) -> None:
@@ -99,23 +103,41 @@ class Foreground:
 
     # --- what is shown ---------------------------------------------------------------------
 
-    @contextmanager
-    def _shown(self) -> Any:
+    @asynccontextmanager
+    async def _shown(self) -> AsyncIterator[None]:
         """Live progress on standard error, redrawn after each commit."""
         if self.quiet:
             yield
             return
+        changed, running = asyncio.Event(), asyncio.get_running_loop()
+
+        def committed(public_id: str, sequence: int) -> None:
+            if public_id == self.run.public_id:
+                running.call_soon_threadsafe(changed.set)
+
         with Live(console=self.console, refresh_per_second=4, transient=False) as live:
-
-            def committed(public_id: str, sequence: int) -> None:
-                if public_id == self.run.public_id:
-                    live.update(picture(progress(self.run)))
-
             notify.on_committed.append(committed)
+            drawing = asyncio.create_task(self._redraw(live, changed), name="progress is drawn")
             try:
                 yield
             finally:
                 notify.on_committed.remove(committed)
+                drawing.cancel()
+                await asyncio.wait([drawing])
+                await self._draw(live)
+
+    async def _redraw(self, live: Live, changed: asyncio.Event) -> None:
+        while True:
+            await changed.wait()
+            changed.clear()
+            await self._draw(live)
+
+    async def _draw(self, live: Live) -> None:
+        """Away from the writer's thread, on which the lease is kept."""
+        try:
+            live.update(picture(await asked(progress, self.run)))
+        except DatabaseError:
+            log.warning("the progress cannot be shown now", exc_info=True)
 
     def _clarify(self) -> None:
         questions = (self.run.plan or {}).get("questions", [])

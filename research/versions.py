@@ -8,12 +8,12 @@ from pathlib import Path
 
 ENGINE_VERSION = "1"
 ENGINE = Path(__file__).parent / "engine"
-PROMPT_FILES = ("*.md", "*.txt", "*.j2")
+PROMPT_FILES = ("*.md", "*.txt")
 
 
 @cache
 def prompt_digests() -> dict[str, str]:
-    """Each prompt file of the engine, by its path there, with a digest of its text."""
+    """Each prompt and word list of the engine, by its path there, with a digest of its text."""
     paths = sorted(path for pattern in PROMPT_FILES for path in ENGINE.rglob(pattern))
     return {
         path.relative_to(ENGINE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:16]

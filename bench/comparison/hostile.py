@@ -13,7 +13,7 @@ from bench.world.hostile import HONEST, MISJUDGING, VARIANTS
 
 TREE = {"deep_research_mode": "fixed"}
 HOSTILE = tuple(name for name in VARIANTS if name not in {HONEST, *MISJUDGING})
-FALSE_CLAIMS, INVENTING, OBEYING = "oracle-false-claims", "oracle-inventing", "oracle-obeying"
+FALSE_CLAIMS, INVENTING = "oracle-false-claims", "oracle-inventing"
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,7 @@ def leaves(rows: RunRows) -> dict[str, Context]:
             "evaluation": spending.evaluation(rows.run.evaluation),
             "activity": reverse("activity", args=[rows.run.public_id]),
             "sources": reverse("sources", args=[rows.run.public_id]),
+            "delete": reverse("delete_run", args=[rows.run.public_id]) if ended else "",
         },
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import TooManyFilesSent
+from django.core.exceptions import DisallowedHost, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
@@ -17,8 +17,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Too many files at once is what a person can do something about."""
+    """About too many files at once and a name that is not allowed a person can do something."""
     if isinstance(exception, TooManyFilesSent):
         most = {"most": settings.DATA_UPLOAD_MAX_NUMBER_FILES}
         return render(request, "dashboard/too_many_files.html", most, status=400)
+    if isinstance(exception, DisallowedHost):
+        return render(request, "dashboard/unknown_host.html", status=400)
     return defaults.bad_request(request, exception)

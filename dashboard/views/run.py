@@ -8,10 +8,11 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from dashboard import fragments, queries
+from dashboard import fragments, queries, thread_queries
 from dashboard.contexts.activity import activity, spent
 from dashboard.contexts.lists import paging
 from dashboard.contexts.plan import plan
@@ -24,6 +25,9 @@ from research.engine.records import Status
 from research.models import Run
 from research.services import runs
 from research.services.errors import ServiceError
+
+NAMED = 80
+"""Characters of a question that name a run in a sentence."""
 
 
 @never_cache
@@ -174,6 +178,34 @@ resume = plain(runs.resume)
 stop = plain(runs.stop_and_report)
 cancel = plain(runs.cancel)
 dig_deeper = plain(runs.dig_deeper)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Asks first."""
+    run = queries.find_run(request.user, public_id)
+    if request.method == "POST":
+        return deleted(request, run)
+    context = {
+        "page": "runs",
+        "run": head(run),
+        "asker": "" if run.owner == request.user else run.owner.get_username(),
+        "others": thread_queries.others(run),
+        "kept": runs.why_kept(run),
+    }
+    return render(request, "dashboard/run_delete.html", context)
+
+
+def deleted(request: HttpRequest, run: Run) -> HttpResponse:
+    """To the list; back to the page, with the service's own words, where it refused."""
+    try:
+        runs.delete(request.user, run)
+    except ServiceError as error:
+        messages.error(request, str(error))
+        return redirect("run", run.public_id)
+    messages.info(request, f"“{Truncator(run.question).chars(NAMED)}” was deleted.")
+    return redirect("runs")
 
 
 def told(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResponse:

@@ -1,6 +1,6 @@
 """Does a quote carry the claim made of it? A true quote under a false claim is found by code.
 
-Rules F1 and C11 of the requirement ledger. Each clause of the claim is compared with the
+Rules F1 and C11 of `docs/requirements.md`. Each clause of the claim is compared with the
 clause or sentence of the quote that shares most of its words, so that a negation elsewhere
 in the quote neither hides a false one nor makes a true claim look false. Compared are
 figures with what they measure, dates, names, negation, direction and words that exclude each

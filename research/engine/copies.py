@@ -1,6 +1,6 @@
 """Near-copies: a page that stands on several sites is one source, whoever printed it first.
 
-Rule D5 of the requirement ledger. A page is a near-copy of an earlier one where at least
+Rule D5 of `docs/requirements.md`. A page is a near-copy of an earlier one where at least
 `COPIED` of the shorter one's runs of `RUN` words stand in the other (containment of shingles,
 Broder 1997). Pages shorter than `SHORTEST` runs are copies only where their text is the same.
 """
@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from zlib import crc32
 
 RUN = 5
@@ -63,7 +64,7 @@ class Copies:
 @lru_cache(REMEMBERED)
 def shingles(text: str) -> frozenset[int]:
     """Checksums of every run of `RUN` words among the first `LONGEST`, case folded."""
-    words = [match.group().lower() for match in _WORD.finditer(text)][:LONGEST]
+    words = [match.group().lower() for match in islice(_WORD.finditer(text), LONGEST)]
     return frozenset(
         crc32(" ".join(words[at : at + RUN]).encode()) for at in range(len(words) - RUN + 1)
     )

@@ -1,6 +1,6 @@
 """Orders that a page gives to whoever reads it by machine: no statements, and so no evidence.
 
-Rule C11 of the requirement ledger. A sentence is such an order where it addresses machines as
+Rule C11 of `docs/requirements.md`. A sentence is such an order where it addresses machines as
 its readers, where it tells the reader to drop what was asked, or where it tells the reader, or
 machines, what to say: "state that …" asserts nothing. What follows it in its block belongs to
 it. Such sentences are neither shown to a model nor quoted.

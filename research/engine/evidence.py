@@ -1,6 +1,6 @@
 """The ledger's evidence: one record a claim, a quote of every page that says it.
 
-Rules D5 and F1 of the requirement ledger. Independence is a key per source; confidence is
+Rules D5 and F1 of `docs/requirements.md`. Independence is a key per source; confidence is
 `1 - 0.5 ** n` over n keys, times `UNCERTAIN` where a flag is set. No model has a say in it.
 """
 

@@ -38,7 +38,6 @@ _NUMBER_WORD = re.compile(
     re.IGNORECASE,
 )
 """Up to ninety-nine: "twenty five" is one number, and "twenty one-way streets" are twenty."""
-_SCALE = re.compile(r"\b(hundred|thousand|million|billion|trillion)s?\b", re.IGNORECASE)
 _CAPITAL = r"[A-Z0-9][\w'’&-]*(?:\.\w+)*"
 _NAME = re.compile(
     r"(?:[\"“][^\"”]{2,60}[\"”])"
@@ -109,11 +108,6 @@ def number_words(text: str) -> Iterator[tuple[int, int, str]]:
 def _plain_number(text: str) -> str:
     plain = re.sub(r"[,\u202f\u00a0 ]", "", text).replace("−", "-")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
-
-
-def scales(text: str) -> frozenset[str]:
-    """The words that a number is counted in: "5 million" is no "5 billion"."""
-    return frozenset(word.lower() for word in _SCALE.findall(text))
 
 
 def dates(text: str) -> tuple[str, ...]:

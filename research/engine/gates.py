@@ -2,7 +2,7 @@
 
 A stage is left only through its gate; after every round the gates are evaluated in order on
 one ledger, so several stages may be passed at once. Scores are 0-1 and are stored with their
-criteria. Rules C1-C6 and D3 of the requirement ledger.
+criteria. Rules C1-C6 and D3 of `docs/requirements.md`.
 """
 
 from __future__ import annotations

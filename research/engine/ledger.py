@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import Book
@@ -118,9 +118,9 @@ class Ledger:
         aspect, number = self.aspects[aspect_id], self.round.number
         self.open_gap(Gap(self.next_gap_id(), aspect.text, aspect_id, True, number, aspect.query))
 
-    def refresh_aspects(self, judged: Callable[[Ledger, Aspect], Standing] | None = None) -> None:
-        """Each sub-question's state from its evidence alone, and what code made of it, if code
-        is to judge."""
+    def refresh_aspects(self, standings: Mapping[str, Standing] | None = None) -> None:
+        """Each sub-question's state from its evidence alone, and what code makes of its answer,
+        by id."""
         for aspect in list(self.aspects.values()):
             supporting = self.supporting(aspect.id)
             self._put_aspect(
@@ -128,7 +128,7 @@ class Ledger:
                     aspect,
                     evidence_ids=tuple(record.id for record in supporting),
                     state=_state(aspect, supporting),
-                    standing=judged(self, aspect) if judged else None,
+                    standing=(standings or {}).get(aspect.id),
                 )
             )
 

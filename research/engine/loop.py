@@ -50,14 +50,16 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
 
 
 async def adapt(run: Run) -> Stop:
-    """Rounds until the stop rule ends them, then one for claims that rest on one source."""
+    """Rounds until the stop rule ends them, then one for claims that rest on one source; what a
+    person asks for meanwhile leads on.
+    """
     decision: Decision = Continue()
     while not isinstance(decision, Stop):
         await research_round(run)
         decision = await close_round(run)
-    if claims := weak_claims(run, decision):
-        await verification_round(run, claims)
-        await close_verification(run, decision, claims)
+        if isinstance(decision, Stop) and (claims := weak_claims(run, decision)):
+            await verification_round(run, claims)
+            decision = await close_verification(run, decision, claims)
     return decision
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from research.engine.aside import aside
 from research.engine.findings import Refusal
 from research.engine.records import RefusedQuote
 from research.engine.relevance import relevance
@@ -27,12 +28,13 @@ class Merger:
         self._work: list[Work] = []
         self._claims: list[str] = []
 
-    def add(self, work: Sequence[Work]) -> None:
+    async def add(self, work: Sequence[Work]) -> None:
         """Pages, findings, leads and refusals into the ledger."""
         ledger = self._run.ledger
         for item in work:
+            worth = await aside(item.pages, _worth, item.pages, aims(self._run, item))
             for page in item.pages:
-                _add_page(self._run, page, item)
+                _add_page(self._run, page, worth[page.url])
             _leave_out_rejected(self._run, item)
             for finding in item.reading.findings:
                 record, new = ledger.book.add(finding, item.unit.round)
@@ -46,13 +48,13 @@ class Merger:
             self._run.journal.emit(item.unit)
         self._work += work
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Novelty, the sub-questions' states, and what changed of the evidence."""
         ledger = self._run.ledger
         _count_searches(self._run, self._work, self._keys)
         novelty = ledger.corpus.novelty(self._claims)
         ledger.corpus.add(self._claims)
-        self._run.refresh_aspects()
+        await self._run.refresh_aspects()
         ledger.emit_evidence(self._before)
         ledger.update_round(
             novelty=round(novelty, 4),
@@ -68,14 +70,20 @@ def aims(run: Run, item: Work) -> tuple[str, ...]:
     return (aspect.text if aspect else item.topic.text, *queries)
 
 
-def _add_page(run: Run, page: Page, item: Work) -> None:
+def _worth(pages: Sequence[Page], wanted: Sequence[str]) -> Mapping[str, float]:
+    """How relevant each page is to what it suits best, by address."""
+    return {
+        page.url: max(relevance(aim, page.title, page.text) for aim in wanted) for page in pages
+    }
+
+
+def _add_page(run: Run, page: Page, worth: float) -> None:
     """A page that was fetched under another address already is counted as repeated."""
     others = (known for known in run.ledger.pages.values() if known.url != page.url)
     if any(known.final_url == page.final_url for known in others):
         run.journal.meter.usage.repeated_fetches += 1
     run.ledger.put_page(page)
     run.late.pop(page.url, None)
-    worth = max(relevance(aim, page.title, page.text) for aim in aims(run, item))
     listed = run.ledger.sources[page.url]
     run.ledger.put_source(
         replace(

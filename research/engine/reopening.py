@@ -10,7 +10,6 @@ from research.engine.topics import choose, further_topics
 from research.engine.wrapup import cost_of_a_round
 
 FINAL = frozenset({StopReason.CANCELLED, StopReason.USER_STOPPED, StopReason.NOTHING_FOUND})
-NOT_CUT = "share of statements that stood the check"
 
 
 def reopens(run: Run, written: Written | None) -> bool:

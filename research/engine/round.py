@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 
+from research.engine.aside import aside
 from research.engine.choosing import Candidate, Followed, choose_pages
 from research.engine.extractive.coverage import Scale
 from research.engine.findings import Reading
@@ -42,14 +43,15 @@ async def research_round(run: Run) -> None:
         return
     merger, most = Merger(run), run.limits.pages_per_round
     await _wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
-    merger.add(work)
+    await merger.add(work)
     most -= sum(len(item.urls) for item in work)
     room = _room(run)
     if most > 0 and room > 0 and not run.last:
-        further = dispatch(run, _untried(run, lead_topics(run.ledger), room).topics)
+        leads = await aside(run.ledger.pages.values(), lead_topics, run.ledger)
+        further = dispatch(run, _untried(run, leads, room).topics)
         await _wave(run, further, partial(choose_best, most=most), read_for_unit)
-        merger.add(further)
-    merger.close()
+        await merger.add(further)
+    await merger.close()
     run.tell_usage()
 
 
@@ -74,8 +76,8 @@ async def work_through(
     """Search for all units, choose their pages, fetch and read, and merge in order."""
     merger = Merger(run)
     await _wave(run, work, choose_for, read_unit)
-    merger.add(work)
-    merger.close()
+    await merger.add(work)
+    await merger.close()
     run.tell_usage()
 
 

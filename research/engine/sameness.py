@@ -1,6 +1,6 @@
 """Two claims on the same thing: do they say the same, or do they exclude each other?
 
-Rule D5 of the requirement ledger. Like claims are twins where nothing sets them apart: number,
+Rule D5 of `docs/requirements.md`. Like claims are twins where nothing sets them apart: number,
 name, negation, direction, certainty, or who does it to whom. They contradict each other where
 they speak of the same names and one negates the other or gives another figure for the same
 measure; of one thing, so not where each sets it apart by a word of its own ("bell tower", "gate

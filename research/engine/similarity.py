@@ -1,7 +1,7 @@
 """Near-duplicates and novelty on stop-worded words: no model, no network.
 
 Rules E2 (Jaccard of words, refused from 0.75) and E6 (share of new words, early end
-below 0.15) of the requirement ledger.
+below 0.15) of `docs/requirements.md`.
 """
 
 from __future__ import annotations

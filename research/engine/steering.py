@@ -1,18 +1,18 @@
 """What people tell a run while it researches: taken at the end of a round, journaled, obeyed.
 
-Rules C15 and F6 of the requirement ledger. Nothing is refused in silence: what could not be
+Rules C15 and F6 of `docs/requirements.md`. Nothing is refused in silence: what could not be
 done stands among the run's problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Ledger
-from research.engine.records import Aspect, Gap, Skipped, Status, StopReason
+from research.engine.records import Aspect, Gap, Problem, Skipped, Status, StopReason
 from research.engine.run import Run
 from research.engine.similarity import twin
 from research.engine.text import normalise
@@ -53,18 +53,15 @@ async def take_commands(run: Run) -> Wishes:
     return Wishes(_reason(taken), news)
 
 
-def obey(run: Run, command: Command) -> Wishes:
-    """What one answer to a question comes to; going on means another round."""
-    told = (
-        {**command, "kind": "dig_deeper", "rounds": 1} if command["kind"] == "resume" else command
-    )
-    news = _obey(run, told)
-    return Wishes(_reason([command]), news)
-
-
-async def ask_person(run: Run, place: str, question: str) -> Command:
-    """Wait, paused, for what somebody says to a question. Raises `Parked`."""
-    return await _pause(run, place, question)
+async def ask_person(run: Run, place: str, question: str) -> Wishes:
+    """Wait, paused, for what somebody says to a question, and what was told beside it; going on
+    means another round. Raises `Parked`.
+    """
+    woken = await _pause(run, place, question)
+    beside = await run.journal.commands(f"{place}/resumed", TAKEN - {"pause"})
+    resumed = {**woken, "kind": "dig_deeper", "rounds": 1}
+    taken = [resumed if woken["kind"] == "resume" else woken, *beside]
+    return Wishes(_reason(taken), _obey_all(run, taken))
 
 
 async def _pause(run: Run, place: str, question: str = "") -> Command:
@@ -101,6 +98,20 @@ def _obey(run: Run, command: Command) -> bool:
 def _wish(run: Run, rounds: int) -> None:
     wished = run.ledger.round.number + rounds
     run.wished = min(MOST_ROUNDS, max(run.wished, wished))
+
+
+def unheard(commands: Sequence[Command]) -> Iterator[Problem]:
+    """What came too late for any boundary, as problems of a run that has ended."""
+    for command in commands:
+        match command["kind"]:
+            case "add_topic" | "drop_topic" as kind:
+                done = "added" if kind == "add_topic" else "dropped"
+                where = f"your topic “{normalise(str(command['topic']))}”"
+                yield Problem(where, f"Not {done}: the research had ended.")
+            case "dig_deeper":
+                yield Problem("your wish to dig deeper", "It came when the research had ended.")
+            case "pause":
+                yield Problem("your pause", "It came when the research had ended.")
 
 
 # --- topics ---------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The stop rule: a pure function of what the rounds showed. The first reason that holds wins.
 
-Rules A3-A7, A10, C13-C15, E6-E9 of the requirement ledger, in the order of `StopReason`.
+Rules A3-A7, A10, C13-C15, E6-E9 of `docs/requirements.md`, in the order of `StopReason`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the next round looks for: gaps first, then directions, near-duplicates refused.
 
-Rules A8, E1-E3 and E8 of the requirement ledger.
+Rules A8, E1-E3 and E8 of `docs/requirements.md`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The fixed mode: a tree of a fixed size, breadth first. Rules B1-B8 of the requirement ledger.
+"""The fixed mode: a tree of a fixed size, breadth first. Rules B1-B8 of `docs/requirements.md`.
 
 Each level asks for queries with goals, each query is searched, fetched and extracted, and
 its follow-up questions become the next level's, with half the breadth but never below two.

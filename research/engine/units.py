@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+from research.engine.aside import aside
 from research.engine.budget import BudgetSpent
 from research.engine.findings import Reading
 from research.engine.records import SourceStatus, Unit
 from research.engine.run import Run
+from research.engine.sentences import take_apart
 from research.engine.tools import FetchFailure, Page, SearchFailure, SearchHit, SearchRequest
 from research.engine.topics import Topic
 from research.engine.wording import count
@@ -114,6 +116,7 @@ async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_un
     async with slots:
         started = await run.journal.elapsed(f"{item.place}/start")
         late = await _fetch(run, item)
+        await aside(item.pages, take_apart, [page.text for page in item.pages])
         run.doing(f"Reading for: {item.topic.text}")
         item.reading = await read_unit(run, item)
         ended = await run.journal.elapsed(f"{item.place}/end")

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
 from research.engine.ahead import begin_ahead, settle_ahead
+from research.engine.aside import aside
 from research.engine.assessment import Assessment
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge, without_second_sources
@@ -22,7 +23,7 @@ from research.engine.records import (
     StopReason,
 )
 from research.engine.run import Run
-from research.engine.steering import ask_person, in_order, obey, take_commands
+from research.engine.steering import ask_person, in_order, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
 from research.engine.topics import Topic, choose, lacking_topics, next_topics
@@ -52,7 +53,9 @@ async def close_round(run: Run) -> Decision:
 async def settle(run: Run, assessment: Assessment) -> Decision:
     """Gaps, gates, score and the stop rule, on the ledger and what was made of it."""
     _reopen(run, assessment)
-    coverage = covered(run.ledger) if run.follows_names else None
+    coverage = None
+    if run.follows_names:
+        coverage = await aside(run.ledger.pages.values(), covered, run.ledger)
     chained = coverage is not None and coverage.is_chain
     if chained:
         assessment = without_second_sources(assessment)
@@ -60,19 +63,22 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     wishes = await take_commands(run)
     results = await _evaluate(run, assessment, chained)
     _score(run, assessment, results)
-    run.candidates = in_order(run, _wanted(run, assessment, results))
+    run.candidates = in_order(run, await _wanted(run, assessment, results))
     situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)
     decision = decide(situation, run.config)
     if isinstance(decision, Continue):
         decision = foresee(run)
     else:
         decision = await _sure(run, decision, situation)
+        run.candidates = in_order(run, await _wanted(run, assessment, results))
     _close(run, decision, results, apart=coverage.apart if situation.bridge and coverage else ())
     return decision
 
 
-async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -> None:
-    """Write down what the round brought for each claim; no model judges it."""
+async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -> Decision:
+    """Write down what the round brought for each claim; no model judges it. It ends as it was
+    to, unless a person said something meanwhile.
+    """
     assert run.assessment is not None, "verification follows a judged round"
     ledger, confirmed, missing = run.ledger, 0, 0
     for claim in claims:
@@ -81,10 +87,17 @@ async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -
         elif claim.aspect_id and not ledger.keys_of(claim.aspect_id) > claim.keys:
             missing += 1
             ledger.set_aspect(claim.aspect_id, searches_without_news=gates.TRIED)
+    wishes = await take_commands(run)
     results = await _evaluate(run, run.assessment)
     _score(run, run.assessment, results)
-    mark(run, await run.journal.elapsed(f"round/{ledger.round.number}"))
-    _close(run, stop, results, wording.verified(len(claims), confirmed, missing))
+    run.candidates = in_order(run, await _wanted(run, run.assessment, results))
+    now = await _situation(run, results, wishes.news, wishes.reason)
+    decision = decide(now, run.config) if wishes.news or wishes.reason else stop
+    if isinstance(decision, Continue):
+        decision = foresee(run)
+    await settle_ahead(run, decision)
+    _close(run, decision, results, wording.verified(len(claims), confirmed, missing))
+    return decision
 
 
 async def close_rewriting(run: Run, assessment: Assessment, stop: Stop) -> GateResult:
@@ -161,13 +174,13 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 # --- the decision ---------------------------------------------------------------------------
 
 
-def _wanted(
+async def _wanted(
     run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 ) -> Sequence[Topic]:
     """The next topics: what the assessment names; where a model names nothing that is new, and a
     gate asks for more or the least depth is not reached, what the ledger lacks (rules A7, C6).
     """
-    wanted = next_topics(run.ledger, assessment)
+    wanted = await aside(run.ledger.pages.values(), next_topics, run.ledger, assessment)
     early = run.ledger.round.number < run.config.adaptive_min_depth
     asked = assessment.by_model and (early or _ask_for_more(results))
     if not asked or _fresh(run, wanted):
@@ -222,12 +235,10 @@ async def _sure(run: Run, stop: Stop, now: Situation) -> Decision:
         return stop
     number = run.ledger.round.number
     question = wording.unsure(stop.reason, run.ledger, run.config, run.earned)
-    command = await ask_person(run, f"enough/round/{number}", question)
-    wishes = obey(run, command)
-    if not wishes.news:
-        return Stop(StopReason.CANCELLED) if wishes.reason is StopReason.CANCELLED else stop
-    run.candidates = in_order(run, run.candidates)
-    return Continue()
+    wishes = await ask_person(run, f"enough/round/{number}", question)
+    if wishes.reason is StopReason.CANCELLED:
+        return Stop(StopReason.CANCELLED)
+    return stop if wishes.reason or not wishes.news else Continue()
 
 
 def _close(
@@ -252,7 +263,8 @@ def _close(
             run.limits.topics_per_round,
             run.config.duplicate_topic_similarity_threshold,
         )
-        sentence = wording.going_on(ledger, [t.text for t in fresh.topics], apart)
+        ahead = wording.going_on(ledger, [t.text for t in fresh.topics], apart)
+        sentence = f"{note} {ahead}".strip()
     gaps = tuple(gap.text for gap in ledger.open_gaps())
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)
     run.change(verdict=sentence)

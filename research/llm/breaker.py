@@ -33,10 +33,6 @@ class CircuitBreaker:
         self._probing = False
         self.is_down = False
 
-    @property
-    def is_open(self) -> bool:
-        return self._opened_at is not None
-
     def admit(self) -> None:
         if self._opened_at is None:
             return

@@ -21,6 +21,7 @@ from research.commands import ALLOWED, ANSWERS, OF_ADAPTIVE_MODE, REPEATABLE, Ki
 from research.engine.config import ResearchConfig
 from research.engine.intake import TERMS as PLAN_TERMS
 from research.engine.journal import digest
+from research.engine.records import ENDED
 from research.leases import Lease, claim, is_held
 from research.models import Command, PageText, Run, Thread
 from research.outcomes import cancelled_columns, mark_cancel_taken
@@ -48,6 +49,9 @@ NOT_NOW = {
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
     Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
 }
+NOT_ENDED = "This run has not ended yet; cancel it first."
+STILL_HELD = "A worker is still finishing this run; try again in a moment."
+BUILT_ON = "A later run builds on this one and has not ended yet; cancel it, or wait for its end."
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
 MOST_ROUNDS = 10
 
@@ -263,12 +267,12 @@ def _text(value: str, what: str, limit: int, *, empty: bool = False) -> str:
 
 
 def delete(actor: AbstractUser, run: Run) -> None:
-    """Delete a run that nobody works on: its journal, records, and pages of its own."""
+    """Delete a run that has ended: its journal, records, and pages of its own."""
     require(actor, run)
     with transaction.atomic():
         now = _locked(run)
-        if is_held(now):
-            raise ServiceError("A worker has this run; cancel it first.")
+        if reason := why_kept(now):
+            raise ServiceError(reason)
         pages = list(now.pages.values_list("page_id", flat=True))
         thread = now.thread
         _hand_on(now)
@@ -276,6 +280,20 @@ def delete(actor: AbstractUser, run: Run) -> None:
         PageText.objects.filter(pk__in=pages, uses=None).delete()
         if not thread.runs.exists():
             thread.delete()
+
+
+def why_kept(run: Run) -> str:
+    """Why a run can't be deleted at the moment; '' where it can.
+
+    A later run takes over what reviewers said of its evidence only as it ends.
+    """
+    if not run.ended:
+        return NOT_ENDED
+    if is_held(run):
+        return STILL_HELD
+    if run.children.exclude(status__in=ENDED).exists():
+        return BUILT_ON
+    return ""
 
 
 def _hand_on(run: Run) -> None:

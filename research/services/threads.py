@@ -122,7 +122,8 @@ def _create(
     frozen = sites.without(_config(run, changes or {}), run.owner)
     children = Run.objects.filter(parent=run)
     ended = sum(child.ended for child in children.only("status"))
-    asked = digest([seed.kind, question, seed.wanted, repr(seed.shape), len(seed.rejected), ended])
+    without = sorted(repr(quoted) for quoted in seed.rejected)
+    asked = digest([seed.kind, question, seed.wanted, repr(seed.shape), without, changes, ended])
     key = f"{run.public_id}/{asked[:32]}"
     try:
         with transaction.atomic():

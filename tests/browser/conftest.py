@@ -33,7 +33,7 @@ OPTIONS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
-LONGEST_MILLISECONDS = 15_000
+LONGEST_MILLISECONDS = 30_000
 Open = Callable[..., Page]
 
 expect.set_options(timeout=LONGEST_MILLISECONDS)

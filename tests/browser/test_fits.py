@@ -39,6 +39,7 @@ def test_no_page_is_wider_than_its_window(page: Page) -> None:
         f"{run}citations/2/",
         f"{run}activity/",
         f"{run}sources/",
+        f"{run}delete/",
         "/",
         "/settings/",
         "/documents/",

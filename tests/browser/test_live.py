@@ -249,8 +249,8 @@ def test_without_javascript_the_growing_report_is_there_too(
     page.get_by_label("What do you want to know?").fill(CHAINED)
     page.get_by_role("button", name="Research").click()
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".drafting")).to_contain_text(DESIGNED, timeout=20_000)
-    expect(page.locator(".report")).to_be_visible(timeout=20_000)
+    expect(page.locator(".drafting")).to_contain_text(DESIGNED, timeout=60_000)
+    expect(page.locator(".report")).to_be_visible(timeout=60_000)
     expect(page.locator(".drafting")).to_be_hidden()
 
 

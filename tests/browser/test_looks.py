@@ -51,6 +51,7 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
         "/installation/",
         f"{run}activity/",
         f"{run}sources/",
+        f"{run}delete/",
         f"{run}citations/1/",
     ):
         page.goto(address)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import AsyncGenerator, Iterable
+from dataclasses import replace
 
 import pytest
 from channels.layers import get_channel_layer
@@ -37,6 +39,25 @@ class Rows:
 
     def sequences(self, public_ids: Iterable[str]) -> dict[str, int]:
         return {each: self.sequence for each in public_ids if self.there}
+
+
+class SlowRows(Rows):
+    """Stops after reading what there is, until it is let go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.has_read, self.goes_on = threading.Event(), threading.Event()
+        self.goes_on.set()
+
+    def render(self, public_id: str, previous: State | None) -> State | None:
+        state = super().render(public_id, previous)
+        self.has_read.set()
+        self.goes_on.wait(30)
+        return state
+
+    def hold(self) -> None:
+        self.has_read.clear()
+        self.goes_on.clear()
 
 
 @pytest.fixture
@@ -110,6 +131,30 @@ async def test_a_client_that_does_not_read_costs_nothing_and_ends_on_the_present
     await quick.aclose()
 
 
+@pytest.mark.parametrize("begun_by", ["a change", "a newcomer"])
+async def test_a_change_while_another_is_rendered_is_shown_next(begun_by: str) -> None:
+    """Without waiting for the tail check, which is half a minute away."""
+    rows = SlowRows()
+    hub = Hub(rows.render, rows.sequences, FAST)
+    socket, newcomer = hub.follow("r"), hub.follow("r")
+    await next_of(socket)
+    rows.hold()
+    rows.sequence = 2
+    if begun_by == "a change":
+        hub.heard("r", 2)
+    else:
+        await next_of(newcomer)
+    await asyncio.to_thread(rows.has_read.wait, 15)
+    rows.sequence = 3
+    hub.heard("r", 3)
+    rows.goes_on.set()
+    async with asyncio.timeout(15):
+        while "At 3" not in await anext(socket):
+            pass
+    await socket.aclose()
+    await newcomer.aclose()
+
+
 async def test_a_late_one_joins_at_the_present(hub: Hub, rows: Rows) -> None:
     first = hub.follow("r")
     await next_of(first)
@@ -158,6 +203,7 @@ async def test_nothing_is_left_when_the_last_one_goes(hub: Hub) -> None:
     assert hub.runs == {}
     assert {task.get_name() for task in asyncio.all_tasks()} & {
         "hub listens",
+        "hub stays subscribed",
         "hub checks the tail",
     } == set()
 
@@ -172,6 +218,28 @@ async def test_a_commit_in_any_thread_is_heard_through_the_channel_layer(
     await asyncio.to_thread(announce.announce, "r", 2)
     assert "At 2" in await next_of(socket)
     await socket.aclose()
+
+
+async def test_it_stays_subscribed_while_nothing_happens(rows: Rows) -> None:
+    """In a layer that forgets its groups at each full second."""
+    layers = {"default": {**environment.channel_layer(""), "CONFIG": {"group_expiry": 0}}}
+    with override_settings(CHANNEL_LAYERS=layers):
+        hub = Hub(rows.render, rows.sequences, replace(FAST, renew_seconds=0.02))
+        socket = hub.follow("r")
+        await next_of(socket)
+        await asyncio.sleep(1.1)
+        rows.sequence = 2
+        telling = asyncio.create_task(tell_again_and_again("r", 2))
+        assert "At 2" in await asyncio.wait_for(anext(socket), 15)
+        telling.cancel()
+        await socket.aclose()
+
+
+async def tell_again_and_again(public_id: str, sequence: int) -> None:
+    """A single message may meet the moment between the layer's forgetting and the renewal."""
+    while True:
+        announce.announce(public_id, sequence)
+        await asyncio.sleep(0.05)
 
 
 @pytest.mark.requirement("F8")

@@ -119,3 +119,61 @@ def test_an_address_of_another_machine_is_refused(tmp_path: Path, port: int) -> 
     _, told = process.communicate(timeout=SECONDS_TO_START)
     assert process.returncode == 1
     assert "192.0.2.1 is no address of this machine" in told
+
+
+def test_a_machine_that_serves_on_every_address_says_who_may_ask(tmp_path: Path, port: int) -> None:
+    with_an_account(tmp_path, port)
+    lines, page = seen_from_elsewhere(tmp_path, port)
+    assert lines[0] == f"Plumbline   http://localhost:{port}/sign-in/"
+    assert "other machines are refused until .env says by which names" in lines[4]
+    assert lines[5].strip() == "ALLOWED_HOSTS=NAME,ADDRESS"
+    assert page.status_code == 400
+    assert "may not be asked for by this name" in page.text and "ALLOWED_HOSTS" in page.text
+
+
+def test_a_machine_that_serves_on_every_address_is_asked_by_the_names_allowed(
+    tmp_path: Path, port: int
+) -> None:
+    with_an_account(tmp_path, port)
+    lines, page = seen_from_elsewhere(tmp_path, port, ALLOWED_HOSTS="192.0.2.5,plumbline.test")
+    assert lines[0] == f"Plumbline   http://192.0.2.5:{port}/sign-in/"
+    assert [line.split()[0] for line in lines[1:]] == ["Model", "Search", "Store", "Stop"]
+    assert page.status_code == 200 and "Sign in" in page.text
+
+
+def with_an_account(home: Path, port: int) -> None:
+    """As the first start of a machine and `createsuperuser` leave it."""
+    with serving(home, port):
+        pass
+    subprocess.run(
+        [sys.executable, "manage.py", "createsuperuser", "--noinput"],
+        cwd=ROOT,
+        env={
+            "PATH": os.environ["PATH"],
+            "DEEPRESEARCH_ENV_FILE": os.devnull,
+            "PLUMBLINE_HOME": str(home),
+            "DJANGO_SUPERUSER_USERNAME": "ada",
+            "DJANGO_SUPERUSER_EMAIL": "ada@plumbline.test",
+            "DJANGO_SUPERUSER_PASSWORD": "correct horse battery",
+        },
+        check=True,
+        capture_output=True,
+    )
+
+
+def seen_from_elsewhere(
+    home: Path, port: int, **variables: str
+) -> tuple[list[str], httpx.Response]:
+    """What the server says when it is up, and what it answers to a name of this machine."""
+    process = start(home, port, HOST="0.0.0.0", **variables)
+    try:
+        assert process.stdout is not None
+        lines = [process.stdout.readline().rstrip()]
+        while not lines[-1].startswith("Stop") and lines[-1]:
+            lines.append(process.stdout.readline().rstrip())
+        address = {"Host": f"192.0.2.5:{port}"}
+        page = httpx.get(f"http://127.0.0.1:{port}/sign-in/", headers=address, timeout=60)
+        return lines, page
+    finally:
+        process.kill()
+        process.communicate(timeout=10)

@@ -126,8 +126,10 @@ TABLE = (
     Mutation("C3", gates, "checked + VERIFIED_AT_ONCE", "checked",
              (test_gates.test_a_few_key_claims_of_one_source_are_left_to_verification,)),
     # quotes and claims
-    Mutation("F1", quotes, "set(features.numbers(place)) != set(features.numbers(needle))", "False",
-             (test_quotes.test_another_number_a_lost_negation_or_other_words_are_refused,)),
+    Mutation("F1", quotes, "sentence.number != run[-1].number + 1", "False",
+             (test_quotes.test_neighbouring_sentences_make_one_quote_and_others_do_not,)),
+    Mutation("F1", quotes, "if end - start > MAX_QUOTE", "if False",
+             (test_quotes.test_a_long_sentence_is_cut_at_a_word,)),
     Mutation("F2", claims, '"number differs": foreign(said, quoted)', '"number differs": False',
              (FOUND_OUT, test_claims.test_the_context_lends_names_but_no_numbers)),
     Mutation("F2", figures, "other.unit not in {\"\", amount.unit}", "False", (FOUND_OUT,)),

@@ -6,7 +6,7 @@ import pytest
 
 from research.engine.journal import Parked
 from research.engine.ledger import ANSWERING
-from research.engine.records import Aspect, Gap, Problem, Status, StopReason
+from research.engine.records import Aspect, Gap, Problem, Report, Status, StopReason
 from tests.engine.scripted import (
     CHAIN,
     SIMPLE,
@@ -18,6 +18,7 @@ from tests.engine.scripted import (
     World,
     harbour,
 )
+from tests.engine.test_verification import KNOBS, QUESTION, tower
 
 OWNER = "Who owned the Calder foundry in Leith?"
 KNOWS_MORE = Script(
@@ -239,6 +240,58 @@ async def test_a_tree_of_a_fixed_size_takes_only_pause_and_stop() -> None:
     await check_replay(world, SIMPLE.question, ran, **knobs)
 
 
+# --- while claims are verified --------------------------------------------------------------
+
+
+class Later(Commands):
+    """Says nothing at the first boundary: what it holds comes while claims are verified."""
+
+    is_first = True
+
+    async def take(self, kinds: frozenset[str]) -> list[dict[str, Any]]:
+        taken = [] if self.is_first else await super().take(kinds)
+        self.is_first = False
+        return taken
+
+
+@pytest.mark.requirement("F6")
+@pytest.mark.parametrize(
+    "told", [{"kind": "add_topic", "topic": OWNER}, {"kind": "dig_deeper", "rounds": 1}]
+)
+async def test_what_is_asked_for_during_verification_leads_to_another_round(
+    told: dict[str, Any],
+) -> None:
+    world = tower()
+    assert world.model is not None
+    plain = await tower().ask(QUESTION.question, **KNOBS)
+    ran = await world.ask(QUESTION.question, inbox=Later(told), **KNOBS)
+    assert len(ran.rounds) == len(plain.rounds) + 1
+    assert ran.state.status is Status.COMPLETED
+    assert ran.rounds[1].decision.startswith("Looked for other sources on 1 claim: 1 confirmed.")
+    if told["kind"] == "add_topic":
+        assert ran.rounds[2].topics[0] == OWNER
+        assert OWNER in {aspect.text for aspect in ran.of(Aspect)}
+    await check_replay(world, QUESTION.question, ran, **KNOBS)
+
+
+@pytest.mark.requirement("F6")
+async def test_a_pause_during_verification_parks_the_run() -> None:
+    world = tower()
+    plain = await tower().ask(QUESTION.question, **KNOBS)
+    ran = await world.ask(QUESTION.question, inbox=Later({"kind": "pause"}), **KNOBS)
+    assert isinstance(ran.ended, Parked) and ran.state.status is Status.PAUSED
+    ran = await world.ask(QUESTION.question, inbox=Commands({"kind": "resume"}), **KNOBS)
+    assert ran.ended is None and ran.report == plain.report
+    await check_replay(world, QUESTION.question, ran, **KNOBS)
+
+
+@pytest.mark.requirement("F6")
+async def test_a_cancel_during_verification_writes_no_report() -> None:
+    ran = await tower().ask(QUESTION.question, inbox=Later({"kind": "cancel"}), **KNOBS)
+    assert ran.state.termination_reason is StopReason.CANCELLED
+    assert not ran.of(Report)
+
+
 # --- "dig deeper, or is this sufficient?" ---------------------------------------------------
 
 UNSURE: dict[str, Any] = {"agreed": False, "ask_when_unsure": True, "adaptive_max_depth": 1}
@@ -266,6 +319,14 @@ async def test_an_unsure_engine_asks_and_digs_deeper_when_told() -> None:
         ran = await world.ask(CHAIN.question, inbox=Commands({"kind": "stop"}), **UNSURE)
     assert len(ran.rounds) == 3 and ran.state.asks == ""
     await check_replay(world, CHAIN.question, ran, **UNSURE)
+
+
+@pytest.mark.requirement("C15")
+async def test_a_topic_told_while_it_asks_comes_in_the_very_next_round() -> None:
+    world = await unsure()
+    inbox = Commands({"kind": "add_topic", "topic": OWNER}, {"kind": "resume"})
+    ran = await world.ask(CHAIN.question, inbox=inbox, **UNSURE)
+    assert ran.rounds[1].topics[0] == OWNER
 
 
 @pytest.mark.requirement("C15")

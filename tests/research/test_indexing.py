@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from research import assembly
 from research.collection_leases import claim, finish
-from research.indexing import Indexer, bring_up_to_date
+from research.indexing import BROKEN, SLOTS, Indexer, bring_up_to_date
 from research.models import Collection
 from research.services import documents
 from research.trying import Passage, section_of, try_search
@@ -193,6 +193,28 @@ async def _until(condition: Any) -> None:
     async with asyncio.timeout(10):
         while not await apart(condition):
             await asyncio.sleep(0.02)
+
+
+async def test_a_failure_is_the_collection_s_state_and_the_indexer_goes_on(
+    ada: AbstractUser,
+) -> None:
+    """Of one more than can be worked on side by side."""
+    mills = [await apart(filled, ada, f"Mill {n}", lease__md=LEASE) for n in range(SLOTS + 1)]
+
+    def broken() -> Any:
+        raise RuntimeError("no process can be started")
+
+    indexer = Indexer(broken, poll_seconds=0.05)
+    await indexer.start()
+    try:
+        await _until(lambda: all(now(each).state == "failed" for each in mills))
+        assert {(await apart(now, each)).problem for each in mills} == {BROKEN}
+        indexer.parts = lambda: (assembly.documents()[0], InProcess())
+        for each in mills:
+            await apart(documents.look_again, ada, each)
+        await _until(lambda: all(now(each).state == "ready" for each in mills))
+    finally:
+        await indexer.stop()
 
 
 async def test_it_tells_how_far_it_is_and_takes_up_what_came_meanwhile(ada: AbstractUser) -> None:

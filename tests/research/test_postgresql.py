@@ -20,6 +20,7 @@ SUITES = [
         "projection",
         "worker",
         "runs",
+        "retention",
         "progress",
         "admin",
         "connections",

@@ -253,7 +253,7 @@ def test_deleting_takes_what_nothing_else_uses(run: Run, ada: AbstractUser) -> N
     RunPage.objects.create(run=run, page=own, url="a", url_key="a")
     for each in (run, other):
         RunPage.objects.create(run=each, page=shared, url="b", url_key="b")
-    runs.delete(ada, run)
+    runs.delete(ada, stand(run, "completed"))
     assert list(Run.objects.all()) == [other]
     assert list(PageText.objects.all()) == [shared]
     assert list(Thread.objects.all()) == [other.thread]
@@ -267,9 +267,39 @@ def test_a_run_at_work_is_not_deleted(run: Run, ada: AbstractUser, bob: Abstract
         runs.delete(ada, run)
 
 
+@pytest.mark.parametrize("status", ["queued", "awaiting_approval", "researching", "paused"])
+def test_a_run_that_has_not_ended_is_not_deleted(run: Run, ada: AbstractUser, status: str) -> None:
+    with pytest.raises(ServiceError, match="cancel it first"):
+        runs.delete(ada, stand(run, status))
+    runs.cancel(ada, run)
+    runs.delete(ada, run)
+    assert not Run.objects.exists()
+
+
+def test_a_run_that_its_worker_is_finishing_is_not_deleted(run: Run, ada: AbstractUser) -> None:
+    leases.claim(run.pk, "me")
+    with pytest.raises(ServiceError, match="try again in a moment"):
+        runs.delete(ada, stand(run, "completed"))
+
+
+def test_a_run_that_a_later_one_is_made_from_waits_for_its_end(run: Run, ada: AbstractUser) -> None:
+    later = Run.objects.create(owner=ada, thread=run.thread, parent=run, today=run.today)
+    with pytest.raises(ServiceError, match="A later run builds on this one"):
+        runs.delete(ada, stand(run, "completed"))
+    stand(later, "failed")
+    runs.delete(ada, run)
+    later.refresh_from_db()
+    assert (later.parent, later.thread) == (None, run.thread)
+
+
+def test_staff_delete_anybody_s(run: Run, staff: AbstractUser) -> None:
+    runs.delete(staff, stand(run, "failed"))
+    assert not Run.objects.exists()
+
+
 def test_a_command_for_a_deleted_run_says_so(run: Run, ada: AbstractUser) -> None:
     gone = Run.objects.get(pk=run.pk)
-    runs.delete(ada, run)
+    runs.delete(ada, stand(run, "cancelled"))
     with pytest.raises(ServiceError, match="deleted"):
         runs.cancel(ada, gone)
 

@@ -18,8 +18,10 @@ from django.contrib.auth.models import AbstractUser
 from research import leases, notify
 from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
-from research.engine.loop import PAID_TWICE
+from research.engine.journal import Journal
+from research.engine.loop import PAID_TWICE, Question
 from research.engine.loop import research as the_loop
+from research.engine.records import RunState, Status
 from research.engine.tools import SearchAnswer, SearchRequest
 from research.models import Run
 from research.progress import progress
@@ -243,3 +245,27 @@ def test_killed_at_any_entry_a_steered_run_ends_the_same_and_pays_nothing_twice(
 def _calls(world: World) -> int:
     assert world.model is not None
     return len(world.model.requests) + len(world.web.searched) + sum(world.web.fetched.values())
+
+
+@pytest.mark.requirement("F6")
+def test_what_no_boundary_took_is_said_among_the_problems(ada: AbstractUser, chain: Run) -> None:
+    async def deaf(question: Question, config: ResearchConfig, journal: Journal) -> None:
+        journal.emit(RunState(Status.RESEARCHING))
+        store: Any = journal.store
+        while await store.writer.call(lambda: Run.objects.get(pk=chain.pk).status) != "researching":
+            await asyncio.sleep(0.01)
+        for tell in (
+            lambda: runs.add_topic(ada, chain, ADDED),
+            lambda: runs.dig_deeper(ada, chain),
+            lambda: runs.pause(ada, chain),
+        ):
+            await store.writer.call(tell)
+        journal.emit(RunState(Status.COMPLETED, termination_text="Done."))
+
+    advancing = advance(chain.pk, lambda _: harbour(CHAIN).tools(), engine=deaf, timing=QUICK)
+    assert asyncio.run(advancing) == "done"
+    assert list(chain.problems.values_list("where", "message")) == [
+        (f"your topic “{ADDED}”", "Not added: the research had ended."),
+        ("your wish to dig deeper", "It came when the research had ended."),
+        ("your pause", "It came when the research had ended."),
+    ]

@@ -186,6 +186,19 @@ def test_asked_twice_it_is_the_same_revision(ada: AbstractUser) -> None:
     assert threads.revise(ada, run) == threads.revise(ada, run)
 
 
+def test_a_revision_without_other_quotes_is_another(ada: AbstractUser) -> None:
+    run = asked(ada, harbour())
+    first = reject(ada, run, LIT)
+    without_first = threads.revise(ada, run)
+    reviews.review(ada, first, "accept")
+    second = run.evidence.exclude(pk=first.pk).first()
+    assert second is not None
+    reviews.review(ada, second, "reject")
+    without_second = threads.revise(ada, run)
+    assert without_second != without_first
+    assert threads.revise(ada, run) == without_second
+
+
 # --- in another shape -----------------------------------------------------------------------
 
 
@@ -305,6 +318,8 @@ def test_the_budget_of_a_deeper_run_is_its_own(ada: AbstractUser) -> None:
     run = asked(ada, harbour(SIMPLE), max_cost_usd=0.5)
     deeper = threads.dig_deeper(ada, run, ["A1"], cost_usd=0.25)
     assert deeper.config["max_cost_usd"] == 0.25
+    dearer = threads.dig_deeper(ada, run, ["A1"], cost_usd=5)
+    assert dearer != deeper and dearer.config["max_cost_usd"] == 5
     with pytest.raises(ServiceError, match="at least one"):
         threads.dig_deeper(ada, run, ["A99"])
     with pytest.raises(ServiceError, match="budget"):

@@ -16,6 +16,10 @@ from dashboard.environment import is_loopback
 from research.schema import migrate
 
 ACCOUNT_COMMAND = ".venv/bin/python manage.py createsuperuser"
+EVERY_ADDRESS = ("0.0.0.0", "::")
+NOBODY_ELSE = """\
+Network     other machines are refused until .env says by which names they may ask:
+            ALLOWED_HOSTS=NAME,ADDRESS"""
 
 
 class Command(BaseCommand):
@@ -47,14 +51,16 @@ class Command(BaseCommand):
             from dashboard.asgi import application
             from research import assembly
             from research.indexing import Indexer
+            from research.retention import Retention
             from research.services import documents
             from research.worker import EmbeddedWorker
 
             documents.take_in(settings.DOCUMENTS)
             worker = EmbeddedWorker(assembly.build_tools, settings.RESEARCH_SLOTS)
+            beside = [worker, Indexer(assembly.documents), Retention(settings.KEEP_RUNS_DAYS)]
             EmbeddedServer(
                 application,
-                Together([worker, Indexer(assembly.documents)]),
+                Together(beside),
                 address,
                 on_ready=lambda: self.announce(host, port),
                 close=assembly.close,
@@ -65,7 +71,10 @@ class Command(BaseCommand):
     def announce(self, host: str, port: int) -> None:
         from research import at_work
 
-        for line in (sign_in_line(host, port), *at_work.describe(), "Stop with Ctrl-C."):
+        lines = [sign_in_line(host, port), *at_work.describe()]
+        if host in EVERY_ADDRESS and not names_for_others():
+            lines.append(NOBODY_ELSE)
+        for line in (*lines, "Stop with Ctrl-C."):
             self.stdout.write(line)
         self.stdout.flush()
 
@@ -89,15 +98,27 @@ def refuse_open_door(host: str) -> None:
 
 def allow_host(host: str) -> None:
     """An address that is served on may be asked for by its name."""
-    if host not in ("0.0.0.0", "::"):
-        settings.ALLOWED_HOSTS.append(f"[{host}]" if ":" in host else host)
+    if host not in EVERY_ADDRESS:
+        settings.ALLOWED_HOSTS.append(in_a_link(host))
+
+
+def names_for_others() -> list[str]:
+    """What other machines may ask for. With every address served on, only a person can say."""
+    return [name for name in settings.ALLOWED_HOSTS if not is_loopback(name)]
+
+
+def in_a_link(host: str) -> str:
+    if host in EVERY_ADDRESS:
+        named = [name.lstrip(".") for name in names_for_others() if name != "*"]
+        return named[0] if named else "localhost"
+    return f"[{host}]" if ":" in host else host
 
 
 def sign_in_line(host: str, port: int) -> str:
     """Off loopback no link is made: a printed link in a server's log is a key left outside."""
     from dashboard.sign_in import new_link_token, void_links
 
-    shown = f"[{host}]" if ":" in host else host
+    shown = in_a_link(host)
     if not is_loopback(host):
         void_links()
         return f"Plumbline   http://{shown}:{port}{reverse('sign_in')}"

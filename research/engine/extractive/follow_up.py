@@ -1,6 +1,6 @@
 """Whether a new turn of a conversation goes on with its topic, read off its words alone.
 
-Rule D13 of the requirement ledger: turns that share a word are of one topic unless the new one
+Rule D13 of `docs/requirements.md`: turns that share a word are of one topic unless the new one
 says that it leaves it; turns that share none are not, unless the new one says that it goes on.
 Markers are English; in other languages only shared words count, and none that
 only hold a sentence together: German "war" is no war.

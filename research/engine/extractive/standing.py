@@ -40,6 +40,11 @@ _DIGITS = re.compile(r"\d+")
 Given = frozenset[Hashable]
 
 
+def standings(ledger: Ledger) -> dict[str, Standing]:
+    """That of each sub-question, by its id."""
+    return {aspect.id: standing(ledger, aspect) for aspect in ledger.aspects.values()}
+
+
 def standing(ledger: Ledger, aspect: Aspect) -> Standing:
     """Who gives the answer of the best passage that holds one; nobody where none does.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from research.engine.aside import aside
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
 from research.engine.ledger import Ledger
@@ -63,7 +64,7 @@ async def assess(run: Run, place: str) -> Assessment:
             return _assessment(ledger, answer)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
-    return judging.judge(ledger, run.limits)
+    return await aside(ledger.pages.values(), judging.judge, ledger, run.limits)
 
 
 def _context(run: Run, room: int) -> dict[str, Any]:

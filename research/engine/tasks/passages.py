@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from research.engine.aside import aside
 from research.engine.evidence import Finding
 from research.engine.extractive import reading
 from research.engine.extractive.answering import brings
@@ -17,14 +18,15 @@ from research.engine.tools import Page
 JUST_CLOSE = SUPPORTS - 0.01
 
 
-def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
+async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
+    """The passages that answer, looked for in a thread: of long pages that takes seconds."""
     if not pages:
         return Reading()
     per_page = run.config.max_evidence_claims_per_research_unit
     asked = {aspect.id: aspect.text for aspect in aspects}
     new = {page.url for page in pages}
     before = [page for page in run.ledger.pages.values() if page.url not in new]
-    scored = reading.read_pages(pages, aspects, per_page, before)
+    scored = await aside([*before, *pages], reading.read_pages, pages, aspects, per_page, before)
     return Reading([_weighed(_finding(item), asked[item.aspect_id]) for item in scored])
 
 

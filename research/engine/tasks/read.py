@@ -55,7 +55,7 @@ async def read(
             return await _read_with_model(run, place, topic, pages, aspects)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
-    return read_extractively(run, pages, aspects)
+    return await read_extractively(run, pages, aspects)
 
 
 async def _read_with_model(

@@ -107,7 +107,7 @@ async def extract(
         except TaskFailed as failed:
             run.fell_back(EXTRACT.name, failed.cause)
     aspect = next(iter(run.ledger.aspects.values()))
-    return read_extractively(run, pages, [aspect]), []
+    return await read_extractively(run, pages, [aspect]), []
 
 
 async def _extract_with_model(

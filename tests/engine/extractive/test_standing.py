@@ -10,7 +10,7 @@ from research.engine import wording
 from research.engine.config import ResearchConfig
 from research.engine.draft import Draft
 from research.engine.evidence import Finding
-from research.engine.extractive.standing import standing
+from research.engine.extractive.standing import standing, standings
 from research.engine.labels import labels
 from research.engine.ledger import Ledger
 from research.engine.markdown import render
@@ -125,7 +125,7 @@ def known(*said: tuple[str, Sequence[str]]) -> Ledger:
             made.pages[read.url] = read
             source = quoted(read, text)
             made.book.add(Finding(text, f"A{number}", source, 0.8 - at / 100), 1)
-    made.refresh_aspects(standing)
+    made.refresh_aspects(standings(made))
     return made
 
 

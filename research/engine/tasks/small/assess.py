@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from research.engine.aside import aside
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
 from research.engine.run import Run
@@ -34,7 +35,7 @@ TASK = Task("assess", SmallAssessment, 200, "evaluator", 300, "small/assess")
 async def assess(run: Run, place: str) -> Assessment:
     """The ledger's own judgement, with the gap that the model names."""
     ledger = run.ledger
-    judged = judging.judge(ledger, run.limits)
+    judged = await aside(ledger.pages.values(), judging.judge, ledger, run.limits)
 
     def context(room: int) -> dict[str, Any]:
         return {

@@ -46,7 +46,7 @@ async def read(
             result = await _read_page(run, f"{place}/{number}", topic, page, aspects)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
-            result = read_extractively(run, [page], aspects)
+            result = await read_extractively(run, [page], aspects)
         together.findings += result.findings
         together.leads += result.leads
         together.refusals += result.refusals
