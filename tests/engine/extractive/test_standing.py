@@ -81,6 +81,14 @@ async def test_only_sources_that_give_the_answer_are_said_to_answer(
     assert ran.state.termination_text == f"Stopped: the question is answered by {sources}."
 
 
+async def test_the_report_says_as_the_verdict_that_passages_only_come_close() -> None:
+    wide = ("https://lamps.example/h", "The heavy lighthouse lamp is 2 m wide.")
+    ran = await asked("How heavy is the lighthouse lamp?", wide)
+    assert ran.state.termination_text == "Stopped: passages come close to an answer."
+    assert "No passage answers this directly" in ran.report.markdown
+    assert "*○ Not settled" in ran.report.markdown
+
+
 async def test_one_passage_that_answers_is_a_short_answer() -> None:
     ran = await asked(HEIGHT, TALL)
     assert "**Short answer.** **Lighthouses:** “The Harrow Point" in ran.report.markdown
