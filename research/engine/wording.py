@@ -164,13 +164,18 @@ def _sources(ledger: Ledger) -> str:
         return ""
     agree = first.standing is None or first.standing.agree
     how = "by" if agree else "with passages from"
-    return f" {how} {count(found.sources, 'independent source')}"
+    said = f" {how} {count(found.sources, 'independent source')}"
+    if first.standing is None or not first.standing.differing:
+        return said
+    others = len(first.standing.differing)
+    return f"{said}, while {count(others, 'other')} {'gives' if others == 1 else 'give'} another"
 
 
 def _complete(ledger: Ledger) -> str:
     """That no gap was left; more is claimed only where all has an answer that nobody disputes."""
-    whole = ANSWERED - {Mark.DISPUTED}
-    is_whole = all(each.mark in whole for each in marks(ledger))
+    whole, aspects = ANSWERED - {Mark.DISPUTED}, ledger.aspects.values()
+    differ = any(aspect.standing and aspect.standing.differing for aspect in aspects)
+    is_whole = all(each.mark in whole for each in marks(ledger)) and not differ
     return "nothing more is missing" if is_whole else "no gap was left"
 
 

@@ -56,12 +56,27 @@ def standing(ledger: Ledger, aspect: Aspect) -> Standing:
     found = [record for record in close if _is_named(ledger, record, asked)]
     given = {record.id: _given(record, asked) for record in found}
     best = next(filter(None, given.values()), frozenset())
+    others = frozenset().union(*(r.keys for r in found if _differ(given[r.id], best, asked)))
     if best:
         found = [record for record in found if given[record.id] & best]
     elif asked.kind == "how_many":
         found = []
     keys = frozenset().union(*(record.keys for record in found))
-    return Standing(tuple(sorted(keys)), bool(best))
+    return Standing(tuple(sorted(keys)), bool(best), tuple(sorted(others - keys)))
+
+
+def _differ(one: Given, other: Given, asked: Asked) -> bool:
+    """Whether both give years, or amounts of one measure, and none that is the same."""
+    if asked.kind == "when":
+        one, other = (frozenset(y for y in each if isinstance(y, int)) for each in (one, other))
+        return bool(one and other) and not one & other
+    if asked.kind != "how_many" or one & other:
+        return False
+    return bool(_measured(one) & _measured(other))
+
+
+def _measured(given: Given) -> frozenset[object]:
+    return frozenset(each[1] for each in given if isinstance(each, tuple))
 
 
 def _is_named(ledger: Ledger, record: Evidence, asked: Asked) -> bool:

@@ -15,11 +15,13 @@ class Standing:
     """The independent sources behind what answers directly, as far as code alone can tell.
 
     `agree` says that each brings the very thing that was asked for; where code cannot tell that,
-    each has a passage on it.
+    each has a passage on it. `differing` are those whose passage, as direct, gives another date or
+    amount.
     """
 
     sources: tuple[str, ...]
     agree: bool
+    differing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -208,6 +208,13 @@ PRICED = "What does the Korvan K3 cost? In all shops, the Korvan K3 costs €40.
 MANUAL = "The Korvan K3 is a kettle. What it costs in use depends on the water."
 
 
+PEN = "When was the Larkin pen designed?"
+PENS = [
+    "The Larkin pen was designed in 1967 by a team in Oslo.",
+    "A tool of clerks, the Larkin pen was, after years of trials, designed in 1971.",
+]
+
+
 @pytest.mark.parametrize(
     "question, texts, shown, verdict",
     [
@@ -216,6 +223,8 @@ MANUAL = "The Korvan K3 is a kettle. What it costs in use depends on the water."
          "the question is answered by 1 independent source"),
         (HEIGHT, [TALL[1], TALL_TOO[1]], Marked(Mark.ANSWERED, 2),
          "the question is answered by 2 independent sources"),
+        (PEN, PENS, Marked(Mark.ONE_SOURCE, 1),
+         "the question is answered by 1 independent source, while 1 other gives another"),
         (WHY, [GLASS[1], WICKS[1]], Marked(Mark.PASSAGES, 2),
          "the question is answered with passages from 2 independent sources"),
     ],
@@ -228,6 +237,14 @@ def test_the_mark_of_a_sub_question_is_what_the_verdict_says(
     assert first.state is AspectState.ANSWERED, "the stop rule counts the pages"
     assert mark_of(made, first) == shown
     assert wording.stopped(StopReason.QUALITY_MET, made, ResearchConfig()) == f"Stopped: {verdict}."
+
+
+def test_nothing_more_is_missing_only_where_no_source_gives_another_answer() -> None:
+    made = known((PEN, PENS))
+    assert wording.stopped(StopReason.NO_GAPS, made, ResearchConfig()).endswith("no gap was left.")
+    made = known((PEN, PENS[:1]))
+    ended = wording.stopped(StopReason.NO_GAPS, made, ResearchConfig())
+    assert ended.endswith("and nothing more is missing.")
 
 
 @pytest.mark.requirement("F11")
