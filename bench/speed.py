@@ -165,7 +165,7 @@ class Rounds:
     async def _close(self, work: Work) -> None:
         merger = Merger(self.run)
         await merger.add([work])
-        merger.close()
+        await merger.close()
         await verdict.settle(self.run, self.assessment())
 
     def finding(self) -> Finding:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
-from research.engine.records import AspectState, Stage, Status, StopReason
+from research.engine.records import Mark, Stage, Status, StopReason
+from research.engine.wording import mark_words
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,16 @@ COLLECTION = {
 }
 GOES_ON = State("Going on", "spinner", "busy")
 NOTHING_FOUND = State("Nothing found", "none", "idle")
-ASPECT = {
-    AspectState.ANSWERED: State("Answered", "check", "good"),
-    AspectState.ONE_SOURCE: State("One source", "half", "fair"),
-    AspectState.DISPUTED: State("Sources disagree", "split", "bad"),
-    AspectState.OPEN: State("Open", "circle", "idle"),
-    AspectState.NOT_FOUND: State("Not found", "none", "idle"),
+MARK = {
+    Mark.ANSWERED: ("check", "good"),
+    Mark.ONE_SOURCE: ("half", "fair"),
+    Mark.PASSAGES: ("half", "fair"),
+    Mark.CLOSE: ("circle", "idle"),
+    Mark.DISPUTED: ("split", "bad"),
+    Mark.OPEN: ("circle", "idle"),
+    Mark.NOT_FOUND: ("none", "idle"),
 }
+"""How each is shown: icon and tone."""
 STAGE = {
     Stage.OVERVIEW: "Overview",
     Stage.DEEP_RESEARCH: "In depth",
@@ -116,12 +120,10 @@ def status(value: str, reason: str | None = None) -> State:
     return STATUS[Status(value)]
 
 
-def aspect(value: str, sources: int) -> State:
+def aspect(mark: Mark, sources: int) -> State:
     """An answered sub-question says on how much it rests."""
-    state = ASPECT[AspectState(value)]
-    if value == AspectState.ANSWERED and sources > 1:
-        return State(f"Answered, {sources} sources", state.icon, state.tone)
-    return state
+    said = mark_words(mark, sources)
+    return State(said[:1].upper() + said[1:], *MARK[mark])
 
 
 def count(number: int, one: str, many: str = "") -> str:

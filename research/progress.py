@@ -16,6 +16,7 @@ from research.engine.config import ResearchConfig
 from research.engine.limits import Limits
 from research.engine.records import Usage
 from research.gate_after_review import after_review, is_rejected
+from research.marking import marked_row
 from research.models import Aspect, Command, Evidence, Gap, Round, Run, Unit
 from research.models.runs import Mode
 from research.progress_parts import (
@@ -143,11 +144,14 @@ def _quality(run: Run, config: ResearchConfig, rounds: Sequence[Round]) -> Quali
 def _aspects(
     aspects: Iterable[Aspect], evidence: Iterable[Evidence], quotes: Iterable[Quote]
 ) -> list[AspectPart]:
-    keys = _keys(quotes)
-    found: dict[str | None, list[Evidence]] = defaultdict(list)
-    for one in evidence:
-        found[one.aspect_label].append(one)
-    return [_aspect(aspect, found[aspect.label], keys) for aspect in aspects]
+    """What answers a sub-question stands in its row, best first: also what was found for another
+    one, and nothing that hardly touches it.
+    """
+    keys, found = _keys(quotes), {one.label: one for one in evidence}
+    return [
+        _aspect(aspect, [found[each] for each in aspect.evidence_labels if each in found], keys)
+        for aspect in aspects
+    ]
 
 
 def _keys(quotes: Iterable[Quote]) -> dict[int, set[str]]:
@@ -159,15 +163,16 @@ def _keys(quotes: Iterable[Quote]) -> dict[int, set[str]]:
 
 
 def _aspect(aspect: Aspect, found: Sequence[Evidence], keys: dict[int, set[str]]) -> AspectPart:
-    best = max(found, key=lambda one: (one.key, one.confidence, one.relevance), default=None)
+    shown = marked_row(aspect, set().union(*(keys[one.pk] for one in found)))
     return AspectPart(
         id=aspect.label,
         text=aspect.text,
         state=aspect.state,
+        mark=shown.mark,
         raised_by=aspect.raised_by,
-        best_claim=best.claim if best else None,
+        best_claim=found[0].claim if found else None,
         evidence=len(found),
-        sources=len(set().union(*(keys[one.pk] for one in found))),
+        sources=shown.sources,
         dropped=aspect.dropped,
     )
 

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from research.engine.records import Mark
+
 
 class Part(BaseModel):
     model_config = ConfigDict(frozen=True)
@@ -92,11 +94,14 @@ class QualityPart(Part):
 
 
 class AspectPart(Part):
-    """`sources` counts independent ones."""
+    """`mark` is what is shown of `state`: no more than its evidence tells. `sources` counts the
+    independent ones that the mark speaks of.
+    """
 
     id: str
     text: str
     state: str
+    mark: Mark
     raised_by: str
     best_claim: str | None
     evidence: int

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from research.engine.records import Checks, Dimensions, Fields, Usage
+from research.marking import marked_row
 from research.models import (
     Aspect,
     Command,
@@ -64,13 +65,14 @@ def run_resource(run: Run, *, with_pages: bool = False) -> dict[str, Any]:
     aspects = list(run.aspects.all())
     texts = {aspect.label: aspect.text for aspect in aspects}
     units = list(run.units.exclude(status=None))
+    evidence = list(run.evidence.with_review().prefetch_related("quotes"))
     report = run.reports.order_by("number").last()
     resource = {
         **_head(run),
-        "aspects": [_aspect(aspect) for aspect in aspects],
+        "aspects": [_aspect(aspect, evidence) for aspect in aspects],
         "rounds": [_round(row, units) for row in run.rounds.all()],
         "gates": [gate(row) for row in run.gates.all()],
-        "evidence": _all_evidence(run, texts),
+        "evidence": [_evidence(row, texts) for row in evidence],
         "sources": [_source(row) for row in run.source_pages.all()],
         "gaps": [_gap(row, texts) for row in run.gaps.all()],
         "commands": [command(row) for row in run.commands.all()],
@@ -93,11 +95,17 @@ def _head(run: Run) -> dict[str, Any]:
     }
 
 
-def _aspect(row: Aspect) -> dict[str, Any]:
+def _aspect(row: Aspect, evidence: Iterable[Evidence]) -> dict[str, Any]:
+    """`mark` and `sources` are what people are told of `state`."""
+    answering = set(row.evidence_labels)
+    quotes = [q for each in evidence if each.label in answering for q in each.quotes.all()]
+    shown = marked_row(row, {quote.independence_key for quote in quotes})
     return {
         "id": row.label,
         "text": row.text,
         "state": row.state,
+        "mark": shown.mark,
+        "sources": shown.sources,
         "raised_by": row.raised_by or None,
         "evidence_ids": row.evidence_labels,
         "dropped": row.dropped,
@@ -142,11 +150,6 @@ def gate(row: GateResult) -> dict[str, Any]:
         "feedback": row.feedback,
         "at": _time(row.at),
     }
-
-
-def _all_evidence(run: Run, aspects: dict[str, str]) -> list[dict[str, Any]]:
-    rows = run.evidence.with_review().prefetch_related("quotes")
-    return [_evidence(row, aspects) for row in rows]
 
 
 def _evidence(row: Evidence, aspects: dict[str, str]) -> dict[str, Any]:

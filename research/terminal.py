@@ -24,12 +24,12 @@ from rich.text import Text
 from research import assembly, notify
 from research.advancing import advance
 from research.connections import asked
-from research.engine.records import ENDED, Status
-from research.engine.wording import count
+from research.engine.records import ENDED, Mark, Status
+from research.engine.wording import count, mark_words
 from research.leases import Lease, claim, new_owner
 from research.models import Run
 from research.progress import how_far, progress
-from research.progress_parts import Progress
+from research.progress_parts import AspectPart, Progress
 from research.services import ServiceError, runs
 
 log = logging.getLogger(__name__)
@@ -37,11 +37,13 @@ log = logging.getLogger(__name__)
 POLL_SECONDS = 0.5
 CHANGEABLE, FIXED = r"\[y]es, \[n]o, or say what to change", r"\[y]es or \[n]o"
 MARKS = {
-    "answered": "[green]✓[/] answered, 2+ sources",
-    "one_source": "[yellow]◐[/] one source",
-    "disputed": "[magenta]≠[/] sources disagree",
-    "open": "○ open",
-    "not_found": "[red]–[/] not found",
+    Mark.ANSWERED: "[green]✓[/]",
+    Mark.ONE_SOURCE: "[yellow]◐[/]",
+    Mark.PASSAGES: "[yellow]◐[/]",
+    Mark.CLOSE: "○",
+    Mark.DISPUTED: "[magenta]≠[/]",
+    Mark.OPEN: "○",
+    Mark.NOT_FOUND: "[red]–[/]",
 }
 
 
@@ -192,10 +194,15 @@ def picture(now: Progress) -> Group:
     )
     table = Table.grid(padding=(0, 2))
     for aspect in now.aspects:
-        mark = "[dim]– left out[/]" if aspect.dropped else MARKS[aspect.state]
-        table.add_row(Text.from_markup(mark), Text(aspect.text))
+        table.add_row(Text.from_markup(_mark(aspect)), Text(aspect.text))
     action = Text(now.action.text if now.action else "", style="dim")
     return Group(head, Text(facts), table, action)
+
+
+def _mark(aspect: AspectPart) -> str:
+    if aspect.dropped:
+        return "[dim]– left out[/]"
+    return f"{MARKS[aspect.mark]} {mark_words(aspect.mark, aspect.sources)}"
 
 
 def is_terminal() -> bool:

@@ -9,7 +9,7 @@ from dashboard import words
 from dashboard.contexts.heard import topics_told
 from dashboard.run_rows import RunRows
 from research.commands import Kind, possible
-from research.engine.ledger import ANSWERING
+from research.engine.marks import ANSWERED
 from research.engine.text import heading
 from research.progress_parts import AspectPart
 
@@ -31,7 +31,7 @@ def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
         "id": part.id,
         "text": {"text": heading(part.text)},
         "standing": {
-            "state": words.LEFT_OUT if part.dropped else words.aspect(part.state, part.sources),
+            "state": words.LEFT_OUT if part.dropped else words.aspect(part.mark, part.sources),
             "claim": part.best_claim or "",
             "raised_by": raised_by(part.raised_by),
         },
@@ -51,4 +51,4 @@ def asked(aspects: Sequence[AspectPart]) -> list[AspectPart]:
 
 
 def answered(aspects: Sequence[AspectPart]) -> int:
-    return sum(part.state in ANSWERING for part in aspects)
+    return sum(part.mark in ANSWERED for part in aspects)

@@ -9,12 +9,13 @@ from typing import Any
 from django.urls import reverse
 
 from dashboard import thread_queries, words
+from dashboard.contexts.aspects import asked
 from dashboard.contexts.lists import run_line
 from dashboard.markdown import MARKER
 from dashboard.run_rows import RunRows
 from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from research import installation
-from research.engine.ledger import ANSWERING
+from research.engine.marks import ANSWERED
 from research.engine.text import heading
 from research.models import Run, Thread
 from research.progress import evidence_gate
@@ -107,9 +108,9 @@ def deeper(rows: RunRows) -> dict[str, Any]:
     """
     spent_out = rows.run.termination_reason == "budget_cost"
     gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
-    asked = [row for row in rows.aspects if not row.dropped]
-    missing = [row.label for row in asked if row.state not in ANSWERING or row.label in gaps]
-    lines = [(row.label, row.text, words.aspect(row.state, 0)) for row in asked]
+    parts = asked(rows.progress.aspects)
+    missing = [part.id for part in parts if part.mark not in ANSWERED or part.id in gaps]
+    lines = [(part.id, part.text, words.aspect(part.mark, part.sources)) for part in parts]
     capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)

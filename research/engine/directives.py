@@ -1,9 +1,9 @@
 """Orders that a page gives to whoever reads it by machine: no statements, and so no evidence.
 
 Rule C11 of `docs/requirements.md`. A sentence is such an order where it addresses machines as
-its readers, where it tells the reader to drop what was asked, or where it tells the reader what
-to say: "state that …" asserts nothing. What follows it in its block belongs to it. Such
-sentences are neither shown to a model nor quoted.
+its readers, where it tells the reader to drop what was asked, or where it tells the reader, or
+machines, what to say: "state that …" asserts nothing. What follows it in its block belongs to
+it. Such sentences are neither shown to a model nor quoted.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ _OPENING = (
     r"(?:^|[.!?:;–—]\s*|\bplease\s+"
     r"|\byou (?:must|should|shall|will|have to|need to|are to)\s+(?:now |always |instead )?)"
 )
+_MACHINES_MUST = (
+    rf"(?:^|[.!?:;–—]\s*){_MACHINE}\s+(?:must|should|shall|(?:have|has|need|needs|are|is) to)\s+"
+    r"(?:(?:now|always|instead|only)\s+)?"
+)
+"""Told of machines rather than to them; what they must say of themselves is a rule of the world."""
 _ORDERS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -45,7 +50,8 @@ _ORDERS = tuple(
         rf"^(?:(?:to|for)\s+)?{_MACHINE}\s*[:,]\s*"
         rf"(?:please|you\b|do not|don't|always|never|{_SAY}|{_DROP})",
         rf"{_OPENING}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b",
-        rf"{_OPENING}{_DROP}\s+(?:[\w']+\s+){{0,3}}?"
+        rf"{_MACHINES_MUST}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b(?!\s+the(?:y|ir)\b)",
+        rf"(?:{_OPENING}|{_MACHINES_MUST}){_DROP}\s+(?:[\w']+\s+){{0,3}}?"
         rf"(?:previous|prior|above|earlier|preceding|all|any|your|other|these|those)\s+"
         rf"(?:[\w']+\s+){{0,3}}?{_TOLD}\b",
         rf"{_OPENING}(?:{_DROP}\s+(?:the|this)\s+{_ASKED}|(?:set|put|leave|lay)\s+(?:\w+\s+){{0,3}}{_ASKED}"

@@ -13,7 +13,7 @@ async def conclude(run: Run, stop: Stop) -> bool:
     ledger = run.ledger
     for aspect in ledger.open_aspects():
         ledger.set_aspect(aspect.id, state=AspectState.NOT_FOUND)
-    text = wording.stopped(stop.reason, ledger, run.config, run.earned, by_code=run.is_read_by_code)
+    text = wording.stopped(stop.reason, ledger, run.config, run.earned)
     if stop.reason is StopReason.CANCELLED:
         run.change(status=Status.CANCELLED, termination_reason=stop.reason, termination_text=text)
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from research.engine.records import Fields
 from research.engine.text import STOP_WORDS, normalise, tokens, unique
@@ -18,34 +19,25 @@ _DATE = re.compile(
     r"|\b(?:1[0-9]|20)\d{2}s?\b"
 )
 NUMBER = re.compile(r"(?<![\w.])[-−]?(?:\d{1,3}(?:[,\u202f\u00a0 ]\d{3})+|\d+)(?:\.\d+)?(?!\w*\d)")
-NUMBER_WORDS = {
-    word: str(value)
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-}
+_ONES = dict(zip(
+    ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine"), range(1, 10),
+    strict=True,
+))  # fmt: skip
+_TENS = dict(zip(
+    ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"),
+    range(20, 100, 10), strict=True,
+))  # fmt: skip
+_TEENS = dict(zip(
+    ("ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen",
+     "eighteen", "nineteen"), range(10, 20), strict=True,
+))  # fmt: skip
+_VALUES = {"zero": 0, **_ONES, **_TEENS, **_TENS}
+_NUMBER_WORD = re.compile(
+    rf"\b(?:(?P<tens>{'|'.join(_TENS)})(?:-(?P<joined>{'|'.join(_ONES)})\b"
+    rf"|\s(?P<apart>{'|'.join(_ONES)})\b(?!-))?|{'|'.join(_VALUES)})\b",
+    re.IGNORECASE,
+)
+"""Up to ninety-nine: "twenty five" is one number, and "twenty one-way streets" are twenty."""
 _CAPITAL = r"[A-Z0-9][\w'’&-]*(?:\.\w+)*"
 _NAME = re.compile(
     r"(?:[\"“][^\"”]{2,60}[\"”])"
@@ -101,8 +93,16 @@ _DOWN = re.compile(
 def numbers(text: str) -> tuple[str, ...]:
     """Numbers in a comparable form: `1,000.0` and `1000` are the same."""
     found = [_plain_number(match.group()) for match in NUMBER.finditer(text)]
-    found += [NUMBER_WORDS[w] for w in re.findall(r"[a-z]+", text.lower()) if w in NUMBER_WORDS]
+    found += [value for _, _, value in number_words(text)]
     return tuple(unique(found))
+
+
+def number_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Where numbers stand that are written as words, and what each says in digits."""
+    for match in _NUMBER_WORD.finditer(text):
+        words = match["tens"], match["joined"] or match["apart"]
+        said = [word for word in words if word] or [match.group()]
+        yield match.start(), match.end(), str(sum(_VALUES[word.lower()] for word in said))
 
 
 def _plain_number(text: str) -> str:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 from pathlib import Path
 
-from research.engine.features import MONTH, NUMBER, NUMBER_WORDS
+from research.engine.features import MONTH, NUMBER, number_words
 from research.engine.text import STOP_WORDS, stem
 
 _UNITS = {
@@ -22,7 +22,6 @@ _UNITS = {
 }
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _SCALE = re.compile(rf"[\s-]*({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
-_WORD_NUMBER = re.compile(rf"\b({'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _SIGN = re.compile(r"([$€£])\s*$")
 _NEXT = re.compile(r"[\s-]*(per\s?cent|[%$€£]|°?[^\W\d_]+)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -102,8 +101,8 @@ def _date(match: re.Match[str]) -> Date:
 def _amounts(text: str) -> Iterator[Figure]:
     for match in NUMBER.finditer(text):
         yield _figure(text, match.start(), match.end(), match.group())
-    for match in _WORD_NUMBER.finditer(text):
-        yield _figure(text, match.start(), match.end(), NUMBER_WORDS[match.group().lower()])
+    for start, end, value in number_words(text):
+        yield _figure(text, start, end, value)
 
 
 def _figure(text: str, start: int, end: int, written: str) -> Figure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from research.engine.evidence import Book
@@ -19,6 +19,7 @@ from research.engine.records import (
     Round,
     Skipped,
     Source,
+    Standing,
 )
 from research.engine.seed import IdsUsed
 from research.engine.similarity import Corpus
@@ -117,12 +118,19 @@ class Ledger:
         aspect, number = self.aspects[aspect_id], self.round.number
         self.open_gap(Gap(self.next_gap_id(), aspect.text, aspect_id, True, number, aspect.query))
 
-    def refresh_aspects(self) -> None:
-        """Each sub-question's state from its evidence alone."""
-        for aspect in self.aspects.values():
+    def refresh_aspects(self, standings: Mapping[str, Standing] | None = None) -> None:
+        """Each sub-question's state from its evidence alone, and what code makes of its answer,
+        by id."""
+        for aspect in list(self.aspects.values()):
             supporting = self.supporting(aspect.id)
-            ids = tuple(record.id for record in supporting)
-            self._put_aspect(replace(aspect, evidence_ids=ids, state=_state(aspect, supporting)))
+            self._put_aspect(
+                replace(
+                    aspect,
+                    evidence_ids=tuple(record.id for record in supporting),
+                    state=_state(aspect, supporting),
+                    standing=(standings or {}).get(aspect.id),
+                )
+            )
 
     def set_aspect(self, aspect_id: str, **changes: object) -> None:
         self._put_aspect(replace(self.aspects[aspect_id], **changes))  # type: ignore[arg-type]

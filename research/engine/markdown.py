@@ -11,10 +11,18 @@ from research.engine.grouping import Group, grouped
 from research.engine.labels import Labels, labels
 from research.engine.ledger import ANSWERING, Ledger
 from research.engine.literal import literal, sentence
+from research.engine.marks import answered, is_close
 from research.engine.quotes import plain
-from research.engine.records import Aspect, AspectState, Citation, Evidence, Quoted, Source
+from research.engine.records import (
+    Aspect,
+    AspectState,
+    Citation,
+    Evidence,
+    Quoted,
+    Source,
+    Standing,
+)
 from research.engine.text import heading, unique
-from research.engine.wording import CLOSE
 
 LEAST_PASSAGES = 3
 
@@ -62,22 +70,35 @@ def render(
     """The whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
     marks = _Markers(ledger)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
-    thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
+    is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
+    closest = is_thin and not _is_answered(next(iter(ledger.aspects.values())))
     short = " ".join(group.inline() for group in _said(draft.short_answer, marks))
     opening = f"{draft.opening} " if draft.opening else ""
     sections = (_section(ledger, section, marks) for section in draft.sections)
     parts = [
         f"# {literal(ledger.question)}",
-        f"**{marks.words['closest' if thin else 'short_answer']}.** {opening}{short}",
+        f"**{marks.words['closest' if closest else 'short_answer']}.** {opening}{short}",
         *([_table(ledger, draft.sections, marks)] if as_table else sections),
         _disagreements(ledger, marks),
         _not_found(ledger, draft, marks.words),
         _dropped(ledger, marks.words),
     ]
-    is_close = len(ledger.aspects) == 1 and (bool(draft.opening) or CLOSE in ended)
-    parts.insert(2, f"*{_facts(marks, ended, cut, by_code, is_close)}*")
+    parts.insert(2, f"*{_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
     parts.append(_sources(ledger, marks))
     return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
+
+
+def _is_answered(aspect: Aspect) -> bool:
+    """Whether code itself says that sources answer it."""
+    told = aspect.standing is not None and bool(aspect.standing.sources)
+    return told and aspect.state is not AspectState.DISPUTED
+
+
+def _has_no_answer(ledger: Ledger, draft: Draft) -> bool:
+    """Whether passages only come close to the one question, or disagree on it."""
+    first, *others = ledger.aspects.values()
+    disputed = first.state is AspectState.DISPUTED
+    return not others and (bool(draft.opening) or is_close(first) or disputed)
 
 
 def _said(statements: Iterable[Statement], marks: _Markers) -> list[Group]:
@@ -130,21 +151,34 @@ def _standing(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -
     """Well established, or preliminary, in words and by a mark, by what the section cites."""
     if aspect.state is AspectState.DISPUTED:
         return f"⚠ {words['disagree']}"
-    if aspect.state not in ANSWERING:
+    if aspect.state not in ANSWERING or is_close(aspect):
         return f"○ {words['not_settled']}"
     cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    keys = {key for record in cited for key in record.keys}
+    if aspect.standing is not None:
+        return _told(aspect.standing, keys, words)
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
         return f"● {words['established'].format(n=confirmed)}"
-    keys = {key for record in cited for key in record.keys}
     if len(keys) > 1:
         return f"◐ {words['each_alone'].format(n=len(keys))}"
     known = len(ledger.keys_of(aspect.id) | keys)
     return f"○ {words['one_of'].format(n=known) if known > 1 else words['preliminary']}"
 
 
-def _facts(marks: _Markers, ended: str, cut: int, by_code: int, is_close: bool) -> str:
-    """One line; of a question that passages only come close to, it says nothing of answers."""
+def _told(standing: Standing, cited: set[str], words: Labels) -> str:
+    """How many sources answer, as the mark has it, where code alone read them."""
+    giving = len(standing.sources)
+    if giving == 1:
+        return f"○ {words['preliminary']}"
+    if len(cited.intersection(standing.sources)) < 2:
+        return f"○ {words['one_of'].format(n=giving)}"
+    form = f"● {words['established']}" if standing.agree else f"◐ {words['each_alone']}"
+    return form.format(n=giving)
+
+
+def _facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
+    """One line; of a question that has no answer, or two, it does not count answers."""
     ledger, quotes = marks.ledger, len(marks.places)
     records = ledger.book.records
     sites = {
@@ -158,9 +192,9 @@ def _facts(marks: _Markers, ended: str, cut: int, by_code: int, is_close: bool) 
     words = marks.words
     where = words.count("document", len(pages)) if local else words.count("site", len(sites))
     newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
-    answered = words["answered"].format(n=ledger.answered(), all=len(ledger.aspects))
+    told = words["answered"].format(n=answered(ledger), all=len(ledger.aspects))
     facts = [
-        "" if is_close or answered in ended else answered,
+        "" if no_answer or told in ended else told,
         words["from"].format(quotes=words.count("quote", quotes), where=where),
         words["newest"].format(date=newest[:10]) if newest else "",
         words["one_page"] if _is_from_one(marks, pages) else "",

@@ -48,13 +48,13 @@ class Merger:
             self._run.journal.emit(item.unit)
         self._work += work
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Novelty, the sub-questions' states, and what changed of the evidence."""
         ledger = self._run.ledger
         _count_searches(self._run, self._work, self._keys)
         novelty = ledger.corpus.novelty(self._claims)
         ledger.corpus.add(self._claims)
-        ledger.refresh_aspects()
+        await self._run.refresh_aspects()
         ledger.emit_evidence(self._before)
         ledger.update_round(
             novelty=round(novelty, 4),

@@ -38,7 +38,7 @@ async def rewrite(run: Run, seed: Seed) -> None:
     evidence_gate = await close_rewriting(run, assessment, stop)
     if not await conclude(run, stop):
         return
-    text = wording.rewritten(seed, run.ledger, evidence_gate, by_code=run.is_read_by_code)
+    text = wording.rewritten(seed, run.ledger, evidence_gate)
     run.ledger.update_round(decision=text)
     run.change(termination_text=text, verdict=text)
     written = await compose(run)

@@ -51,7 +51,7 @@ async def research_round(run: Run) -> None:
         further = dispatch(run, _untried(run, leads, room).topics)
         await _wave(run, further, partial(choose_best, most=most), read_for_unit)
         await merger.add(further)
-    merger.close()
+    await merger.close()
     run.tell_usage()
 
 
@@ -77,7 +77,7 @@ async def work_through(
     merger = Merger(run)
     await _wave(run, work, choose_for, read_unit)
     await merger.add(work)
-    merger.close()
+    await merger.close()
     run.tell_usage()
 
 

@@ -6,10 +6,12 @@ import logging
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from research.engine.aside import aside
 from research.engine.assessment import Assessment
 from research.engine.budget import Spent
 from research.engine.config import ResearchConfig
 from research.engine.evidence import Book
+from research.engine.extractive.standing import standings
 from research.engine.journal import Journal
 from research.engine.languages import ENGLISH
 from research.engine.ledger import Lead, Ledger
@@ -141,6 +143,13 @@ class Run:
         usage = self.journal.meter.usage
         in_vain = READING & usage.fallbacks.keys() and not READING & usage.answers.keys()
         return not self.has_model or bool(in_vain)
+
+    async def refresh_aspects(self) -> None:
+        """Each sub-question's state and, where code read the pages, its standing."""
+        ledger, found = self.ledger, {}
+        if self.is_read_by_code:
+            found = await aside(ledger.pages.values(), standings, ledger)
+        ledger.refresh_aspects(found)
 
     @property
     def follows_names(self) -> bool:

@@ -3,24 +3,31 @@
 Rule D5 of `docs/requirements.md`. Like claims are twins where nothing sets them apart: number,
 name, negation, direction, certainty, or who does it to whom. They contradict each other where
 they speak of the same names and one negates the other or gives another figure for the same
-measure. Claims worded otherwise contradict each other where both fill the same slot of their
+measure; of one thing, so not where each sets it apart by a word of its own ("bell tower", "gate
+tower"). Claims worded otherwise contradict each other where both fill the same slot of their
 sub-question with a different amount.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 
 from research.engine import claims, features
 from research.engine.figures import Figures, exclude, figures, same_figures
 from research.engine.similarity import jaccard
-from research.engine.text import term_set
+from research.engine.text import STOP_WORDS, stem, term_set, tokens
 
 SAME_CLAIM = 0.6
 OPPOSED_ALIKE = 0.75
 SLOT_WORDS = 3
 SLOT_SHARE = 0.5
 SAID_SHARE = 0.5
+
+_VERB_FORMS = frozenset(
+    ("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "to")
+)
+"""What follows one ("was first lit") tells how or when, not which."""
 
 Slot = tuple[frozenset[str], str]
 """The words that a claim shares with its sub-question, and what its one amount measures."""
@@ -72,7 +79,7 @@ def agree(one: Signature, other: Signature) -> bool:
 
 def conflict(one: Signature, other: Signature) -> bool:
     """Whether two claims that are alike in words exclude each other; of the same names only."""
-    if one.names != other.names:
+    if one.names != other.names or _on_two_things(one, other):
         return False
     if _opposed(one, other):
         return one.figures.values == other.figures.values and alike(one, other) >= OPPOSED_ALIKE
@@ -102,4 +109,27 @@ def slot(claim: Signature, asked: frozenset[str]) -> Slot | None:
 def fill_differently(one: Signature, other: Signature) -> bool:
     """Whether two claims on the same slot give it different amounts."""
     apart = claims.contrary(one.claim, other.claim) or one.uncertain != other.uncertain
-    return not apart and exclude(one.figures, other.figures)
+    return not (apart or _on_two_things(one, other)) and exclude(one.figures, other.figures)
+
+
+def _on_two_things(one: Signature, other: Signature) -> bool:
+    """Whether both hold a word of their own right before the same noun."""
+    mine, theirs = _set_apart(one), _set_apart(other)
+    return any(
+        mine[noun] - other.words and theirs[noun] - one.words for noun in mine.keys() & theirs
+    )
+
+
+def _set_apart(claim: Signature) -> dict[str, set[str]]:
+    """Each word of a claim with those that stand right before it and may tell which one it is."""
+    found: dict[str, set[str]] = defaultdict(set)
+    words = [word.lower() for word in tokens(claim.claim)]
+    for before, word, noun in zip(["", *words], words, words[1:], strict=False):
+        if before not in _VERB_FORMS and noun not in STOP_WORDS and _may_tell_which(word):
+            found[stem(noun)] |= term_set(word)
+    return found
+
+
+def _may_tell_which(word: str) -> bool:
+    """No number, and no "rose" or "fell" before "sharply"."""
+    return word.isalpha() and not features.numbers(word) and not features.direction(word)

@@ -34,7 +34,7 @@ async def take_over(run: Run, seed: Seed) -> None:
     ledger.followed = list(seed.topics)
     for aspect in seed.aspects:
         ledger.enter_aspect(replace(aspect, round=EARLIER))
-    _take_evidence(ledger, seed.evidence)
+    await _take_evidence(run, seed.evidence)
     for aspect in seed.aspects:
         if not aspect.dropped and aspect.state not in ANSWERING:
             ledger.set_aspect(aspect.id, state=aspect.state)
@@ -62,7 +62,7 @@ async def take_over_for(run: Run, seed: Seed, plan: Plan) -> None:
             page = ledger.pages[source.url]
             worth = max(relevance(each.text, page.title, page.text) for each in aspects)
             ledger.put_source(replace(source, round=EARLIER, relevance=worth))
-    _take_evidence(ledger, kept)
+    await _take_evidence(run, kept)
 
 
 async def _take_pages(run: Run, seed: Seed) -> None:
@@ -71,13 +71,14 @@ async def _take_pages(run: Run, seed: Seed) -> None:
         run.ledger.put_page(replace(page, text=text))
 
 
-def _take_evidence(ledger: Ledger, evidence: Sequence[Evidence]) -> None:
+async def _take_evidence(run: Run, evidence: Sequence[Evidence]) -> None:
+    ledger = run.ledger
     kept = {record.id for record in evidence}
     for record in evidence:
         contradicts = tuple(other for other in record.contradicts if other in kept)
         ledger.book.take_over(replace(record, round=EARLIER, key=False, contradicts=contradicts))
     ledger.corpus.add(record.claim for record in evidence)
-    ledger.refresh_aspects()
+    await run.refresh_aspects()
     ledger.emit_evidence({})
 
 

@@ -13,6 +13,7 @@ from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge, without_second_sources
 from research.engine.gaps import carry_gaps
 from research.engine.ledger import SUPPORTS
+from research.engine.marks import answered
 from research.engine.records import (
     AspectState,
     Evidence,
@@ -165,7 +166,7 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
         cap=scored.cap,
         cap_reason=scored.cap_reason,
         reasoning=assessment.reasoning,
-        answered=run.ledger.answered(),
+        answered=answered(run.ledger),
     )
     run.change(quality_score=scored.score)
 
@@ -233,9 +234,7 @@ async def _sure(run: Run, stop: Stop, now: Situation) -> Decision:
     if not asking or stop.reason not in UNSURE or not (now.gates_open or now.open_gaps):
         return stop
     number = run.ledger.round.number
-    question = wording.unsure(
-        stop.reason, run.ledger, run.config, run.earned, by_code=run.is_read_by_code
-    )
+    question = wording.unsure(stop.reason, run.ledger, run.config, run.earned)
     wishes = await ask_person(run, f"enough/round/{number}", question)
     if wishes.reason is StopReason.CANCELLED:
         return Stop(StopReason.CANCELLED)
@@ -249,12 +248,12 @@ def _close(
     note: str = "",
     apart: Sequence[str] = (),
 ) -> None:
-    ledger, by_code = run.ledger, run.is_read_by_code
+    ledger = run.ledger
     waits = isinstance(decision, Continue) or bool(weak_claims(run, decision))
     most = Stage.VERIFICATION if waits else Stage.REPORT
     run.change(stage=stages.after_gates(run.state.stage, results, at_most=most))
     if isinstance(decision, Stop):
-        ended = wording.stopped(decision.reason, ledger, run.config, run.earned, by_code=by_code)
+        ended = wording.stopped(decision.reason, ledger, run.config, run.earned)
         sentence = f"{note} {ended}".strip()
         run.log("%s after round %d: %s", decision.reason, ledger.round.number, _figures(run))
     else:
@@ -264,7 +263,7 @@ def _close(
             run.limits.topics_per_round,
             run.config.duplicate_topic_similarity_threshold,
         )
-        ahead = wording.going_on(ledger, [t.text for t in fresh.topics], apart, by_code=by_code)
+        ahead = wording.going_on(ledger, [t.text for t in fresh.topics], apart)
         sentence = f"{note} {ahead}".strip()
     gaps = tuple(gap.text for gap in ledger.open_gaps())
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)

@@ -1,7 +1,6 @@
 """The sentences that people read: why it goes on, why it stopped. Counts, gaps, plain words.
 
-`by_code` says that no model read the pages. Then an answer is claimed, and sources are counted,
-only as far as code can tell what answers.
+What they claim of an answer is its mark (`marks.py`), which every display shows.
 """
 
 from __future__ import annotations
@@ -9,24 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from research.engine.config import ResearchConfig
-from research.engine.extractive.standing import standing
-from research.engine.ledger import Ledger
-from research.engine.records import Aspect, AspectState, GateResult, StopReason
+from research.engine.ledger import ANSWERING, Ledger
+from research.engine.marks import ANSWERED, FROM_SEVERAL, Marked, is_close, mark_of, marks
+from research.engine.records import Aspect, AspectState, GateResult, Mark, StopReason
 from research.engine.seed import Seed
 
 CLOSE = "passages come close to an answer"
+DISPUTED = "sources disagree on the answer"
 FAILED = "Failed: no search or page could be reached, so nothing was found. The errors are listed."
 
 
-def going_on(
-    ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = (), *, by_code: bool
-) -> str:
+def going_on(ledger: Ledger, topics: Sequence[str], apart: Sequence[str] = ()) -> str:
     """Why another round follows, and what it looks for.
 
     `apart` are words of the question that no page, or pair of linked ones, holds with the rest.
     """
     missing = [aspect.text for aspect in ledger.open_aspects()]
-    start = f"Going on: {_answered(ledger, by_code)}."
+    start = f"Going on: {_answered(ledger)}."
     if missing:
         start += f" Missing: {_list(missing)}."
     elif apart:
@@ -63,15 +61,10 @@ _SOURCED = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
 
 
 def stopped(
-    reason: StopReason,
-    ledger: Ledger,
-    config: ResearchConfig,
-    scores: Sequence[float] = (),
-    *,
-    by_code: bool,
+    reason: StopReason, ledger: Ledger, config: ResearchConfig, scores: Sequence[float] = ()
 ) -> str:
     """Why research ended, in one or two sentences; `scores` are what the rounds earned."""
-    answered = _answered(ledger, by_code)
+    answered = _answered(ledger)
     if reason in _LIMITS:
         sentence = f"Stopped at the limit of {_LIMITS[reason](config)}: {answered}."
     else:
@@ -79,8 +72,8 @@ def stopped(
             answered=answered,
             enough=" as good enough" if ledger.open_aspects() else "",
             Answered=answered[:1].upper() + answered[1:],
-            by=_sources(ledger, by_code) if reason in _SOURCED else "",
-            complete="no gap was left" if answered == CLOSE else "nothing more is missing",
+            by=_sources(ledger) if reason in _SOURCED else "",
+            complete=_complete(ledger),
             last=_last_round(ledger),
             news=_news(ledger, config),
             gain=_gain(scores, config),
@@ -92,15 +85,10 @@ def stopped(
 
 
 def unsure(
-    reason: StopReason,
-    ledger: Ledger,
-    config: ResearchConfig,
-    scores: Sequence[float] = (),
-    *,
-    by_code: bool,
+    reason: StopReason, ledger: Ledger, config: ResearchConfig, scores: Sequence[float] = ()
 ) -> str:
     """What stands, and the question whether that is enough (rule C15)."""
-    ended = stopped(reason, ledger, config, scores, by_code=by_code)
+    ended = stopped(reason, ledger, config, scores)
     ended = ended.removeprefix("Stopped: ").removeprefix("Stopped ")
     return f"{ended[:1].upper()}{ended[1:]} Dig deeper, or is this sufficient?"
 
@@ -126,49 +114,73 @@ _REWRITTEN = {
 }
 
 
-def rewritten(seed: Seed, ledger: Ledger, evidence_gate: GateResult, *, by_code: bool) -> str:
+def rewritten(seed: Seed, ledger: Ledger, evidence_gate: GateResult) -> str:
     """What a report that was written anew rests on, and whether that is still enough."""
     if seed.kind == "revise":
         start = f"Revised after a review: {count(seed.left_out, 'record')} left out"
     else:
         start = f"{_REWRITTEN[seed.shape.form]} from what was found"
-    sentence = f"{start}, {_answered(ledger, by_code)}."
+    sentence = f"{start}, {_answered(ledger)}."
     if seed.left_out and evidence_gate.feedback:
         sentence += f" Too little evidence is left: {'; '.join(evidence_gate.feedback)}."
-    missing = len(ledger.open_aspects())
-    if missing and len(ledger.aspects) > 1:
-        sentence += f" {count(missing, 'question')} {'stays' if missing == 1 else 'stay'} open."
-    return sentence
+    return sentence + _left(ledger)
 
 
-def _answered(ledger: Ledger, by_code: bool) -> str:
-    total, answered = len(ledger.aspects), ledger.answered()
-    if total == 1:
-        if answered and by_code and not standing(ledger, _first(ledger)).sources:
-            return CLOSE
-        return "the question is answered" if answered else "the question is still open"
-    if answered < total:
-        return f"{answered} of {total} answered"
+def _answered(ledger: Ledger) -> str:
+    found = marks(ledger)
+    if len(found) == 1:
+        return _answer(_first(ledger))
+    answered = sum(each.mark in ANSWERED for each in found)
+    close, disputed = _number(found, Mark.CLOSE), _number(found, Mark.DISPUTED)
+    parts = [
+        f"{answered} of {len(found)} answered" if answered < len(found) else _all(len(found)),
+        f"{disputed} of them disputed" if disputed else "",
+        f"passages come close to {close}" if close else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def _answer(aspect: Aspect) -> str:
+    """What there is of an answer to the only sub-question."""
+    if aspect.state is AspectState.DISPUTED:
+        return f"{CLOSE}, and disagree" if is_close(aspect) else DISPUTED
+    if is_close(aspect):
+        return CLOSE
+    return "the question is answered" if aspect.state in ANSWERING else "the question is still open"
+
+
+def _all(total: int) -> str:
     return f"{'both' if total == 2 else f'all {total}'} sub-questions answered"
 
 
-def _sources(ledger: Ledger, by_code: bool) -> str:
+def _sources(ledger: Ledger) -> str:
     """How many independent sources the answer has, or how many answers have two."""
     if len(ledger.aspects) > 1:
-        several = sum(_is_from_several(ledger, a, by_code) for a in ledger.aspects.values())
+        several = sum(each.mark in FROM_SEVERAL for each in marks(ledger))
         return f", {several} from two or more sources" if several else ""
-    if not by_code:
-        return f" by {count(len(ledger.keys_of(_first(ledger).id)), 'independent source')}"
-    found = standing(ledger, _first(ledger))
-    if not found.sources:
+    first = _first(ledger)
+    found = mark_of(ledger, first)
+    if found.mark not in ANSWERED - {Mark.DISPUTED}:
         return ""
-    how = "by" if found.agree else "with passages from"
-    return f" {how} {count(len(found.sources), 'independent source')}"
+    agree = first.standing is None or first.standing.agree
+    how = "by" if agree else "with passages from"
+    said = f" {how} {count(found.sources, 'independent source')}"
+    if first.standing is None or not first.standing.differing:
+        return said
+    others = len(first.standing.differing)
+    return f"{said}, while {count(others, 'other')} {'gives' if others == 1 else 'give'} another"
 
 
-def _is_from_several(ledger: Ledger, aspect: Aspect, by_code: bool) -> bool:
-    is_so = aspect.state is AspectState.ANSWERED
-    return is_so and (not by_code or len(standing(ledger, aspect).sources) > 1)
+def _complete(ledger: Ledger) -> str:
+    """That no gap was left; more is claimed only where all has an answer that nobody disputes."""
+    whole, aspects = ANSWERED - {Mark.DISPUTED}, ledger.aspects.values()
+    differ = any(aspect.standing and aspect.standing.differing for aspect in aspects)
+    is_whole = all(each.mark in whole for each in marks(ledger)) and not differ
+    return "nothing more is missing" if is_whole else "no gap was left"
+
+
+def _number(found: Sequence[Marked], mark: Mark) -> int:
+    return sum(each.mark is mark for each in found)
 
 
 def _first(ledger: Ledger) -> Aspect:
@@ -176,13 +188,23 @@ def _first(ledger: Ledger) -> Aspect:
 
 
 def _open(ledger: Ledger, reason: StopReason) -> str:
-    missing = ledger.open_aspects()
-    if not missing or reason in {StopReason.NOTHING_FOUND, StopReason.CANCELLED}:
+    """What is left, where a sentence has not told it: one that counts sources has."""
+    if reason in {StopReason.NOTHING_FOUND, StopReason.CANCELLED}:
         return ""
-    if len(ledger.aspects) == 1:
+    return "" if reason in _SOURCED and not ledger.open_aspects() else _left(ledger)
+
+
+def _left(ledger: Ledger) -> str:
+    """Of several sub-questions, those that stay open and those that rest on one source."""
+    missing, thin = len(ledger.open_aspects()), _number(marks(ledger), Mark.ONE_SOURCE)
+    if len(ledger.aspects) == 1 or not (missing or thin):
         return ""
-    verb = "stays" if len(missing) == 1 else "stay"
-    return f" {count(len(missing), 'question')} {verb} open."
+    parts = [
+        f"{count(missing, 'question')} {'stays' if missing == 1 else 'stay'} open",
+        f"{count(thin, 'answer')} {'rests' if thin == 1 else 'rest'} on one source",
+    ]
+    told = (part for part, number in zip(parts, (missing, thin), strict=True) if number)
+    return f" {', '.join(told)}."
 
 
 def _last_round(ledger: Ledger) -> str:
@@ -233,6 +255,20 @@ def percent(share: float) -> str:
 def bar_percent(bar: float) -> str:
     """`15 %`, `12.5 %`: a bar is said as it was set."""
     return f"{100 * bar:g}\N{NO-BREAK SPACE}%"
+
+
+def mark_words(mark: Mark, sources: int) -> str:
+    """How well a sub-question is answered, in a few words."""
+    from_several = f", {count(sources, 'source')}" if sources > 1 else ""
+    return {
+        Mark.ANSWERED: f"answered{from_several}",
+        Mark.ONE_SOURCE: "one source",
+        Mark.PASSAGES: f"passages from {count(sources, 'source')}",
+        Mark.CLOSE: "passages come close",
+        Mark.DISPUTED: "sources disagree",
+        Mark.OPEN: "open",
+        Mark.NOT_FOUND: "not found",
+    }[mark]
 
 
 def count(number: int, noun: str) -> str:

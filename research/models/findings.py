@@ -29,6 +29,11 @@ class Aspect(EngineRow):
     evidence_labels = models.JSONField(default=list, blank=True)
     searches_without_news = models.PositiveIntegerField(default=0)
     dropped = models.BooleanField(default=False, help_text="Left out by a person.")
+    standing = models.JSONField(
+        null=True,
+        blank=True,
+        help_text="Who answers directly, as far as code alone can tell.",
+    )
 
     class Meta:
         ordering = ("run_id", "position", "label")

@@ -212,6 +212,40 @@ def test_figures_of_other_years_or_measures_do_not(one: str, other: str) -> None
 
 
 @pytest.mark.requirement("D5")
+@pytest.mark.parametrize(
+    "one, other, contradicts",
+    [
+        ("The bell tower of Calder is 31 m high and of granite.",
+         "The gate tower of Calder is 24 m high and of granite.", False),
+        ("The bell tower of Calder is 31 m high and of granite.",
+         "The bell tower of Calder is 24 m high and of granite.", True),
+        ("The tower of Calder is 31 m high and of granite.",
+         "The gate tower of Calder is 24 m high and of granite.", True),
+        ("The lamp of Calder was first lit in 1887.", "The lamp of Calder was finally lit in 1889.",
+         True),
+        ("The Acme company of Leith employs 25 people.",
+         "The Acme company of Leith employs twenty-five people.", False),
+    ],
+)  # fmt: skip
+def test_what_each_sets_apart_by_a_word_of_its_own_is_not_disputed(
+    one: str, other: str, contradicts: bool
+) -> None:
+    book = Book()
+    book.add(said(one), 1)
+    record, _ = book.add(said(other, "https://b.example/"), 1)
+    assert bool(record.contradicts) is contradicts
+
+
+@pytest.mark.requirement("D5")
+def test_two_things_of_one_kind_fill_no_slot_differently() -> None:
+    book = Book(asked={"A1": term_set("How high are the towers of the Calder castle?")})
+    book.add(said("Old rolls tell that the bell tower of the Calder castle is 31 m high."), 1)
+    other = "At Calder, the gate tower by which the castle is entered is only 24 m high."
+    record, _ = book.add(said(other, "https://b.example/"), 1)
+    assert record.contradicts == ()
+
+
+@pytest.mark.requirement("D5")
 def test_claims_worded_otherwise_contradict_each_other_in_one_slot() -> None:
     book = Book(asked={"A1": term_set("What is the height of the Harrow Point lighthouse?")})
     book.add(said("Clerks put the height of the Harrow Point lighthouse at 42 m."), 1)

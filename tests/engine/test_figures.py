@@ -16,6 +16,11 @@ from research.engine.figures import Date, exclude, figures
         ("In 1990 200 people came", [("200", "", "peopl")], {(1990, None, None)}),
         ("twelve pages", [("12", "", "page")], set()),
         ("1,000.50 dollars", [("1000.5", "$", "")], set()),
+        ("twenty-five people", [("25", "", "peopl")], set()),
+        ("Ninety nine lamps", [("99", "", "lamp")], set()),
+        ("thirty-one thousand users", [("31000", "", "user")], set()),
+        ("a twenty-five-year plan", [("25", "year", "")], set()),
+        ("twenty one-way streets", [("20", "", ""), ("1", "", "")], set()),
         ("no figures at all", [], set()),
     ],
 )
@@ -40,6 +45,8 @@ def test_figures_know_what_they_measure_and_years_are_dates(
         ("8 lamps", "8 lamps and 3 doors", False),
         ("costs 5", "costs 6", True),
         ("costs 5", "costs", False),
+        ("25 people", "twenty-five people", False),
+        ("25 people", "twenty-six people", True),
     ],
 )
 def test_figures_exclude_each_other_by_what_they_measure(

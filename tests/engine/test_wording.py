@@ -100,14 +100,52 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             [NO, NO],
             "Stopped: there was no new way to search. 0 of 2 answered. 2 questions stay open.",
         ),
+        (
+            StopReason.STUCK,
+            {},
+            [YES, NO, NO, AspectState.ONE_SOURCE],
+            "Stopped: there was no new way to search. 2 of 4 answered. "
+            "2 questions stay open, 1 answer rests on one source.",
+        ),
+        (
+            StopReason.STUCK,
+            {},
+            [AspectState.ONE_SOURCE, AspectState.ONE_SOURCE],
+            "Stopped: there was no new way to search. Both sub-questions answered. "
+            "2 answers rest on one source.",
+        ),
+        (
+            StopReason.NO_GAPS,
+            {},
+            [AspectState.DISPUTED],
+            "Stopped: sources disagree on the answer, and no gap was left.",
+        ),
+        (
+            StopReason.BUDGET_SEARCHES,
+            {"max_searches": 1},
+            [AspectState.DISPUTED],
+            "Stopped at the limit of 1 search: sources disagree on the answer.",
+        ),
+        (
+            StopReason.NO_GAPS,
+            {},
+            [YES, AspectState.DISPUTED],
+            "Stopped: both sub-questions answered, 1 of them disputed, "
+            "1 from two or more sources, and no gap was left.",
+        ),
+        (
+            StopReason.NO_GAPS,
+            {},
+            [YES, YES],
+            "Stopped: both sub-questions answered, 2 from two or more sources, "
+            "and nothing more is missing.",
+        ),
     ],
 )
 def test_why_it_stopped_is_said_in_plain_words(
     reason: StopReason, knobs: dict[str, Any], states: list[AspectState], sentence: str
 ) -> None:
-    assert (
-        wording.stopped(reason, known(*states), ResearchConfig(**knobs), by_code=False) == sentence
-    )
+    assert wording.stopped(reason, known(*states), ResearchConfig(**knobs)) == sentence
 
 
 @pytest.mark.requirement("A6", "A10", "E9")
@@ -118,7 +156,6 @@ def test_an_end_for_want_of_improvement_holds_the_gain_and_its_bar(last: float, 
         known(YES),
         ResearchConfig(),
         [3.0, 5.0, last],
-        by_code=False,
     )
     assert ended == (
         "Stopped: round 2 read 1 page and added 3 passages and hardly improved the result: "
@@ -128,7 +165,7 @@ def test_an_end_for_want_of_improvement_holds_the_gain_and_its_bar(last: float, 
 
 def test_being_stuck_after_two_empty_rounds_says_so() -> None:
     made = known(YES, YES, novelty=0.0)
-    assert wording.stopped(StopReason.STUCK, made, ResearchConfig(), by_code=False) == (
+    assert wording.stopped(StopReason.STUCK, made, ResearchConfig()) == (
         "Stopped: two rounds in a row brought nothing new. Both sub-questions answered."
     )
 
@@ -136,7 +173,7 @@ def test_being_stuck_after_two_empty_rounds_says_so() -> None:
 @pytest.mark.requirement("A10")
 @pytest.mark.parametrize("reason", StopReason)
 def test_every_reason_has_a_whole_sentence(reason: StopReason) -> None:
-    sentence = wording.stopped(reason, known(YES, NO), ResearchConfig(), by_code=False)
+    sentence = wording.stopped(reason, known(YES, NO), ResearchConfig())
     assert sentence[0].isupper() and sentence.endswith(".")
     assert "{" not in sentence and ".." not in sentence and "  " not in sentence
     assert reason.value not in sentence or reason.value == "cancelled"
@@ -145,12 +182,12 @@ def test_every_reason_has_a_whole_sentence(reason: StopReason) -> None:
 @pytest.mark.requirement("C9")
 def test_going_on_says_what_is_missing_and_what_is_next() -> None:
     made = known(YES, NO, NO, NO)
-    assert wording.going_on(made, ["Lamps?", "Oil", "Gas"], by_code=False) == (
+    assert wording.going_on(made, ["Lamps?", "Oil", "Gas"]) == (
         "Going on: 1 of 4 answered. Missing: “Question 2”, “Question 3” and 1 more. "
         "Round 3 looks for “Lamps”, “Oil” and 1 more."
     )
     whole = known(YES)
-    assert wording.going_on(whole, [], by_code=False) == (
+    assert wording.going_on(whole, []) == (
         "Going on: the question is answered. Round 3 looks for more sources."
     )
 
@@ -167,6 +204,6 @@ def test_pages_that_could_not_be_read_are_counted() -> None:
     made = known(NO)
     source = Source("https://a.example/", "", "a.example", 1)
     made.put_source(replace(source, status="failed"))
-    assert wording.stopped(StopReason.NOTHING_FOUND, made, ResearchConfig(), by_code=False) == (
+    assert wording.stopped(StopReason.NOTHING_FOUND, made, ResearchConfig()) == (
         "Found nothing that answers this. 2 searches, 0 pages read, 1 page could not be read."
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
@@ -98,6 +99,50 @@ def test_progress_says_where_a_run_stands(finished: Run) -> None:
     used = {meter.name: (meter.used, meter.limit) for meter in shown.budget}
     assert used["searches"] == (2, 60)
     assert json.loads(shown.model_dump_json())["limits"]["rounds"] == 3
+
+
+async def _found(run: Run, *found: records.Record) -> None:
+    async with Writer() as writer:
+        lease = await writer.call(_reopened, run)
+        rows = Projection(lease, writer)
+        await rows.load()
+        for record in found:
+            rows.receive(record)
+        await writer.flush(lease)
+
+
+ANSWERED = records.Aspect("A2", "How long?", "q", "plan", 1, records.AspectState.ANSWERED, ("E1",))
+
+
+def test_a_sub_question_shows_what_answers_it_whatever_it_was_found_for(finished: Run) -> None:
+    hardly = evidence(2, page_at("https://other.example/"), aspect_id="A2", relevance=0.2)
+    asyncio.run(_found(finished, ANSWERED, hardly))
+    shown = progress(finished).aspects[1]
+    assert (shown.evidence, shown.sources) == (1, 3)
+    assert shown.best_claim == "Eggs are scrambled over low heat."
+
+
+@pytest.mark.parametrize(
+    "standing, mark, sources, said",
+    [
+        (None, "answered", 3, "✓ answered, 3 sources"),
+        (records.Standing(("a", "b"), True), "answered", 2, "✓ answered, 2 sources"),
+        (records.Standing(("a",), True), "one_source", 1, "◐ one source"),
+        (records.Standing(("a", "b"), False), "passages", 2, "◐ passages from 2 sources"),
+        (records.Standing((), False), "close", 3, "○ passages come close"),
+    ],
+)
+def test_progress_terminal_and_json_tell_the_same_of_a_sub_question(
+    finished: Run, standing: records.Standing | None, mark: str, sources: int, said: str
+) -> None:
+    asyncio.run(_found(finished, replace(ANSWERED, standing=standing)))
+    now, told = progress(finished), run_resource(finished)["aspects"][1]
+    assert (now.aspects[1].mark, now.aspects[1].sources) == (mark, sources)
+    assert (told["state"], told["mark"], told["sources"]) == ("answered", mark, sources)
+    console = Console(file=(screen := StringIO()), width=100)
+    console.print(picture(now))
+    assert said in screen.getvalue()
+    jsonschema.validate(run_resource(finished), SCHEMA, format_checker=jsonschema.FormatChecker())
 
 
 @pytest.mark.requirement("B7")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from research.engine import marks
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive.leads import find_leads
 from research.engine.ledger import ANSWERING, SUPPORTS, Lead, Ledger
@@ -29,10 +30,11 @@ def judge(ledger: Ledger, limits: Limits) -> Assessment:
     open_ended = ledger.complexity is Complexity.COMPLEX
     leads = _fresh_leads(ledger) if open_ended else []
     gaps = _gaps(ledger, limits, leads)
+    said = f"{marks.answered(ledger)} of {len(aspects)} answered"
     return Assessment(
         Dimensions(_mark(answered), _mark(depth), _mark(reliable)),
         None,
-        f"{ledger.answered()} of {len(aspects)} answered, {len(supporting)} passages that answer.",
+        f"{said}, {len(supporting)} passages that answer.",
         frozenset(a.id for a in aspects if a.state not in ANSWERING),
         gaps,
         tuple(lead.query for lead in leads[:2]),

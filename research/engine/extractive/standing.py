@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 from research.engine import features
 from research.engine.extractive.answering import direct
@@ -16,7 +15,7 @@ from research.engine.figures import Figure, figures, unit_of
 from research.engine.languages import ENGLISH, language_of
 from research.engine.ledger import Ledger
 from research.engine.quotes import plain
-from research.engine.records import Aspect, Evidence
+from research.engine.records import Aspect, Evidence, Standing
 from research.engine.text import term_set, tokens
 
 LOOKED_AT = 40
@@ -25,6 +24,7 @@ LOOKED_AT = 40
 NAMED = frozenset({"where", "which"})
 LENGTHS = frozenset({"mm", "cm", "m", "km", "mi", "ft", "in", "yd"})
 TIMES = frozenset({"ms", "s", "min", "h", "day", "week", "month", "year", "decade", "century"})
+MONEY = frozenset("$€£")
 MEASURED = {
     "tall": LENGTHS,
     "high": LENGTHS,
@@ -35,18 +35,15 @@ MEASURED = {
     "heavy": frozenset({"g", "kg", "t"}),
 }
 _MEASURE = re.compile(rf"\bhow ({'|'.join(MEASURED)})\b", re.IGNORECASE)
+_PRICE = re.compile(r"\b(?:costs?|prices?)\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 
 Given = frozenset[Hashable]
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The independent sources behind what answers directly. `agree` says that each brings the
-    very thing that was asked for; where code cannot tell that, each has a passage on it."""
-
-    sources: frozenset[str]
-    agree: bool
+def standings(ledger: Ledger) -> dict[str, Standing]:
+    """That of each sub-question, by its id."""
+    return {aspect.id: standing(ledger, aspect) for aspect in ledger.aspects.values()}
 
 
 def standing(ledger: Ledger, aspect: Aspect) -> Standing:
@@ -60,11 +57,27 @@ def standing(ledger: Ledger, aspect: Aspect) -> Standing:
     found = [record for record in close if _is_named(ledger, record, asked)]
     given = {record.id: _given(record, asked) for record in found}
     best = next(filter(None, given.values()), frozenset())
+    others = frozenset().union(*(r.keys for r in found if _differ(given[r.id], best, asked)))
     if best:
         found = [record for record in found if given[record.id] & best]
     elif asked.kind == "how_many":
         found = []
-    return Standing(frozenset().union(*(record.keys for record in found)), bool(best))
+    keys = frozenset().union(*(record.keys for record in found))
+    return Standing(tuple(sorted(keys)), bool(best), tuple(sorted(others - keys)))
+
+
+def _differ(one: Given, other: Given, asked: Asked) -> bool:
+    """Whether both give years, or amounts of one measure, and none that is the same."""
+    if asked.kind == "when":
+        one, other = (frozenset(y for y in each if isinstance(y, int)) for each in (one, other))
+        return bool(one and other) and not one & other
+    if asked.kind != "how_many" or one & other:
+        return False
+    return bool(_measured(one) & _measured(other))
+
+
+def _measured(given: Given) -> frozenset[object]:
+    return frozenset(each[1] for each in given if isinstance(each, tuple))
 
 
 def _is_named(ledger: Ledger, record: Evidence, asked: Asked) -> bool:
@@ -96,6 +109,8 @@ def _amounts(text: str, asked: str) -> Given:
     things, units = counted(asked), frozenset(map(unit_of, tokens(asked))) - {""}
     if match := _MEASURE.search(asked):
         units |= MEASURED[match[1].lower()]
+    if _PRICE.search(asked) and not (things or units):
+        units = MONEY
 
     def fits(amount: Figure) -> bool:
         if amount.unit:

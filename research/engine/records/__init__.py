@@ -14,6 +14,7 @@ from research.engine.records.findings import (
     Quoted,
     RefusedQuote,
     Source,
+    Standing,
 )
 from research.engine.records.rounds import (
     Criterion,
@@ -46,6 +47,7 @@ from research.engine.records.states import (
     Complexity,
     GateDecision,
     GateName,
+    Mark,
     SourceStatus,
     Stage,
     Status,
@@ -75,6 +77,7 @@ __all__ = [
     "GateDecision",
     "GateName",
     "GateResult",
+    "Mark",
     "ModelUse",
     "Plan",
     "PlannedAspect",
@@ -89,6 +92,7 @@ __all__ = [
     "Source",
     "SourceStatus",
     "Stage",
+    "Standing",
     "Status",
     "StopReason",
     "Uncertainty",

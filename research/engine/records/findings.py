@@ -11,10 +11,25 @@ from research.engine.tools import SourceKind
 
 
 @dataclass(frozen=True)
+class Standing:
+    """The independent sources behind what answers directly, as far as code alone can tell.
+
+    `agree` says that each brings the very thing that was asked for; where code cannot tell that,
+    each has a passage on it. `differing` are those whose passage, as direct, gives another date or
+    amount.
+    """
+
+    sources: tuple[str, ...]
+    agree: bool
+    differing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Aspect:
     """A sub-question. Key: `id` (A1, A2, … in canonical order).
 
     `raised_by` is an address, "plan" or "user". Dropped ones were left out by a person.
+    `standing` is None where a model read the pages.
     """
 
     id: str
@@ -26,6 +41,7 @@ class Aspect:
     evidence_ids: tuple[str, ...] = ()
     searches_without_news: int = 0
     dropped: bool = False
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True)

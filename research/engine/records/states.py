@@ -48,6 +48,18 @@ class AspectState(StrEnum):
     NOT_FOUND = "not_found"
 
 
+class Mark(StrEnum):
+    """What people are told of a sub-question; see `research/engine/marks.py`."""
+
+    ANSWERED = "answered"
+    ONE_SOURCE = "one_source"
+    PASSAGES = "passages"
+    CLOSE = "close"
+    DISPUTED = "disputed"
+    OPEN = "open"
+    NOT_FOUND = "not_found"
+
+
 class StopReason(StrEnum):
     """Why a run ended, in the order in which the stop rule looks."""
 

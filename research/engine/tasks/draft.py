@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from research.engine.draft import Draft, Fault, Section, Statement, aspect_of, cited, statement_of
 from research.engine.extractive import drafting
+from research.engine.labels import labels
 from research.engine.ledger import Ledger
+from research.engine.marks import is_close
 from research.engine.records import Evidence
 from research.engine.run import Run
 from research.engine.shaping import wanted_form, wanted_length
@@ -62,7 +64,16 @@ async def write(run: Run) -> Draft:
             return _draft(run.ledger, answer)
         except TaskFailed as failed:
             run.fell_back(DRAFT.name, failed.cause)
-    return drafting.draft(run.ledger)
+    return _by_code(run.ledger)
+
+
+def _by_code(ledger: Ledger) -> Draft:
+    """Passages; whether they answer directly is what the question's mark says, where it has one."""
+    drafted, first = drafting.draft(ledger), next(iter(ledger.aspects.values()))
+    if first.standing is None:
+        return drafted
+    opening = labels(ledger.plan.language)["no_direct"] if is_close(first) else ""
+    return replace(drafted, opening=opening)
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,21 @@
 """What a run without a model says of its sources is what its evidence shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from research.engine import wording
 from research.engine.config import ResearchConfig
+from research.engine.draft import Draft
 from research.engine.evidence import Finding
-from research.engine.extractive.standing import standing
+from research.engine.extractive.standing import standing, standings
+from research.engine.labels import labels
 from research.engine.ledger import Ledger
-from research.engine.records import AspectState, StopReason
+from research.engine.markdown import render
+from research.engine.marks import Marked, answered, mark_of
+from research.engine.records import AspectState, Mark, StopReason
 from tests.engine.scripted import Ran, Web, World, ledger, page, quoted
 
 HEIGHT = "How tall is the Harrow Point lighthouse?"
@@ -77,7 +82,6 @@ async def asked(question: str, *texts: Text) -> Ran:
         (HEIGHT, [TALL, LIT], "1 independent source"),
         (HEIGHT, [TALL, TALL_TOO, STEPS, ANOTHER, LIT], "2 independent sources"),
         (WHEN, [FIRST, FIRST_TOO], "2 independent sources"),
-        (WHEN, [FIRST, AGAIN], "1 independent source"),
         (WHO, [MARLOW, MARLOW_TOO], "2 independent sources"),
         (WHO, [MARLOW, VANE], "1 independent source"),
         (WHO, [MARLOW, DATED], "1 independent source"),
@@ -89,6 +93,26 @@ async def test_only_sources_that_give_the_answer_are_said_to_answer(
     ran = await asked(question, *texts)
     assert len(ran.evidence) >= len(texts) - 1, "what does not answer was read all the same"
     assert ran.state.termination_text == f"Stopped: the question is answered by {sources}."
+
+
+async def test_the_report_says_as_the_verdict_that_passages_only_come_close() -> None:
+    wide = ("https://lamps.example/h", "The heavy lighthouse lamp is 2 m wide.")
+    ran = await asked("How heavy is the lighthouse lamp?", wide)
+    assert ran.state.termination_text == "Stopped: passages come close to an answer."
+    assert "No passage answers this directly" in ran.report.markdown
+    assert "*○ Not settled" in ran.report.markdown
+
+
+async def test_one_passage_that_answers_is_a_short_answer() -> None:
+    ran = await asked(HEIGHT, TALL)
+    assert "**Short answer.** **Lighthouses:** “The Harrow Point" in ran.report.markdown
+
+
+async def test_an_answer_that_sources_disagree_on_is_not_called_one() -> None:
+    ran = await asked(WHEN, FIRST, AGAIN)
+    assert ran.state.termination_text == "Stopped: sources disagree on the answer."
+    assert "## Sources disagree" in ran.report.markdown
+    assert "1 of 1 answered" not in ran.report.markdown
 
 
 async def test_where_no_date_name_or_number_decides_only_passages_are_counted() -> None:
@@ -157,7 +181,7 @@ def known(*said: tuple[str, Sequence[str]]) -> Ledger:
             made.pages[read.url] = read
             source = quoted(read, text)
             made.book.add(Finding(text, f"A{number}", source, 0.8 - at / 100), 1)
-    made.refresh_aspects()
+    made.refresh_aspects(standings(made))
     return made
 
 
@@ -179,6 +203,10 @@ def known(*said: tuple[str, Sequence[str]]) -> Ledger:
         ("How fast does the lamp turn?",
          ["The lamp makes 9 turns, as fast as it can.", "The lamp can turn fast, at 5 Hz."],
          1, True),
+        ("How much does the lamp cost?",
+         ["The lamp costs €40.", "In shops, the lamp costs 40 euros.",
+          "The lamp costs nothing in use: fill it with 1 l of oil."], 2, True),
+        ("How much does the lamp cost?", ["Fill the lamp, which costs us, with 1 l."], 0, False),
         ("When was the lamp lit?",
          ["The lamp was lit in May 1887.", "In 1887, after ten years, masons lit it: the lamp."],
          2, True),
@@ -214,9 +242,77 @@ def test_of_several_sub_questions_those_that_two_sources_answer_are_counted() ->
     made = known((WHEN, [FIRST[1], FIRST_TOO[1]]), (WHO, [MARLOW[1], VANE[1]]))
     assert [aspect.state for aspect in made.aspects.values()] == [AspectState.ANSWERED] * 2
 
-    def said(by_code: bool) -> str:
-        config = ResearchConfig()
-        return wording.stopped(StopReason.QUALITY_MET, made, config, by_code=by_code)
+    def said() -> str:
+        return wording.stopped(StopReason.QUALITY_MET, made, ResearchConfig())
 
-    assert said(True) == "Stopped: both sub-questions answered, 1 from two or more sources."
-    assert said(False) == "Stopped: both sub-questions answered, 2 from two or more sources."
+    assert said() == "Stopped: both sub-questions answered, 1 from two or more sources."
+    made.refresh_aspects()
+    assert said() == "Stopped: both sub-questions answered, 2 from two or more sources."
+
+
+PRICE = "How much does the Korvan K3 cost?"
+CARD = "Korvan library: the card costs €18 a year, whatever the reader's age."
+PRICED = "What does the Korvan K3 cost? In all shops, the Korvan K3 costs €40."
+MANUAL = "The Korvan K3 is a kettle. What it costs in use depends on the water."
+
+
+PEN = "When was the Larkin pen designed?"
+PENS = [
+    "The Larkin pen was designed in 1967 by a team in Oslo.",
+    "A tool of clerks, the Larkin pen was, after years of trials, designed in 1971.",
+]
+
+
+@pytest.mark.parametrize(
+    "question, texts, shown, verdict",
+    [
+        (PRICE, [CARD, MANUAL], Marked(Mark.CLOSE, 2), "passages come close to an answer"),
+        (HEIGHT, [TALL[1], LIT[1] + " It is tall."], Marked(Mark.ONE_SOURCE, 1),
+         "the question is answered by 1 independent source"),
+        (HEIGHT, [TALL[1], TALL_TOO[1]], Marked(Mark.ANSWERED, 2),
+         "the question is answered by 2 independent sources"),
+        (PEN, PENS, Marked(Mark.ONE_SOURCE, 1),
+         "the question is answered by 1 independent source, while 1 other gives another"),
+        (WHY, [GLASS[1], WICKS[1]], Marked(Mark.PASSAGES, 2),
+         "the question is answered with passages from 2 independent sources"),
+    ],
+)  # fmt: skip
+def test_the_mark_of_a_sub_question_is_what_the_verdict_says(
+    question: str, texts: list[str], shown: Marked, verdict: str
+) -> None:
+    made = known((question, texts))
+    first = made.aspects["A1"]
+    assert first.state is AspectState.ANSWERED, "the stop rule counts the pages"
+    assert mark_of(made, first) == shown
+    assert wording.stopped(StopReason.QUALITY_MET, made, ResearchConfig()) == f"Stopped: {verdict}."
+
+
+def test_nothing_more_is_missing_only_where_no_source_gives_another_answer() -> None:
+    made = known((PEN, PENS))
+    assert wording.stopped(StopReason.NO_GAPS, made, ResearchConfig()).endswith("no gap was left.")
+    made = known((PEN, PENS[:1]))
+    ended = wording.stopped(StopReason.NO_GAPS, made, ResearchConfig())
+    assert ended.endswith("and nothing more is missing.")
+
+
+@pytest.mark.requirement("F11")
+@pytest.mark.parametrize("language, counted", [("en", "1 of 1"), ("es", "1 de 1")])
+@pytest.mark.parametrize("texts, is_counted", [([CARD, MANUAL], False), ([PRICED], True)])
+def test_no_report_counts_an_answer_that_passages_only_come_close_to(
+    language: str, counted: str, texts: list[str], is_counted: bool
+) -> None:
+    made = known((PRICE, texts))
+    made.plan = replace(made.plan, language=language)
+    shown = render(
+        made, Draft((), ()), labels(language).ended(StopReason.NO_GAPS, "Stopped."), 0, 0
+    )
+    assert (counted in shown.markdown) is is_counted
+
+
+def test_passages_that_only_come_close_are_not_counted_among_the_answered() -> None:
+    made = known((PRICE, [CARD, MANUAL]), (HEIGHT, [TALL[1], TALL_TOO[1]]))
+    assert (made.answered(), answered(made)) == (2, 1)
+    assert wording.stopped(StopReason.NO_GAPS, made, ResearchConfig()) == (
+        "Stopped: 1 of 2 answered, passages come close to 1, 1 from two or more sources, "
+        "and no gap was left."
+    )
