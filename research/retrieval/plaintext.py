@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from research.retrieval.extracted import EmptyPage, Extracted
-from research.retrieval.marks import without_marks
+from research.retrieval.markdown_marks import without_marks
 from research.retrieval.sites import kind_of
 from research.retrieval.titles import FENCE, HEADING, title_of
 
