@@ -90,7 +90,11 @@ def _handler_of(server: LoopbackServer) -> type[BaseHTTPRequestHandler]:
             self._answer(b"")
 
         def do_POST(self) -> None:
-            self._answer(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            length = int(self.headers.get("Content-Length", 0))
+            body = self.rfile.read(length)
+            if len(body) < length:
+                raise ConnectionResetError("the client was killed before it had sent its request")
+            self._answer(body)
 
         def _answer(self, body: bytes) -> None:
             reply = server.reply(self.path, body)
