@@ -38,9 +38,8 @@ class Wishes:
     news: bool = False
 
 
-async def take_commands(run: Run) -> Wishes:
-    """Obey what was told during the round; a pause parks the run. Raises `Parked`."""
-    place = f"round/{run.ledger.round.number}"
+async def take_commands(run: Run, place: str) -> Wishes:
+    """Obey what was told until this place; a pause parks the run. Raises `Parked`."""
     kinds = TAKEN_BY_A_TREE if run.is_fixed else TAKEN
     taken = await run.journal.commands(place, kinds)
     news = _obey_all(run, taken)

@@ -60,7 +60,7 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     if chained:
         assessment = without_second_sources(assessment)
     news = carry_gaps(run, assessment)
-    wishes = await take_commands(run)
+    wishes = await take_commands(run, f"round/{run.ledger.round.number}")
     results = await _evaluate(run, assessment, chained)
     _score(run, assessment, results)
     run.candidates = in_order(run, await _wanted(run, assessment, results))
@@ -87,7 +87,7 @@ async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -
         elif claim.aspect_id and not ledger.keys_of(claim.aspect_id) > claim.keys:
             missing += 1
             ledger.set_aspect(claim.aspect_id, searches_without_news=gates.TRIED)
-    wishes = await take_commands(run)
+    wishes = await take_commands(run, f"round/{ledger.round.number}/verification")
     results = await _evaluate(run, run.assessment)
     _score(run, run.assessment, results)
     run.candidates = in_order(run, await _wanted(run, run.assessment, results))
@@ -116,7 +116,7 @@ async def close_level(run: Run, last: bool) -> StopReason | None:
     The reason to end: a command, a spent budget, or that the tree is complete.
     """
     assessment = judge(run.ledger, run.limits)
-    wishes = await take_commands(run)
+    wishes = await take_commands(run, f"round/{run.ledger.round.number}")
     results = await _evaluate(run, assessment)
     _score(run, assessment, results)
     now = await _situation(run, results, news=False, command=wishes.reason)
