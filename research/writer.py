@@ -178,15 +178,31 @@ def commit(lease: Lease, works: list[Work]) -> None:
 
 
 def upsert(model: type[EngineRow], rows: list[EngineRow]) -> None:
-    """Insert rows, or update those whose natural key is there already."""
+    """Insert rows, or update those whose natural key is there already.
+
+    Of mutable rows with the same key the last one counts: PostgreSQL refuses a statement that
+    would write a row twice.
+    """
     if model.immutable:
         model._default_manager.bulk_create(rows, ignore_conflicts=True)
         return
+    rows = list({_key(row): row for row in rows}.values())
     kept = {*model.key_fields, "id", "created_at"}
     changing = [f.name for f in model._meta.concrete_fields if f.name not in kept]
     model._default_manager.bulk_create(
         rows, update_conflicts=True, unique_fields=model.key_fields, update_fields=changing
     )
+
+
+def _key(row: EngineRow) -> tuple[object, ...]:
+    return tuple(_key_value(row, row._meta.get_field(name)) for name in row.key_fields)
+
+
+def _key_value(row: EngineRow, field: Any) -> object:
+    """A parent that was inserted just before has its id; the row itself may not have it yet."""
+    if field.is_relation and field.is_cached(row):
+        return getattr(row, field.name).pk
+    return getattr(row, field.attname)
 
 
 def _by_lease(batch: list[_Queued]) -> dict[Lease, list[_Queued]]:

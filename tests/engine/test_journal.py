@@ -199,6 +199,83 @@ async def test_a_replay_ends_where_the_record_ends(what: str) -> None:
     assert str(ends.value) == f"The journal ends before {ends.value.place}."
 
 
+# --- several at once ------------------------------------------------------------------------
+
+
+class SlowStore(MemoryStore):
+    """Counts what is put, and is durable only once it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.puts: list[tuple[str, int]] = []
+        self.let_go = asyncio.Event()
+
+    async def put(self, entry: Entry) -> None:
+        self.puts.append((entry.place, entry.attempt))
+        await self.let_go.wait()
+        await super().put(entry)
+
+
+async def turns(times: int = 20) -> None:
+    for _ in range(times):
+        await asyncio.sleep(0)
+
+
+async def test_a_decision_asked_for_four_times_at_once_is_made_once_and_durable() -> None:
+    store = SlowStore()
+    of = replace(world(), store=store)
+    journal, _ = await opened(of)
+    computed: list[int] = []
+
+    async def compute() -> int:
+        await asyncio.sleep(0)
+        computed.append(len(computed))
+        return len(computed)
+
+    asking = [asyncio.create_task(journal.decide("model/window", compute)) for _ in range(4)]
+    await turns()
+    assert store.puts == [("model/window", 1)]
+    assert not any(task.done() for task in asking), "nobody uses what is not durable"
+    store.let_go.set()
+    assert await asyncio.gather(*asking) == [1, 1, 1, 1]
+    assert computed == [0]
+    assert (journal.live, journal.replayed) == (1, 3)
+
+
+async def test_a_decision_whose_computation_is_cancelled_or_fails_is_made_by_the_next() -> None:
+    journal, _ = await opened(world())
+    begun: list[int] = []
+
+    async def compute() -> int:
+        begun.append(len(begun))
+        number = len(begun)
+        await asyncio.sleep(0 if number > 1 else 60)
+        if number == 2:
+            raise ValueError("the second fails")
+        return number
+
+    asking = [asyncio.create_task(journal.decide("d", compute)) for _ in range(4)]
+    await turns()
+    asking[0].cancel()
+    cancelled, failed, *others = await asyncio.gather(*asking, return_exceptions=True)
+    assert isinstance(cancelled, asyncio.CancelledError)
+    assert isinstance(failed, ValueError)
+    assert others == [3, 3]
+
+
+async def test_a_call_made_twice_at_once_at_one_place_reaches_the_outside_once() -> None:
+    of = world()
+    assert of.model is not None
+    journal, _ = await opened(of, inbox=Commands({"kind": "approve"}))
+    searches = [journal.search("s", QUERY) for _ in range(4)]
+    models = [journal.model("m", 1, ASKED) for _ in range(4)]
+    people = [journal.person("p", KINDS) for _ in range(4)]
+    for calls in (searches, models, people):
+        answers = await asyncio.gather(*calls)
+        assert all(answer == answers[0] for answer in answers)
+    assert (len(of.web.searched), len(of.model.requests)) == (1, 1)
+
+
 # --- intent before cost ---------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 from django.db import DataError, IntegrityError, connection
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from research import leases, notify
 from research.leases import Lease, LeaseLost
-from research.models import Problem, Run
+from research.models import Evidence, EvidenceSource, Problem, Run
 from research.writer import Work, Writer, commit
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -79,6 +80,39 @@ def test_later_work_of_a_key_stands_for_the_earlier(run: Run) -> None:
 
     asyncio.run(scenario())
     assert run.problems.get().message == "third"
+
+
+def test_rows_of_one_key_are_written_once_and_the_last_one_counts(run: Run) -> None:
+    lease = claimed(run)
+    messages = ("first", "second", "third")
+    commit(lease, [Work(lease, (problem(run.pk, 1, message),)) for message in messages])
+    commit(lease, [Work(lease, tuple(problem(run.pk, 1, message) for message in messages))])
+    assert run.problems.get().message == "third"
+
+
+def test_parents_inserted_in_the_same_transaction_tell_their_children_apart(run: Run) -> None:
+    lease = claimed(run)
+    works = []
+    for number in (1, 2):
+        parent = evidence_row(run, number)
+        works.append(Work(lease, (parent, *(quote_of(parent, at) for at in (0, 1)))))
+    commit(lease, works)
+    found = run.evidence.order_by("label").values_list("label", "quotes__position")
+    assert sorted(found) == [("E1", 0), ("E1", 1), ("E2", 0), ("E2", 1)]
+
+
+def evidence_row(run: Run, number: int) -> Evidence:
+    return Evidence(
+        run_id=run.pk, label=f"E{number}", position=number, claim="So.", round=1, relevance=0.5
+    )
+
+
+def quote_of(parent: Evidence, position: int) -> EvidenceSource:
+    return EvidenceSource(
+        evidence=parent, position=position, url="https://a.example/", domain="a.example",
+        independence_key="a", quote="So.", start=0, end=3, text_sha256="0",
+        fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
 
 
 def test_a_late_writer_is_refused_and_writes_nothing(run: Run) -> None:

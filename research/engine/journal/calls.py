@@ -73,8 +73,9 @@ class Journal(ModelCalls):
         )
 
     async def _search_entry(self, place: str, request: SearchRequest) -> Entry:
-        recorded = self._recorded(place, 1, asdict(request))
-        return recorded or await self._live_search(place, request)
+        async with self._in_flight.alone(place):
+            recorded = self._recorded(place, 1, asdict(request))
+            return recorded or await self._live_search(place, request)
 
     async def _live_search(self, place: str, request: SearchRequest) -> Entry:
         tools, asked = self._live(place), asdict(request)

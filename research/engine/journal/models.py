@@ -111,8 +111,9 @@ class ModelCalls(Recording):
     async def _model_entry(
         self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
     ) -> Entry:
-        recorded = self._recorded(place, attempt, asdict(request))
-        return recorded or await self._live_model(place, attempt, request, on_text)
+        async with self._in_flight.alone(place, attempt):
+            recorded = self._recorded(place, attempt, asdict(request))
+            return recorded or await self._live_model(place, attempt, request, on_text)
 
     def _answered(self, request: ModelRequest, entry: Entry) -> ModelAnswer:
         """Count a settled call, and give its answer or raise its failure."""

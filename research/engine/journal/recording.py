@@ -15,6 +15,7 @@ from research.engine.journal.entries import (
     Store,
     digest,
 )
+from research.engine.journal.in_flight import InFlight
 from research.engine.records import Record, key_of
 from research.engine.tools import Tools
 
@@ -47,6 +48,7 @@ class Recording:
         self.divergences: list[str] = []
         self.paid_twice: list[str] = []
         self._entries: dict[tuple[str, int], Entry] = {}
+        self._in_flight = InFlight()
         self._active_before = 0.0
         self._opened_at = 0.0
 
@@ -92,16 +94,20 @@ class Recording:
     # --- decisions ---------------------------------------------------------------------
 
     async def decide(self, place: str, compute: Callable[[], Awaitable[Any]]) -> Any:
-        """The recorded decision of this place, or the one computed now, recorded."""
-        entry = self._entries.get((place, 1))
-        if entry is not None:
-            self.replayed += 1
-            return entry.answer
-        self._live(place)
-        self.live += 1
-        value = await compute()
-        await self._put(Entry(place, 1, "decision", "done", "", {}, value))
-        return value
+        """The recorded decision of this place, or the one computed now, recorded.
+
+        Asked for several times at once, it is computed once, and used when it is durable.
+        """
+        async with self._in_flight.alone(place):
+            entry = self._entries.get((place, 1))
+            if entry is not None:
+                self.replayed += 1
+                return entry.answer
+            self._live(place)
+            self.live += 1
+            value = await compute()
+            await self._put(Entry(place, 1, "decision", "done", "", {}, value))
+            return value
 
     async def elapsed(self, place: str) -> float:
         """Active seconds of the run so far: journaled, so that decisions can rest on it."""
@@ -139,15 +145,16 @@ class Recording:
 
     async def person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
         """What a person answered at this place; raises `Parked` until somebody has."""
-        entry = self._entries.get((f"person/{place}", 1))
-        if entry is None:
-            self._live(place)
-            waiting = await self.inbox.take(kinds)
-            if not waiting:
-                await self.elapsed(f"waiting/{place}")
-                raise Parked(place)
-            entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, waiting[0])
-            await self._put(entry)
+        async with self._in_flight.alone(f"person/{place}"):
+            entry = self._entries.get((f"person/{place}", 1))
+            if entry is None:
+                self._live(place)
+                waiting = await self.inbox.take(kinds)
+                if not waiting:
+                    await self.elapsed(f"waiting/{place}")
+                    raise Parked(place)
+                entry = Entry(f"person/{place}", 1, "decision", "done", "", {}, waiting[0])
+                await self._put(entry)
         answer: dict[str, Any] = entry.answer
         return answer
 
