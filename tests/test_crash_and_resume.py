@@ -21,13 +21,14 @@ import pytest
 
 from research.engine.loop import PAID_TWICE
 from tests.support.installation import ROOT, Inside, Installation, Killed
-from tests.support.world import CHAINED, SCRIPTS, SIMPLE, World
+from tests.support.world import CHAINED, SCRIPTS, SIMPLE, WIDE, World
 
 pytest_plugins = ["tests.support.fixtures"]
 
 SAMPLES = [
     each["question"] for each in json.loads((ROOT / "research/samples/questions.json").read_text())
 ]
+POSTGRESQL = pytest.mark.services("postgresql")
 Call = tuple[str, str]
 
 
@@ -81,6 +82,27 @@ def test_killed_at_an_entry_it_goes_on_and_asks_for_no_answer_again(
             killed_and_resumed(inside, world, run, k)
             assert decided(inside("resource", run=run)) == expected, k
             assert inside("head", run=run)["crashes"] == 1, k
+        check_replay(inside, world, run)
+
+
+@pytest.mark.requirement("F3", "F8")
+@pytest.mark.parametrize(
+    "database",
+    ["installation", pytest.param("postgresql_installation", marks=POSTGRESQL)],
+    ids=["sqlite", "postgresql"],
+)
+def test_killed_with_four_units_at_work_it_completes_and_asks_for_no_answer_again(
+    world: World, database: str, request: pytest.FixtureRequest
+) -> None:
+    installation: Installation = request.getfixturevalue(database)
+    with installation.inside() as inside:
+        whole = inside("ask", question=WIDE)
+        inside("work", run=whole)
+        for k in range(3, writes(inside("journal", run=whole)), 12):
+            run = inside("ask", question=WIDE)
+            killed_and_resumed(inside, world, run, k)
+            head = inside("head", run=run)
+            assert (head["status"], head["crashes"]) == ("completed", 1), k
         check_replay(inside, world, run)
 
 

@@ -19,6 +19,7 @@ SUITES = [
         "journal_store",
         "projection",
         "worker",
+        "with_model",
         "runs",
         "retention",
         "progress",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
+import psycopg
 import pytest
 
 from tests.support.installation import Installation
@@ -37,3 +40,18 @@ def installation(world: World, bare_installation: Installation) -> Installation:
 def bare_installation(empty_state: Path, tmp_path: Path) -> Installation:
     """An installation with nothing configured."""
     return Installation(Path(shutil.copytree(empty_state, tmp_path / "state")), {})
+
+
+@pytest.fixture
+def postgresql_installation(
+    world: World, postgresql_url: str, tmp_path: Path
+) -> Iterator[Installation]:
+    """As `installation`, with a database of its own on the PostgreSQL server."""
+    name = f"plumbline_installation_{os.getpid()}"
+    url = urlunsplit(urlsplit(postgresql_url)._replace(path=f"/{name}"))
+    with psycopg.connect(postgresql_url, autocommit=True) as server:
+        server.execute(f"CREATE DATABASE {name}")
+        try:
+            yield Installation(tmp_path / "state", {**world.environment(), "DATABASE_URL": url})
+        finally:
+            server.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -16,6 +16,10 @@ from tests.support.web_server import WebServer, html
 
 SIMPLE = "When was the Harrow Point lighthouse first lit?"
 CHAINED = "Who designed the Harrow Point lighthouse, and where was that engineer trained?"
+WIDE = (
+    "When was the Harrow Point lighthouse first lit, who designed it, what is its tower built of, "
+    "and when was the Gull Rock lighthouse first lit?"
+)
 TRAINING = "Where was the engineer of the Harrow Point lighthouse trained?"
 
 LIT = "The Harrow Point lighthouse was first lit on 14 March 1887."
@@ -36,6 +40,27 @@ SCRIPTS = {
             Part(TRAINING, "lighthouse engineers apprenticeship", ("trained at",)),
         ),
         leads={"designed by Edda Marlow": "Edda Marlow"},
+    ),
+    WIDE: Script(
+        (
+            Part(SIMPLE, "Harrow Point lighthouse first lit", ("Harrow", "first lit")),
+            Part(
+                "Who designed the Harrow Point lighthouse?",
+                "Harrow Point lighthouse designer",
+                ("designed", "Marlow"),
+            ),
+            Part(
+                "What is the tower of Harrow Point built of?",
+                "Harrow Point tower granite",
+                ("granite", "barges"),
+            ),
+            Part(
+                "When was the Gull Rock lighthouse first lit?",
+                "Gull Rock lighthouse first lit",
+                ("first lit in 1902",),
+            ),
+        ),
+        complexity="complex",
     ),
 }
 
