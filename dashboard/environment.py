@@ -21,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from research.engine.config import ResearchConfig, names
 from research.engine.knobs import ConfigError
 from research.llm.prices import Price, PriceError, parse_prices
+from research.retrieval.addresses import is_server_address
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
@@ -178,8 +179,7 @@ def providers() -> dict[str, Any]:
 def address(name: str, schemes: tuple[str, ...]) -> str:
     """A URL, or '' where it is not set."""
     value = text(name)
-    parts = urlsplit(value)
-    if value and (parts.scheme not in schemes or not parts.hostname):
+    if value and not is_server_address(value, schemes):
         example = f"{schemes[0]}://localhost:1234"
         raise ImproperlyConfigured(f"{name} is no address; it takes one like {example}.")
     return value

@@ -7,8 +7,11 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any
 
+import idna
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, ValidationError
 from pydantic.fields import FieldInfo
+
+LONGEST_LABEL = 63
 
 _HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*")
 
@@ -21,9 +24,21 @@ def _listed(value: Any) -> Any:
 def _site(written: str) -> str:
     """A host's name: what stands around it in an address is left out."""
     host = re.sub(r"^\w+://", "", written.strip().lower()).split("/")[0].removeprefix("www.")
-    if not _HOST.fullmatch(host):
+    if not _HOST.fullmatch(host) or not all(map(_is_label, host.split("."))):
         raise ValueError("takes names of sites, such as example.org, with commas between")
     return host
+
+
+def _is_label(label: str) -> bool:
+    """Whether a label can be in a name: not too long, and encoded as IDNA has it if it is."""
+    try:
+        if label.startswith("xn--"):
+            idna.decode(label)
+        elif not label.isascii():
+            label = idna.encode(label, uts46=True).decode("ascii")
+    except idna.IDNAError:
+        return False
+    return len(label) <= LONGEST_LABEL
 
 
 def _day(written: str | None) -> str | None:

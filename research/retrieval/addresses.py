@@ -8,7 +8,7 @@ the address, so they can be shown to anyone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from urllib.parse import urlsplit
@@ -24,7 +24,7 @@ _SCHEME_PORTS = {"http": 80, "https": 443}
 _AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:@]+)(?::(?P<port>[0-9]{0,5}))?")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
+_UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029\ud800-\udfff]")
 
 # RFC 6761, 6762, 7686, 8375, 9476, ICANN's reservations, and what routers hand out.
 _INTERNAL_SUFFIXES = (
@@ -149,6 +149,18 @@ def check_url(url: str, rules: AddressRules) -> Target:
     return Target(f"{scheme}://{shown}{suffix}{rest}", scheme, host, port)
 
 
+def is_server_address(url: str, schemes: Collection[str] = tuple(_SCHEME_PORTS)) -> bool:
+    """Whether a URL that the operator gives can name a server, wherever that may be."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
+        labels = [host] if ":" in host else _ascii_host(host).removesuffix(".").split(".")
+    except (ValueError, AddressRefused):
+        return False
+    fits = all(0 < len(label) <= 63 for label in labels)
+    return parts.scheme in schemes and fits and not _UNPRINTABLE.search(url)
+
+
 def check_address(address: str) -> None:
     """Raises `AddressRefused` unless `address`, an IP in canonical spelling, is public."""
     ip = _ip(address)
@@ -216,12 +228,17 @@ def _normal_ipv6(written: str) -> str:
 
 
 def _ascii_host(written: str) -> str:
-    if written.isascii():
-        return written.lower()
+    """The name in ASCII; a label that claims to be encoded has to decode, as clients rely on it."""
     try:
-        return idna.encode(written, uts46=True).decode("ascii").lower()
+        if not written.isascii():
+            return idna.encode(written, uts46=True).decode("ascii").lower()
+        host = written.lower()
+        for label in host.split("."):
+            if label.startswith("xn--"):
+                idna.decode(label)
     except idna.IDNAError:
         raise AddressRefused("the host's name is not valid") from None
+    return host
 
 
 def _check_port(port: int, rules: AddressRules) -> None:

@@ -46,6 +46,11 @@ def failures_named() -> Iterator[None]:
         raise _failed("the site took too long to answer") from None
     except httpx.ConnectError:
         raise _failed("no connection to the site could be made") from None
+    except UnicodeError:
+        # httpx reads the address of a redirect even where it is not to follow it.
+        raise FetchFailure(
+            "the site redirected to an address that cannot be read", status="failed"
+        ) from None
     except (httpx.HTTPError, httpx.InvalidURL):
         raise _failed("the site's answer broke off or was garbled") from None
 

@@ -7,6 +7,7 @@ providers answer makes no difference.
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from research.engine.tools import SearchHit
 RANK_CONSTANT = 60
 MAX_SNIPPET = 400
 
+_UNREADABLE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SCHEMES = frozenset({"http", "https", "file"})
 _TRACKING = frozenset(
@@ -46,9 +48,13 @@ def canonical_url(url: str) -> str:
 
     Scheme and host in lower case, no default port, fragment or tracking parameters, and "/"
     for an empty path. A final slash elsewhere stays, as some servers tell the two apart.
+    Control characters and lone surrogates are in no address.
     """
+    url = url.strip()
+    if _UNREADABLE.search(url):
+        return ""
     try:
-        parts = urlsplit(url.strip())
+        parts = urlsplit(url)
         port = parts.port
     except ValueError:
         return ""

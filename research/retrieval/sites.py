@@ -6,7 +6,7 @@ import re
 from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from research.engine.tools import SourceKind
 
@@ -46,8 +46,8 @@ _VENDOR_HOST = re.compile(r"^(?:docs?|developers?|support|help|learn|shop|store|
 
 
 def host_of(url: str) -> str:
-    """The host of a URL in lower case, without final dot; "" where there is none."""
-    return (urlsplit(url).hostname or "").rstrip(".")
+    """The host of a URL in lower case, without final dot; "" where there is none to be read."""
+    return (_parts(url).hostname or "").rstrip(".")
 
 
 def domain_of(url: str) -> str:
@@ -63,7 +63,7 @@ def independence_key(url: str) -> str:
     where test sites live, the port tells sites apart. A document is its own key.
     """
     host = host_of(url)
-    if not host or urlsplit(url).scheme == "file":
+    if not host or _parts(url).scheme == "file":
         return url
     if _is_loopback(host):
         return f"{host}:{_port_of(url)}"
@@ -74,7 +74,7 @@ def independence_key(url: str) -> str:
 
 def kind_of(url: str) -> SourceKind:
     """The kind of a source by fixed rules on its host: a first guess, never a verdict."""
-    if urlsplit(url).scheme == "file":
+    if _parts(url).scheme == "file":
         return "document"
     host = host_of(url)
     if _under(host, _ACADEMIC) or _ACADEMIC_HOST.search(host):
@@ -104,8 +104,16 @@ def _is_loopback(host: str) -> bool:
     return host in _LOOPBACK_NAMES or (_is_ip(host) and ip_address(host).is_loopback)
 
 
+def _parts(url: str) -> SplitResult:
+    """The parts of a URL, all empty where it cannot be read."""
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
 def _port_of(url: str) -> int:
-    parts = urlsplit(url)
+    parts = _parts(url)
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 

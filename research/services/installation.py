@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from research.installation import NAMES, SECRET, SERVER, current, from_environment
 from research.models import InstallationSetting
+from research.retrieval.addresses import is_server_address
 from research.services.errors import ServiceError
 from research.source_choices import provider_settings
 
@@ -46,8 +47,7 @@ def _check(wanted: Mapping[str, str]) -> None:
         if given[name] or (name in SERVER and any(given[each] for each in SERVER)):
             raise ServiceError(f"{name} is set by the environment, which wins.")
     for name in ADDRESSES:
-        parts = urlsplit(wanted.get(name, ""))
-        if wanted.get(name) and (parts.scheme not in {"http", "https"} or not parts.hostname):
+        if wanted.get(name) and not is_server_address(wanted[name]):
             raise ServiceError("An address looks like http://localhost:11434/v1.", about=name)
     if wanted.get("MODEL_PROFILE", "standard") not in ("", *PROFILES):
         raise ServiceError("The profile is standard or small.")

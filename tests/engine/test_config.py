@@ -229,3 +229,14 @@ def test_minima_of_0_are_kept() -> None:
     config = ResearchConfig(min_evidence_records=0, min_source_domains=0)
     found = limits(config, Complexity.COMPLEX)
     assert (found.evidence_records, found.independent_sources) == (0, 0)
+
+
+@pytest.mark.parametrize("site", ["xn--a", f"{'a' * 64}.example.org", "www.xn--a.org", "a..org"])
+def test_a_site_whose_name_cannot_exist_is_refused(site: str) -> None:
+    with pytest.raises(ConfigError, match="takes names of sites"):
+        ResearchConfig.from_strings({"never_sites": site})
+
+
+def test_a_site_may_be_named_in_any_script() -> None:
+    named = ResearchConfig.from_strings({"only_sites": "bücher.example, xn--bcher-kva.example"})
+    assert named.only_sites == ("bücher.example", "xn--bcher-kva.example")

@@ -11,6 +11,7 @@ from research.retrieval.addresses import (
     check_address,
     check_resolved,
     check_url,
+    is_server_address,
 )
 
 RULES = AddressRules()
@@ -58,6 +59,8 @@ INVALID_NAMES = (
     *("", ".", "..", "a..example.com", ".example.com", "-a.example.com", "a-.example.com"),
     *("exa mple.com", "exam\tple.com", "exam\nple.com", "a" * 64 + ".com", "a.b" * 90 + ".com"),
     *("ex<a>mple.com", "exa'mple.com", 'exa"mple.com', "a,b.com", "example.com..", "a*.com"),
+    *("xn--a", "xn--a.example.com", "www.xn--a.com", "xn--.com", "xn--" + "a" * 70 + ".com"),
+    *("exam\ud800ple.com", "xn--i-7iq.ws"),
     *("xn--\u2603.com\u0000", "exam\u200bple .com", "a\\b.com", "example.com\\@127.0.0.1"),
 )
 USERS = ("user@", "user:password@", "@", ":@", "example.org@", "example.org%40@", "a@b@")
@@ -254,3 +257,25 @@ def test_public_numbers_pass_in_their_one_spelling_only():
     assert check_url("http://8.8.8.8/", RULES).host == str(ip_address("8.8.8.8"))
     for spelling in ("134744072", "0x08080808", "8.8.2056", "010.8.8.8", "8.8.8"):
         refusal(f"http://{spelling}/")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://localhost:11434/v1", "https://api.example.com", "http://my_container:80"),
+        *("http://[::1]:8080/", "http://192.168.1.2/v1", "http://bücher.example/"),
+    ],
+)
+def test_an_address_of_a_server_may_lead_anywhere(url: str) -> None:
+    assert is_server_address(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://xn--a/v1", "http://[::1/v1", "http://a..b/", "http://host:99999/", "http://"),
+        *(f"http://{'a' * 64}.example/", "ftp://localhost/", "localhost:1234", "http://a b/", ""),
+    ],
+)
+def test_an_address_that_no_client_can_read_names_no_server(url: str) -> None:
+    assert not is_server_address(url)

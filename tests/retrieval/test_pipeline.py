@@ -34,6 +34,14 @@ def test_gives_one_spelling_to_an_address(url: str, canonical: str):
     assert canonical_url(url) == canonical
 
 
+@pytest.mark.parametrize(
+    "url",
+    ["http://[::1/", "http://a:99999/", "ftp://a.example/", "", "http://a.example/\x00", "\ud800"],
+)
+def test_what_nobody_can_read_is_no_address(url: str):
+    assert canonical_url(url) == ""
+
+
 @pytest.mark.requirement("D9")
 def test_drops_duplicates_and_keeps_the_best_placed():
     hits = prepare(

@@ -62,3 +62,8 @@ def test_kinds_follow_fixed_rules(host, kind):
 
 def test_a_file_is_a_document():
     assert kind_of("file:///collection/a.html") == "document"
+
+
+def test_an_address_that_cannot_be_read_has_no_host():
+    for url in ("http://[::1", "http://a]b/", "", "http://"):
+        assert (domain_of(url), independence_key(url), kind_of(url)) == ("", url, "unknown")

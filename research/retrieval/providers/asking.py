@@ -128,7 +128,7 @@ class Asker:
                 return Reply(response.status_code, body, retry_after_seconds(response))
         except (TimeoutError, httpx.TimeoutException):
             raise SearchFailure("It did not answer in time.") from None
-        except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+        except (httpx.InvalidURL, httpx.UnsupportedProtocol, UnicodeError):
             raise SearchFailure(
                 f"{self.named.url_setting} is not the address of a server.", permanent=True
             ) from None
