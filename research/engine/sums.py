@@ -26,6 +26,7 @@ class Sums:
     fetches: int = 0
     repeated_fetches: int = 0
     refused_quotes: int = 0
+    unexpected_errors: int = 0
 
     @property
     def llm_calls(self) -> int:
@@ -77,6 +78,7 @@ class Sums:
             fetches=self.fetches,
             repeated_fetches=self.repeated_fetches,
             refused_quotes=self.refused_quotes,
+            unexpected_errors=self.unexpected_errors,
             seconds=round(seconds, 3),
         )
 

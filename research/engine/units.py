@@ -11,10 +11,18 @@ from urllib.parse import urlsplit
 from research.engine.aside import aside
 from research.engine.budget import BudgetSpent
 from research.engine.findings import Reading
+from research.engine.journal.containment import UNEXPECTED, contain
 from research.engine.records import SourceStatus, Unit
 from research.engine.run import Run
 from research.engine.sentences import take_apart
-from research.engine.tools import FetchFailure, Page, SearchFailure, SearchHit, SearchRequest
+from research.engine.tools import (
+    FetchFailure,
+    Page,
+    SearchFailure,
+    SearchHit,
+    SearchRequest,
+    ToolFailure,
+)
 from research.engine.topics import Topic
 from research.engine.wording import count
 
@@ -116,9 +124,15 @@ async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_un
     async with slots:
         started = await run.journal.elapsed(f"{item.place}/start")
         late = await _fetch(run, item)
-        await aside(item.pages, take_apart, [page.text for page in item.pages])
         run.doing(f"Reading for: {item.topic.text}")
-        item.reading = await read_unit(run, item)
+        try:
+            with contain(item.place, ToolFailure(UNEXPECTED)):
+                await aside(item.pages, take_apart, [page.text for page in item.pages])
+            item.reading = await read_unit(run, item)
+        except ToolFailure as error:
+            run.journal.meter.usage.unexpected_errors += 1
+            fail(run, item, error.reason)
+            return
         ended = await run.journal.elapsed(f"{item.place}/end")
         item.unit = replace(item.unit, status="done", seconds=round(ended - started, 3))
         if late:

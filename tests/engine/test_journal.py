@@ -1,12 +1,14 @@
 import asyncio
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any, NoReturn
 
 import pytest
 
 from research.engine.budget import BudgetSpent, Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal, JournalEnds, MemoryStore, Parked, digest
+from research.engine.journal.containment import UNEXPECTED, IsOutage, no_outage
 from research.engine.records import Action, Problem, Record
 from research.engine.tools import (
     FetchFailure,
@@ -14,6 +16,8 @@ from research.engine.tools import (
     ModelRequest,
     SearchFailure,
     SearchRequest,
+    ToolFailure,
+    Tools,
 )
 from tests.engine.scripted import AT, SIMPLE, Clock, Commands, Oracle, Web, World, page
 
@@ -67,6 +71,101 @@ async def everything(journal: Journal) -> list[object]:
         except (FetchFailure, ModelFailure) as failure:
             found.append((type(failure), failure.reason))
     return found
+
+
+# --- unexpected errors ----------------------------------------------------------------------
+
+
+class Broken:
+    """Raises where a tool should answer."""
+
+    name = "broken-model"
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    async def fetch(self, url: str) -> NoReturn:
+        raise self.error
+
+    async def search(self, request: SearchRequest) -> NoReturn:
+        raise self.error
+
+    async def complete(self, request: ModelRequest) -> NoReturn:
+        raise self.error
+
+
+async def broken(of: World, error: Exception, is_outage: IsOutage = no_outage) -> Journal:
+    tool = Broken(error)
+    tools = Tools(search=tool, fetch=tool, clock=of.clock, model=tool)
+    journal = Journal(of.store, tools, Meter(ResearchConfig()), is_outage=is_outage)
+    await journal.open()
+    return journal
+
+
+CALLS = {
+    "fetch": (FetchFailure, lambda journal: journal.fetch(URL)),
+    "search": (SearchFailure, lambda journal: journal.search("round/1/search", QUERY)),
+    "model": (ModelFailure, lambda journal: journal.model("round/1/assess", 1, ASKED)),
+}
+
+
+@pytest.mark.parametrize(("failure", "call"), CALLS.values(), ids=CALLS)
+async def test_an_unexpected_error_is_one_calls_failure_and_logged(
+    failure: type[ToolFailure], call: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    of = world()
+    journal = await broken(of, UnicodeError("xn--a"))
+    with pytest.raises(failure, match="unexpected error"):
+        await call(journal)
+    [record] = caplog.records
+    assert record.exc_info and isinstance(record.exc_info[1], UnicodeError)
+    assert journal.meter.snapshot().unexpected_errors == 1
+
+    replay, _ = await opened(of, live=False)
+    with pytest.raises(failure, match="unexpected error"):
+        await call(replay)
+    assert replay.meter.snapshot() == journal.meter.snapshot()
+    assert len(caplog.records) == 1, "a replay does not raise it again"
+
+
+async def test_a_page_that_met_an_unexpected_error_is_among_the_runs_errors() -> None:
+    of = world()
+    with pytest.raises(FetchFailure):
+        await (await broken(of, UnicodeError("xn--a"))).fetch(URL)
+    journal, received = await opened(of)
+    with pytest.raises(FetchFailure):
+        await journal.fetch(URL)
+    await journal.close()
+    assert received == [Problem(f"page {URL}", UNEXPECTED)]
+
+
+@pytest.mark.parametrize("error", [BudgetSpent("budget_calls"), JournalEnds("x"), Parked("x")])
+@pytest.mark.parametrize(("failure", "call"), CALLS.values(), ids=CALLS)
+async def test_the_journals_own_exceptions_are_not_contained(
+    failure: type[ToolFailure], call: Any, error: Exception
+) -> None:
+    with pytest.raises(type(error)):
+        await call(await broken(world(), error))
+
+
+@pytest.mark.parametrize(("failure", "call"), CALLS.values(), ids=CALLS)
+async def test_an_outage_is_no_calls_failure(failure: type[ToolFailure], call: Any) -> None:
+    of = world()
+    journal = await broken(of, OSError("no space"), lambda error: isinstance(error, OSError))
+    with pytest.raises(OSError, match="no space"):
+        await call(journal)
+    assert all(entry.status == "pending" for entry in await of.store.load())
+
+
+async def test_no_answer_holds_what_no_store_keeps() -> None:
+    of = world()
+    assert of.model is not None
+    of.model.raw["assess"] = lambda text: f"a\0b\ud800{text}"
+    journal, _ = await opened(of)
+    answer = await journal.model("m", 1, ASKED)
+    [entry] = await of.store.load()
+    assert answer.text == entry.answer["text"]
+    assert answer.text.startswith("ab?")
 
 
 # --- places ---------------------------------------------------------------------------------

@@ -1,12 +1,15 @@
 """Units: further ways to search, tool calls, and pages that come after their deadline."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from research.engine.records import Round, Source, Unit
+from research.engine import units
+from research.engine.journal.containment import UNEXPECTED
+from research.engine.records import Problem, Round, Source, Unit
 from research.engine.tools import Page, SearchAnswer, SearchRequest
 from tests.engine.scripted import (
     CHAIN,
@@ -243,3 +246,21 @@ async def test_as_many_units_as_allowed_are_at_work_side_by_side(
     await World(web, Oracle(script)).ask(script.question, **topics, **knobs)
     assert len(web.searched) >= 6
     assert (web.most, web.limits) == (at_once, {results})
+
+
+async def test_pages_that_code_cannot_read_cost_their_unit_only(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = harbour()
+
+    def broken(texts: Sequence[str]) -> None:
+        raise RecursionError
+
+    monkeypatch.setattr(units, "take_apart", broken)
+    ran = await world.ask(SIMPLE.question)
+    failed = [unit for unit in ran.of(Unit) if unit.status == "failed"]
+    assert ran.state.status == "completed"
+    assert failed and ran.usage.unexpected_errors == len(failed)
+    assert UNEXPECTED in {problem.message for problem in ran.of(Problem)}
+    traces = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert len(traces) == len(failed) and all(record.exc_info for record in traces)

@@ -21,6 +21,7 @@ from research.engine.journal.entries import (
     Parked,
     Store,
     digest,
+    storable,
 )
 
 __all__ = [
@@ -35,4 +36,5 @@ __all__ = [
     "Parked",
     "Store",
     "digest",
+    "storable",
 ]

@@ -10,9 +10,10 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from research.engine.budget import BudgetSpent, Hold, Meter
+from research.engine.journal.containment import UNEXPECTED, IsOutage, contain, no_outage
 from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
 from research.engine.journal.models import ModelCalls, failed
-from research.engine.records import Record
+from research.engine.records import Problem, Record
 from research.engine.tools import (
     FetchFailure,
     Page,
@@ -36,7 +37,8 @@ class Journal(ModelCalls):
 
     `tools` None makes it a replay: what was not recorded raises `JournalEnds`.
     `receive` gets every record the engine emits; it must not block. `analyst` is
-    "extractive" or the model's name, as frozen in the run.
+    "extractive" or the model's name, as frozen in the run. `is_outage` tells errors that end the
+    attempt at the run, and not one call of it.
     """
 
     def __init__(
@@ -48,9 +50,10 @@ class Journal(ModelCalls):
         inbox: Inbox | None = None,
         analyst: str = "extractive",
         backoff_seconds: float = 0.5,
+        is_outage: IsOutage = no_outage,
     ) -> None:
         inbox = inbox or EmptyInbox()
-        super().__init__(store, tools, meter, receive, inbox, analyst, backoff_seconds)
+        super().__init__(store, tools, meter, receive, inbox, analyst, backoff_seconds, is_outage)
         self._fetching: dict[str, asyncio.Future[Page]] = {}
         self._counted: set[str] = set()
         self._searching: dict[str, asyncio.Task[Entry]] = {}
@@ -62,6 +65,7 @@ class Journal(ModelCalls):
         self._check_budget(entry)
         self.meter.usage.searches += begun is None
         if entry.status == "failed":
+            self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
             raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         return SEARCH.validate_python(entry.answer)
 
@@ -83,12 +87,14 @@ class Journal(ModelCalls):
         async def call() -> Settled:
             try:
                 async with asyncio.timeout(self.unit_seconds()):
-                    found = await tools.search.search(request)
+                    with contain(place, SearchFailure(UNEXPECTED), self.is_outage):
+                        found = await tools.search.search(request)
+                        answer = SEARCH.dump_python(found, mode="json")
             except TimeoutError:
                 return "failed", failed(TOO_SLOW)
             except SearchFailure as failure:
                 return "failed", failed(failure)
-            return "done", SEARCH.dump_python(found, mode="json")
+            return "done", answer
 
         entry = Entry(place, 1, "search", "pending", digest(asked), asked)
         return await self._settle(entry, self.meter.reserve_search, call)
@@ -104,17 +110,21 @@ class Journal(ModelCalls):
             self._fetching[url] = task
         try:
             page = await asyncio.shield(self._fetching[url])
-        except FetchFailure:
-            self._used(url)
+        except FetchFailure as failure:
+            self._used(url, failure)
             raise
         self._used(url)
         return page
 
-    def _used(self, url: str) -> None:
+    def _used(self, url: str, failure: FetchFailure | None = None) -> None:
         """Count a fetch when its answer is taken: a place in the run, unlike its arrival."""
-        if url not in self._counted:
-            self._counted.add(url)
-            self.meter.usage.fetches += 1
+        if url in self._counted:
+            return
+        self._counted.add(url)
+        self.meter.usage.fetches += 1
+        if failure is not None and failure.reason == UNEXPECTED:
+            self.meter.usage.unexpected_errors += 1
+            self.emit(Problem(f"page {url:.200}", UNEXPECTED))
 
     async def _fetch(self, url: str) -> Page:
         place = f"fetch/{url}"
@@ -135,12 +145,15 @@ class Journal(ModelCalls):
         tools, asked = self._live(place), {"url": url}
 
         async def call() -> Settled:
+            unexpected = FetchFailure(UNEXPECTED, status="failed")
             try:
-                page = await tools.fetch.fetch(url)
+                with contain(place, unexpected, self.is_outage):
+                    page = await tools.fetch.fetch(url)
+                    answer = PAGE.dump_python(page, mode="json", exclude={"text"})
             except FetchFailure as failure:
                 return "failed", {**failed(failure), "status": failure.status}
             await self.store.put_page(page)
-            return "done", PAGE.dump_python(page, mode="json", exclude={"text"})
+            return "done", answer
 
         entry = Entry(place, 1, "fetch", "pending", digest(asked), asked)
         entry = await self._settle(entry, self.meter.reserve_fetch, call)

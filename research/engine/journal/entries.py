@@ -87,6 +87,17 @@ class EmptyInbox:
         return []
 
 
+def storable(found: Any) -> Any:
+    """Without NUL and lone surrogates, which JSON can spell and no store can keep."""
+    if isinstance(found, str):
+        return found.replace("\0", "").encode(errors="replace").decode()
+    if isinstance(found, list | tuple):
+        return [storable(part) for part in found]
+    if isinstance(found, dict):
+        return {key: storable(part) for key, part in found.items()}
+    return found
+
+
 def digest(value: object) -> str:
     """A stable hash of JSON-like data."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from research.engine.budget import REPORT_TASKS, BudgetSpent, Hold, Meter
+from research.engine.journal.containment import UNEXPECTED, IsOutage, contain
 from research.engine.journal.entries import Entry, Inbox, JournalEnds, Parked, Store, digest
 from research.engine.journal.recording import Recording
 from research.engine.records import Record
@@ -46,8 +47,10 @@ class ModelCalls(Recording):
         inbox: Inbox,
         analyst: str,
         backoff_seconds: float,
+        is_outage: IsOutage,
     ) -> None:
         super().__init__(store, tools, meter, receive, inbox)
+        self.is_outage = is_outage
         self.analyst = analyst
         self.backoff_seconds = backoff_seconds
         self._begun: dict[str, asyncio.Task[Entry]] = {}
@@ -120,6 +123,7 @@ class ModelCalls(Recording):
         self._check_budget(entry)
         if entry.status == "failed":
             spent = entry.answer.get("spent")
+            self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
             self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
             raise ModelFailure(
                 entry.answer["reason"],
@@ -148,13 +152,15 @@ class ModelCalls(Recording):
             await self._wait(place, attempt, request.task)
             await self._put(pending)
             started = self._live(place).clock.monotonic()
+            unseen = self.meter.at_most(request, self.analyst)
+            unexpected = ModelFailure(UNEXPECTED, permanent=True, spent=unseen)
             try:
                 async with asyncio.timeout(self._model_seconds(request.task)):
-                    answered = await _asked(model, request, on_text)
-                answer = MODEL.dump_python(answered, mode="json")
+                    with contain(place, unexpected, self.is_outage):
+                        answered = await _asked(model, request, on_text)
+                        answer = MODEL.dump_python(answered, mode="json")
                 settled = replace(pending, status="done", answer=answer)
             except TimeoutError:
-                unseen = self.meter.at_most(request, self.analyst)
                 late = ModelFailure(TIME_IS_UP, permanent=True, spent=unseen)
                 settled = replace(pending, status="failed", answer=_model_failed(late))
             except ModelFailure as failure:
@@ -172,7 +178,13 @@ class ModelCalls(Recording):
         model = self.tools.model if self.tools else None
 
         async def ask() -> int | None:
-            return await model.context_tokens() if isinstance(model, MeasuredModel) else None
+            if not isinstance(model, MeasuredModel):
+                return None
+            try:
+                with contain("model/window", ModelFailure(UNEXPECTED), self.is_outage):
+                    return await model.context_tokens()
+            except ModelFailure:
+                return None
 
         tokens: int | None = await self.decide("model/window", ask)
         return tokens

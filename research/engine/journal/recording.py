@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from research.engine.budget import Meter
@@ -14,6 +15,7 @@ from research.engine.journal.entries import (
     Parked,
     Store,
     digest,
+    storable,
 )
 from research.engine.journal.in_flight import InFlight
 from research.engine.records import Record, key_of
@@ -106,8 +108,8 @@ class Recording:
             self._live(place)
             self.live += 1
             value = await compute()
-            await self._put(Entry(place, 1, "decision", "done", "", {}, value))
-            return value
+            entry = await self._put(Entry(place, 1, "decision", "done", "", {}, value))
+            return entry.answer
 
     async def elapsed(self, place: str) -> float:
         """Active seconds of the run so far: journaled, so that decisions can rest on it."""
@@ -178,6 +180,7 @@ class Recording:
     async def _put(self, entry: Entry) -> Entry:
         if entry.status != "pending" and entry.kind != "decision":
             self.live += 1
+        entry = replace(entry, answer=storable(entry.answer))
         self._entries[entry.place, entry.attempt] = entry
         await self.store.put(entry)
         return entry

@@ -76,7 +76,8 @@ class Usage:
     `answers` are the model's usable answers by task, beside `fallbacks`, which code gave.
     `spent_by` is "task", "stage" or "model" → its name → what that took; calls that came to
     nothing have no model there. `prompts_cut` counts prompts that held less than there was,
-    because of the model's window.
+    because of the model's window; `unexpected_errors` calls of any kind that failed by an error
+    which no tool announced.
     """
 
     llm_calls: int = 0
@@ -94,6 +95,7 @@ class Usage:
     fetches: int = 0
     repeated_fetches: int = 0
     refused_quotes: int = 0
+    unexpected_errors: int = 0
     seconds: float = 0.0
 
 

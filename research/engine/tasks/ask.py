@@ -13,7 +13,7 @@ import jinja2
 from pydantic import ValidationError
 
 from research.engine.budget import BudgetSpent
-from research.engine.journal import Journal
+from research.engine.journal import Journal, storable
 from research.engine.records import Problem
 from research.engine.tasks.answers import Answer, parts_of
 from research.engine.tasks.objects import objects, without_thoughts
@@ -172,17 +172,6 @@ def _broken(text: str) -> str:
     except (ValueError, RecursionError):
         return "The JSON is too deep, or holds a number without end."
     return "There was no JSON object in the answer."
-
-
-def storable(found: Any) -> Any:
-    """Without NUL and lone surrogates, which JSON can spell and no store can keep."""
-    if isinstance(found, str):
-        return found.replace("\0", "").encode(errors="replace").decode()
-    if isinstance(found, list):
-        return [storable(part) for part in found]
-    if isinstance(found, dict):
-        return {key: storable(part) for key, part in found.items()}
-    return found
 
 
 def render(name: str, context: Mapping[str, Any]) -> tuple[str, str]:

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from research.engine.draft import aspect_of, cited
+from research.engine.journal import storable
 from research.engine.ledger import Ledger
 from research.engine.records import Action, Drafted, DraftedSentence
 from research.engine.run import Run
-from research.engine.tasks.ask import storable
 from research.engine.tasks.objects import without_thoughts
 from research.engine.text import words_in
 

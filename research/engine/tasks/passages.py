@@ -10,23 +10,30 @@ from research.engine.evidence import Finding
 from research.engine.extractive import reading
 from research.engine.extractive.answering import brings
 from research.engine.findings import Reading, doubts, quoted
+from research.engine.journal.containment import UNEXPECTED, contain
 from research.engine.ledger import SUPPORTS
 from research.engine.records import Aspect
 from research.engine.run import Run
-from research.engine.tools import Page
+from research.engine.tools import Page, ToolFailure
 
 JUST_CLOSE = SUPPORTS - 0.01
 
 
 async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[Aspect]) -> Reading:
-    """The passages that answer, looked for in a thread: of long pages that takes seconds."""
+    """The passages that answer, looked for in a thread: of long pages that takes seconds.
+
+    Raises `ToolFailure` for an unexpected error.
+    """
     if not pages:
         return Reading()
     per_page = run.config.max_evidence_claims_per_research_unit
     asked = {aspect.id: aspect.text for aspect in aspects}
     new = {page.url for page in pages}
     before = [page for page in run.ledger.pages.values() if page.url not in new]
-    scored = await aside([*before, *pages], reading.read_pages, pages, aspects, per_page, before)
+    with contain("reading", ToolFailure(UNEXPECTED)):
+        scored = await aside(
+            [*before, *pages], reading.read_pages, pages, aspects, per_page, before
+        )
     return Reading([_weighed(_finding(item), asked[item.aspect_id]) for item in scored])
 
 
