@@ -9,6 +9,7 @@ from typing import Any, Literal
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from dashboard.exports.contents import LONGEST_LINK
 from dashboard.markdown import MARKER
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
@@ -110,7 +111,7 @@ def _runs(children: list[Token], markers: frozenset[int]) -> Iterator[Run]:
     for child in children:
         name = child.type.partition("_")[0]
         if child.type in ("link_open", "link_close"):
-            link = str(child.attrGet("href")) if child.nesting > 0 else ""
+            link = _link(child) if child.nesting > 0 else ""
         elif name in style:
             style[name] += child.nesting
         elif name in ("text", "code", "softbreak", "hardbreak"):
@@ -118,6 +119,12 @@ def _runs(children: list[Token], markers: frozenset[int]) -> Iterator[Run]:
             styled = Run(text, style["strong"] > 0, style["em"] > 0, name == "code", link)
             pieces = _cited(styled, markers) if child.type == "text" and not link else [styled]
             yield from (piece for piece in pieces if piece.text)
+
+
+def _link(opening: Token) -> str:
+    """The address, or '' where it is too long for a link."""
+    address = str(opening.attrGet("href"))
+    return address if len(address) <= LONGEST_LINK else ""
 
 
 def _cited(run: Run, markers: frozenset[int]) -> Iterator[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +15,13 @@ from dashboard.run_rows import RunRows, labels_cited
 from research.models import EvidenceSource, PageText, Report, Run
 
 AROUND = 300
+LONGEST_LINK = 2_000
+"""Characters of an address that becomes a link: Word allows some 2,080, Typst 8,000."""
 REJECTED = "A reviewer rejected evidence that this report rests on; it was not revised since."
+
+# XML 1.0 has no place for these, and no other format has a use for them; a page may hold some
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,11 @@ class Citation:
         return self.url.startswith(("http:", "https:"))
 
     @property
+    def link(self) -> str:
+        """The address, or '' where it is too long for a link."""
+        return self.url if len(self.url) <= LONGEST_LINK else ""
+
+    @property
     def dated(self) -> str:
         read = f"read {words.day(self.fetched)}"
         return f"{words.published(self.published)}, {read}" if self.published else read
@@ -57,6 +69,15 @@ class Contents:
     run: Run
     markdown: str
     citations: tuple[Citation, ...]
+
+    @property
+    def title(self) -> str:
+        return printable(self.run.question)
+
+    @property
+    def language(self) -> str:
+        """The report's language tag; English where the run has none that is well-formed."""
+        return self.run.language if _LANGUAGE.fullmatch(self.run.language) else "en"
 
     def pages(self) -> Iterator[tuple[Citation, ...]]:
         """The citations of each cited page, in the order in which pages are first cited."""
@@ -73,7 +94,12 @@ def contents(run: Run) -> Contents:
         return Contents(run, "", ())
     rests_on = labels_cited(report) & RunRows(run).rejected
     text = marked(report.markdown) if rests_on else report.markdown
-    return Contents(run, text, tuple(citations(run, report)))
+    return Contents(run, printable(text), tuple(citations(run, report)))
+
+
+def printable(text: str) -> str:
+    """The text without control characters and lone surrogates."""
+    return _UNPRINTABLE.sub("", text)
 
 
 def marked(markdown: str) -> str:
@@ -94,11 +120,11 @@ def citation(number: int, rows: Sequence[EvidenceSource], texts: dict[str, str])
     places = {(row.start, row.end): row for row in rows}
     return Citation(
         number=number,
-        title=first.title or first.domain,
-        url=first.url,
-        domain=first.domain,
-        section="" if first.section == first.title else first.section,
-        published=first.published or "",
+        title=printable(first.title or first.domain),
+        url=printable(first.url),
+        domain=printable(first.domain),
+        section="" if first.section == first.title else printable(first.section),
+        published=printable(first.published or ""),
         fetched=first.fetched_at,
         sources=support(first.evidence.quotes.all()),
         passages=tuple(passages(places.values(), texts)),
@@ -109,7 +135,7 @@ def passages(rows: Iterable[EvidenceSource], texts: dict[str, str]) -> Iterator[
     for row in rows:
         text = texts.get(row.text_sha256)
         if text is None or text[row.start : row.end] != row.quote:
-            yield Passage("", row.quote, "")
+            yield Passage("", printable(row.quote), "")
         else:
             yield in_context(text, row.start, row.end)
 
@@ -122,4 +148,4 @@ def in_context(text: str, start: int, end: int) -> Passage:
         before = "… " + before[-AROUND:].partition(" ")[2]
     if len(after) > AROUND:
         after = after[:AROUND].rpartition(" ")[0] + " …"
-    return Passage(before, text[start:end], after)
+    return Passage(*map(printable, (before, text[start:end], after)))

@@ -17,15 +17,15 @@ from dashboard.exports.contents import Citation, Contents
 
 MONOSPACE = "Courier New"
 DEEPEST_LIST = 3
-# XML 1.0 has no place for control characters; a page's text may hold some
-CONTROLS = dict.fromkeys([*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), 0xFFFE, 0xFFFF])
+LONGEST_PROPERTY = 255
+"""Characters that the format allows for a document property such as its title."""
 
 
 def render(whole: Contents) -> bytes:
     document = Document()
-    document.core_properties.title = plain(whole.run.question)
+    document.core_properties.title = shortened(whole.title, LONGEST_PROPERTY)
     document.core_properties.author = "Plumbline"
-    document.core_properties.language = whole.run.language
+    document.core_properties.language = whole.language
     numbers = frozenset(citation.number for citation in whole.citations)
     for block in blocks(whole.markdown, numbers):
         add_block(document, block)
@@ -67,8 +67,8 @@ def add_runs(paragraph: Paragraph, runs: tuple[Run, ...]) -> None:
         if run.cite:
             linked(paragraph, f"[{run.cite}]", anchor=f"quote-{run.cite}").font.superscript = True
             continue
-        text = plain(run.text)
-        written = linked(paragraph, text, run.link) if run.link else paragraph.add_run(text)
+        text, link = run.text, run.link
+        written = linked(paragraph, text, link) if link else paragraph.add_run(text)
         written.bold, written.italic = run.bold or None, run.italic or None
         if run.code:
             written.font.name = MONOSPACE
@@ -91,14 +91,17 @@ def linked(paragraph: Paragraph, text: str, address: str = "", anchor: str = "")
 def add_citation(document: WordDocument, citation: Citation) -> None:
     head = document.add_paragraph()
     bookmark(head, f"quote-{citation.number}", citation.number)
-    head.add_run(f"[{citation.number}] {plain(citation.title)}").bold = True
+    head.add_run(f"[{citation.number}] {citation.title}").bold = True
     head.add_run(f", {citation.dated}: ")
-    linked(head, citation.url, citation.url)
+    if citation.link:
+        linked(head, citation.url, citation.link)
+    else:
+        head.add_run(citation.url)
     for passage in citation.passages:
         quoted = document.add_paragraph(style="Quote")
-        quoted.add_run(plain(passage.before))
-        quoted.add_run(plain(passage.quote)).bold = True
-        quoted.add_run(plain(passage.after))
+        quoted.add_run(passage.before)
+        quoted.add_run(passage.quote).bold = True
+        quoted.add_run(passage.after)
 
 
 def bookmark(paragraph: Paragraph, name: str, number: int) -> None:
@@ -110,5 +113,5 @@ def bookmark(paragraph: Paragraph, name: str, number: int) -> None:
         paragraph._p.append(mark)
 
 
-def plain(text: str) -> str:
-    return text.translate(CONTROLS)
+def shortened(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

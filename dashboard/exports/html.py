@@ -16,7 +16,8 @@ def render(whole: Contents) -> bytes:
 
     run = whole.run
     context = {
-        "run": run,
+        "title": whole.title,
+        "language": whole.language,
         "ended": words.day(run.finished_at or run.created_at),
         "body": markdown.render(whole.markdown, link).html,
         "citations": whole.citations,

@@ -10,4 +10,5 @@ from research.resource import run_resource
 
 def render(whole: Contents) -> bytes:
     resource = run_resource(whole.run, with_pages=True)
-    return json.dumps(resource, ensure_ascii=False, indent=1).encode()
+    written = json.dumps(resource, ensure_ascii=False, indent=1)
+    return written.encode(errors="backslashreplace")  # a lone surrogate as its JSON escape

@@ -22,8 +22,8 @@ def render(whole: Contents) -> bytes:
     numbers = frozenset(citation.number for citation in whole.citations)
     run = whole.run
     told = {
-        "title": run.question,
-        "language": run.language.partition("-")[0],
+        "title": whole.title,
+        "language": whole.language.partition("-")[0].lower(),
         "ended": words.day(run.finished_at or run.created_at),
         "blocks": [block.plain() for block in blocks(whole.markdown, numbers)],
         "citations": [entry(citation) for citation in whole.citations],
@@ -39,6 +39,7 @@ def entry(citation: Citation) -> dict[str, object]:
         "title": citation.title,
         "section": citation.section,
         "url": citation.url,
+        "link": citation.link,
         "dated": citation.dated,
         "passages": [vars(passage) for passage in citation.passages],
     }

@@ -15,8 +15,8 @@ from pypdf import PdfReader
 from dashboard.exports import FORMATS, NothingToExport, export
 from dashboard.exports.blocks import Run as Text
 from dashboard.exports.blocks import blocks
-from dashboard.exports.contents import in_context
-from research.models import EvidenceSource, Run
+from dashboard.exports.contents import Contents, citation, in_context, printable
+from research.models import EvidenceSource, Report, Run
 from tests.dashboard.conftest import PAGE, QUOTE, URL, add_evidence, add_report, make_run
 
 HOSTILE = '#read("/etc/passwd") \\input{x} $x$ <script>alert(1)</script> & 50 % _a_ {b}'
@@ -40,6 +40,20 @@ REPORT = f"""# How old do oaks get?
 
 {HOSTILE.replace("_", chr(92) + "_")} [9] <https://trees.test/more>
 """
+
+ODD_TEXTS = {
+    "empty": "",
+    "blank": " \n ",
+    "long": "How old do oaks get? " * 500,
+    "one long word": "x" * 10_000,
+    "control characters": "a" + "".join(map(chr, range(1, 32))) + "\x7f\x85\ufffe\uffff b",
+    "null": "a\x00b",
+    "right to left": "כמה זמן חי עץ אלון?\u202e\u2067 كم تعيش شجرة البلوط؟",
+    "beyond the first plane": "👩‍👩‍👧‍👦 🌳 𝕬\U0010ffff\ufdd0",
+    "lone surrogate": "a \ud83d b",
+    "combining": "e" + "\u0301" * 200,
+    "markup": "# [x](javascript:alert(1)) | a | `b` <b> \\ ``` ]]> {{ run }} #eval",
+}
 
 
 @pytest.fixture
@@ -97,6 +111,51 @@ def test_control_characters_of_a_page_do_not_break_a_word_file(run: Run) -> None
     EvidenceSource.objects.update(title="form\x0cfeed \x00 null")
     document = Document(BytesIO(written(run, "docx")))
     assert any("formfeed  null" in each.text for each in document.paragraphs)
+
+
+def with_text(run: Run, text: str) -> Contents:
+    """The run's contents where every text that a person, a page or a model wrote is this one.
+
+    In memory: a database refuses some of them.
+    """
+    run.question, run.language = text, text
+    linked = f"[{text}](https://t.test/{text})"
+    markdown = f"# {text}\n\n{text} [1] {linked}\n\n- {text}\n\n| {text} |\n| --- |\n| `{text}` |\n"
+    row = EvidenceSource.objects.get()
+    row.title, row.section, row.published, row.quote, row.domain = (text,) * 5
+    row.url = f"https://trees.test/{text}"
+    return Contents(run, printable(markdown), (citation(1, [row], {}),))
+
+
+def reads(extension: str, content: bytes) -> None:
+    """Open the file as its readers do; raises where it is broken."""
+    if extension == "docx":
+        Document(BytesIO(content))
+    elif extension == "pdf":
+        PdfReader(BytesIO(content)).pages[0].extract_text()
+    elif extension == "json":
+        json.loads(content)
+    else:
+        content.decode()
+
+
+@pytest.mark.parametrize("extension", FORMATS)
+@pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
+def test_no_text_breaks_a_file(run: Run, extension: str, text: str) -> None:
+    reads(extension, FORMATS[extension].render(with_text(run, text)))
+
+
+def test_a_long_question_is_cut_in_the_properties_and_whole_in_the_text(
+    client: Client, run: Run
+) -> None:
+    question = "How old do oaks get? " * 40
+    Run.objects.filter(pk=run.pk).update(question=question)
+    Report.objects.update(markdown=f"# {question}\n\nOld. [1]\n")
+    answer = client.get(f"/runs/{run.public_id}/export/docx")
+    assert answer.status_code == 200
+    document = Document(BytesIO(answer.content))
+    assert len(document.core_properties.title) == 255
+    assert document.paragraphs[0].text == question.strip()
 
 
 @pytest.mark.requirement("F15")
