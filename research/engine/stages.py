@@ -7,7 +7,7 @@ from typing import Literal
 
 from research.engine.records import GateName, GateResult, Stage
 
-Event = GateName | Literal["early_end", "draft_failed"]
+Event = GateName | Literal["early_end", "draft_failed", "more_research"]
 
 TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
     (Stage.OVERVIEW, "overview"): Stage.DEEP_RESEARCH,
@@ -16,9 +16,14 @@ TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
     (Stage.OVERVIEW, "early_end"): Stage.REPORT,
     (Stage.DEEP_RESEARCH, "early_end"): Stage.REPORT,
     (Stage.VERIFICATION, "early_end"): Stage.REPORT,
+    (Stage.VERIFICATION, "more_research"): Stage.DEEP_RESEARCH,
     (Stage.REPORT, "draft_failed"): Stage.DEEP_RESEARCH,
 }
-"""A gate's name stands for its being passed, or for nothing more being to be had."""
+"""A gate's name stands for its being passed, or for nothing more being to be had.
+
+Only the round that looks for other sources on weak claims is verification; a round that follows
+it is research again.
+"""
 
 GATE_OF: dict[Stage, GateName] = {
     Stage.OVERVIEW: "overview",

@@ -249,9 +249,7 @@ def _close(
     apart: Sequence[str] = (),
 ) -> None:
     ledger = run.ledger
-    waits = isinstance(decision, Continue) or bool(weak_claims(run, decision))
-    most = Stage.VERIFICATION if waits else Stage.REPORT
-    run.change(stage=stages.after_gates(run.state.stage, results, at_most=most))
+    run.change(stage=_next_stage(run, decision, results))
     if isinstance(decision, Stop):
         ended = wording.stopped(decision.reason, ledger, run.config, run.earned)
         sentence = f"{note} {ended}".strip()
@@ -269,6 +267,16 @@ def _close(
     ledger.update_round(gaps=gaps, decision=sentence, closed=True)
     run.change(verdict=sentence)
     run.tell_usage()
+
+
+def _next_stage(run: Run, decision: Decision, results: dict[GateName, GateResult]) -> Stage:
+    """The stage of what follows: more research, verification, or the report."""
+    stage = run.state.stage
+    if isinstance(decision, Continue):
+        stage = stages.after(stage, "more_research")
+        return stages.after_gates(stage, results, at_most=Stage.DEEP_RESEARCH)
+    most = Stage.VERIFICATION if weak_claims(run, decision) else Stage.REPORT
+    return stages.after_gates(stage, results, at_most=most)
 
 
 def _figures(run: Run) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from research.engine.journal import Parked
 from research.engine.ledger import ANSWERING
-from research.engine.records import Aspect, Gap, Problem, Report, Status, StopReason
+from research.engine.records import Aspect, Gap, Problem, Report, Stage, Status, StopReason
 from tests.engine.scripted import (
     CHAIN,
     SIMPLE,
@@ -268,6 +268,8 @@ async def test_what_is_asked_for_during_verification_leads_to_another_round(
     assert len(ran.rounds) == len(plain.rounds) + 1
     assert ran.state.status is Status.COMPLETED
     assert ran.rounds[1].decision.startswith("Looked for other sources on 1 claim: 1 confirmed.")
+    stages = [each.stage for each in ran.rounds[1:]]
+    assert stages == [Stage.VERIFICATION, Stage.DEEP_RESEARCH]
     if told["kind"] == "add_topic":
         assert ran.rounds[2].topics[0] == OWNER
         assert OWNER in {aspect.text for aspect in ran.of(Aspect)}

@@ -161,7 +161,21 @@ def test_every_stage_but_the_report_is_left_by_its_gate_or_an_early_end() -> Non
         if stage is Stage.REPORT:
             assert events == {"draft_failed"}
         else:
-            assert events == {stages.GATE_OF[stage], "early_end"}
+            back = {"more_research"} if stage is Stage.VERIFICATION else set()
+            assert events == {stages.GATE_OF[stage], "early_end"} | back
+
+
+@pytest.mark.requirement("C1")
+async def test_a_round_of_research_after_both_gates_is_deep_research() -> None:
+    ran = await asked(tower(), adaptive_min_depth=3, min_sources_per_aspect=(1, 1, 1))
+    first, *others = ran.of(Round)
+    passed = {
+        gate.gate for gate in ran.of(GateResult) if gate.round == 1 and gate.decision == "pass"
+    }
+    assert {"overview", "deep_research"} <= passed and others
+    assert first.stage is Stage.OVERVIEW
+    assert {each.stage for each in others} == {Stage.DEEP_RESEARCH}
+    assert set(ran.usage.spent_by["stage"]) == {"intake", "overview", "deep_research", "report"}
 
 
 # --- Gate 3 on the draft --------------------------------------------------------------------
