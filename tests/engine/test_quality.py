@@ -9,7 +9,7 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence import Finding
 from research.engine.ledger import Ledger
 from research.engine.records import AspectState, Dimensions
-from tests.engine.scripted import ledger, page, quoted
+from tests.engine.scripted import SIMPLE, harbour, ledger, page, quoted
 
 EQUAL = ResearchConfig().weights
 BEST = Dimensions(10, 10, 10, 10)
@@ -81,6 +81,19 @@ def test_an_unjudged_dimension_leaves_the_weights() -> None:
 def test_weights_weigh() -> None:
     weights = {**EQUAL, "completeness": 0.5, "depth": 0.0}
     assert quality.weighted_mean(Dimensions(9, 1, 5, 5), weights) == 7
+
+
+@pytest.mark.requirement("A2")
+@pytest.mark.parametrize("mark", ["completeness", "depth", "reliability", "actionability"])
+async def test_the_weights_of_a_run_weigh_its_rounds(mark: str) -> None:
+    """One mark alone counts; equal weights would make 5.5 of these four."""
+    marks = {"completeness": 7, "depth": 6, "reliability": 5, "actionability": 4}
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {**answer, "dimensions": marks}
+    weights = {f"weight_{name}": float(name == mark) for name in marks}
+    ran = await world.ask(SIMPLE.question, adaptive_max_depth=1, **weights)
+    assert (ran.rounds[0].model_score, ran.rounds[0].score) == (marks[mark], marks[mark])
 
 
 def score(made: Ledger, marks: Dimensions, *, passed: bool, threshold: float = 7) -> quality.Score:

@@ -227,7 +227,7 @@ class Crowded(Web):
         return await super().search(request)
 
 
-@pytest.mark.requirement("D7", "D9")
+@pytest.mark.requirement("A14", "D7", "D9")
 @pytest.mark.parametrize(
     "knobs, at_once, results",
     [
