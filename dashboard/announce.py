@@ -74,10 +74,16 @@ def end(sender: Sender) -> None:
 def announce(public_id: str, sequence: int) -> None:
     """The hook of `research.notify`; returns at once."""
     if settings.REDIS_URL:
-        _in_a_thread()(public_id, sequence)
+        with _starting:
+            sender = _in_a_thread()
+        sender(public_id, sequence)
         return
     for sender in tuple(_watching):
         sender(public_id, sequence)
+
+
+_starting = threading.Lock()
+"""Of threads that commit at once, one starts the thread that sends."""
 
 
 @cache

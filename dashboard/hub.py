@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -242,13 +243,15 @@ class Hub:
 
 
 _hubs: dict[asyncio.AbstractEventLoop, Hub] = {}
+_hubs_lock = threading.Lock()
 
 
 def current() -> Hub:
     """The hub of the running loop: one in a server."""
     loop = asyncio.get_running_loop()
-    if loop not in _hubs:
-        for closed in [each for each in _hubs if each.is_closed()]:
-            del _hubs[closed]
-        _hubs[loop] = Hub()
-    return _hubs[loop]
+    with _hubs_lock:
+        if loop not in _hubs:
+            for closed in [each for each in _hubs if each.is_closed()]:
+                del _hubs[closed]
+            _hubs[loop] = Hub()
+        return _hubs[loop]

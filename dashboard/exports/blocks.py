@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from dashboard.exports.contents import LONGEST_LINK
-from dashboard.markdown import MARKER
+from dashboard.markdown import MARKER, PARSER
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
 
@@ -53,9 +52,7 @@ class _Place:
 
 def blocks(markdown: str, markers: frozenset[int]) -> list[Block]:
     """`markers` are the numbers that the report has citations for."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.disable(["reference", "text_join"])
-    return list(_blocks(parser.parse(markdown), markers))
+    return list(_blocks(PARSER.parse(markdown), markers))
 
 
 def _blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Block]:

@@ -28,7 +28,6 @@ _GRAMMAR = re.compile("[\u3040-\u309f]+|.?[的了是吗呢么什们哪谁怎].?"
 _MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _VERB_AND_PARTICLE = re.compile(r"\b([a-z]{2,}) (up|down|out|off|over|back|in|on)\b")
 _NO_VERBS = STOP_WORDS - {"back", "keep", "make", "put", "take"}
-_STEMMER = snowballstemmer.stemmer("english")
 
 
 def heading(text: str) -> str:
@@ -43,10 +42,14 @@ def heading(text: str) -> str:
 
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
-    """The stem of a lower-case word; words with digits or outside ASCII stay as they are."""
+    """The stem of a lower-case word; words with digits or outside ASCII stay as they are.
+
+    A stemmer holds the word at work and threads stem at once: each call makes its own, in about a
+    hundredth of the time that a stem takes.
+    """
     if not word.isascii() or not word.isalpha() or len(word) < 4:
         return word
-    stemmed: str = _STEMMER.stemWord(word)
+    stemmed: str = snowballstemmer.stemmer("english").stemWord(word)
     return stemmed
 
 

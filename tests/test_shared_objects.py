@@ -1,0 +1,178 @@
+"""Every object of a module that threads could change or share is known, and safe.
+
+What is written at import and only read later needs no care. The rest is listed here: tables that
+a function changes, and objects of other kinds. Who adds one says why threads may share it.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import enum
+import importlib
+import pkgutil
+import re
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markdown_it import MarkdownIt
+
+import dashboard
+import research
+from dashboard.markdown import new_parser, render
+from tests.support.threads import in_threads
+
+ROOT = Path(__file__).parents[1]
+CHANGES = {
+    "append", "add", "appendleft", "update", "setdefault", "pop", "popitem", "clear", "extend",
+    "insert", "remove", "discard",
+}  # fmt: skip
+CHANGED = {
+    ("dashboard/announce.py", "_watching"),  # list append and remove; read as a copy
+    ("dashboard/hub.py", "_hubs"),  # under its lock
+}
+SHARED = {
+    "MarkdownIt": "its rules are compiled at import, a parse has its own state; tested below",
+    "Environment": "jinja2 locks its cache of templates; tested in tests/engine/test_threads.py",
+    "JSONDecoder": "one call of C code at a time; tested in tests/engine/test_threads.py",
+    "TypeAdapter": "pydantic builds it at import and only reads it",
+    "ResearchConfig": "a frozen model",
+    "IPv4Network": "is never changed",
+    "IPv6Network": "is never changed",
+    "SearchFailure": "only its reason is read; it is never raised",
+    "Parts": "belongs to one event loop",
+    "DatabaseSyncToAsync": "keeps nothing of a call",
+    "ConnectionHandler": "Django gives each thread its own connections",
+    "ConnectionProxy": "Django gives each thread its own connections",
+    "LazySettings": "read only once the process has started",
+    "Library": "filled at import",
+    "Logger": "locks by itself",
+    "lock": "is one",
+    "object": "a mark that is only compared",
+    "AsyncioSelectorReactor": "used by its own thread",
+    "InterfaceClass": "a declaration",
+    "partial": "a function",
+    "method": "a function",
+    "_lru_cache_wrapper": "Python locks it; what it caches is never changed",
+}
+PLAIN = (
+    int, float, complex, str, bytes, type(None), frozenset, re.Pattern, type, types.FunctionType,
+    types.BuiltinFunctionType, types.ModuleType, enum.Enum, Path, dict, list, set,
+)  # fmt: skip
+TYPING = {"typing", "types", "__future__", "datetime", "decimal", "collections.abc"}
+
+
+def modules() -> Iterator[types.ModuleType]:
+    for package in (research, dashboard):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if ".migrations" not in found.name and not found.name.endswith(".asgi"):
+                yield importlib.import_module(found.name)
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """What a tuple of tuples holds, or the value itself."""
+    if type(value) is tuple:
+        for each in value:
+            yield from leaves(each)
+    else:
+        yield value
+
+
+def is_plain(value: Any) -> bool:
+    frozen = dataclasses.is_dataclass(value) and value.__dataclass_params__.frozen  # type: ignore[union-attr]
+    return isinstance(value, PLAIN) or bool(frozen) or type(value).__module__ in TYPING
+
+
+def test_every_object_that_threads_share_is_known_to_be_safe() -> None:
+    unknown = {
+        (type(each).__name__, module.__name__, name)
+        for module in modules()
+        for name, value in vars(module).items()
+        for each in leaves(value)
+        if not (name.startswith("__") or is_plain(each) or type(each).__name__ in SHARED)
+    }
+    assert sorted(unknown) == []
+
+
+def test_every_table_that_a_function_changes_is_known_to_be_safe() -> None:
+    found: set[tuple[str, str]] = set()
+    for package in ("research", "dashboard"):
+        for file in sorted((ROOT / package).rglob("*.py")):
+            changed = changed_tables(ast.parse(file.read_text()))
+            found |= {(str(file.relative_to(ROOT)), name) for name in changed}
+    assert found == CHANGED
+
+
+def changed_tables(module: ast.Module) -> set[str]:
+    """Names of the module that one of its functions rebinds or changes in place."""
+    own = {name.id for each in module.body for name in targets(each)}
+    changed: set[str] = set()
+    for function in ast.walk(module):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        nodes = list(ast.walk(function))
+        changed |= {name for node in nodes if isinstance(node, ast.Global) for name in node.names}
+        local = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        local |= {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        changed |= {name for name in map(changed_by, nodes) if name in own - local}
+    return changed
+
+
+def targets(statement: ast.stmt) -> list[ast.Name]:
+    names = getattr(statement, "targets", None) or [getattr(statement, "target", None)]
+    return [name for name in names if isinstance(name, ast.Name)]
+
+
+def changed_by(node: ast.AST) -> str:
+    """The name whose object this changes in place; '' where it changes none."""
+    where: ast.AST | None = None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        where = node.value
+    elif (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in CHANGES
+    ):
+        where = node.func.value
+    return where.id if isinstance(where, ast.Name) else ""
+
+
+def test_a_table_that_is_changed_is_found() -> None:
+    lines = ("A, D = {}, 1", "A = {}", "B = []", "C = {}", "def f(C):", " A['x'] = 1")
+    source = "\n".join((*lines, " B.append(1)", " C.pop(1)"))
+    assert changed_tables(ast.parse(source)) == {"A", "B"}
+    rebinds = "D = 1\n\ndef f():\n    global D\n    D = 2\n"
+    assert changed_tables(ast.parse(rebinds)) == {"D"}
+
+
+# --- the parser of reports ------------------------------------------------------------------
+
+MARKDOWN = "## One\n\nIt *is* `so` [1].\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n> Said [2]."
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_the_first_parses_of_a_parser_agree_in_four_threads(number: int) -> None:
+    parser = new_parser()
+    alone = new_parser().render(MARKDOWN)
+    assert list(in_threads(lambda: parser.render(MARKDOWN))) == [alone] * 4
+
+
+def test_a_parser_s_rules_are_compiled_before_threads_share_it() -> None:
+    parser = new_parser()
+    before = [rules.__cache__ for rules in rulers(parser)]
+    parser.parse(MARKDOWN)
+    assert None not in before
+    assert before == [rules.__cache__ for rules in rulers(parser)]
+
+
+def rulers(parser: MarkdownIt) -> list[Any]:
+    return [parser.core.ruler, parser.block.ruler, parser.inline.ruler, parser.inline.ruler2]
+
+
+def test_reports_are_rendered_alike_in_four_threads() -> None:
+    alone = render(MARKDOWN, lambda number: None)
+    found = in_threads(lambda: [render(MARKDOWN, lambda number: None) for _ in range(10)])
+    assert list(found) == [[alone] * 10] * 4
