@@ -189,6 +189,7 @@ def _source(row: Source) -> dict[str, Any]:
 
 def _gap(row: Gap, aspects: dict[str, str]) -> dict[str, Any]:
     return {
+        "id": row.label,
         "text": row.text,
         "aspect": aspects.get(row.aspect_label or ""),
         "critical": row.critical,

@@ -9,10 +9,10 @@ from bench.comparison.figures import Figures
 from bench.comparison.running import EXTRACTIVE, Bench
 from bench.comparison.statistics import mean
 from bench.comparison.strategies import recall
-from bench.world.hostile import HONEST, MISJUDGING, VARIANTS
+from bench.world.hostile import HONEST, MISJUDGING, TYING, VARIANTS
 
 TREE = {"deep_research_mode": "fixed"}
-HOSTILE = tuple(name for name in VARIANTS if name not in {HONEST, *MISJUDGING})
+HOSTILE = tuple(name for name in VARIANTS if name not in {HONEST, TYING, *MISJUDGING})
 FALSE_CLAIMS, INVENTING = "oracle-false-claims", "oracle-inventing"
 
 
@@ -27,12 +27,15 @@ class Tried:
 
 
 async def try_all(bench: Bench) -> list[Tried]:
-    """Every question of the world under every analyst."""
+    """Every question of the world under every analyst, complex ones also under `TYING`."""
     found = []
     for question in bench.running.world.questions:
         for analyst in (*HOSTILE, EXTRACTIVE):
             ran = await bench.run(question, model=analyst)
             found.append(Tried(analyst or "no model", "adaptive", question.kind, ran.figures))
+        if question.kind == "complex":
+            ran = await bench.run(question, model=TYING)
+            found.append(Tried(TYING, "adaptive", question.kind, ran.figures))
         for analyst in (INVENTING, FALSE_CLAIMS):
             ran = await bench.run(question, TREE, model=analyst)
             found.append(Tried(analyst, "fixed", question.kind, ran.figures))

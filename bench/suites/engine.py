@@ -22,6 +22,7 @@ from bench.comparison.strategies import (
     stop_shares,
     strategies,
 )
+from bench.world.hostile import TYING
 
 Values = dict[str, float | None]
 
@@ -75,6 +76,7 @@ def values(results: Results) -> Values:
     """The figures of `bench.bars.ENGINE`."""
     honest = [m.adaptive for m in results.measured]
     stops = stop_shares(results.answerable, lambda m: m.adaptive)
+    tied = [t.figures for t in results.tried if t.analyst == TYING]
     lying = [t.figures for t in results.tried
              if (t.analyst, t.mode) == (hostile.FALSE_CLAIMS, "adaptive")]  # fmt: skip
     return {
@@ -82,6 +84,8 @@ def values(results: Results) -> Values:
         "simple_calls": max(calls(m.adaptive) for m in results.of_kind("simple")),
         "complex_calls": max(calls(m.adaptive) for m in results.of_kind("complex")),
         "complex_recall": mean(recall(m.adaptive) for m in results.of_kind("complex")),
+        "tied_recall": mean(map(recall, tied)) if tied else None,
+        "tied_calls": max(map(calls, tied), default=None),
         "mix_cost": share(_usd(honest), _usd([m.tree[-1] for m in results.measured])),
         "exact": stops["exact"],
         "premature": stops["premature"],

@@ -110,6 +110,14 @@ def _repeating(task: str, answer: Answer, prompt: str, false: list[str]) -> None
         answer.update(ready=False, gaps=[gap])
 
 
+def _tying(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
+    """Ties whatever is missing to the sub-question that it helps to answer."""
+    if task == "assess":
+        subs = Envelope.of(prompt).lines("SUB-QUESTIONS")
+        for gap in answer["gaps"]:
+            gap["sub_question"] = gap["sub_question"] or oracle.helped(subs, gap["text"])
+
+
 def _inventing(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
     """Claims that no sentence makes, on sentences that exist and on some that don't."""
     if task == "read":
@@ -236,6 +244,8 @@ MISJUDGING: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     "oracle-repeating": _repeating,
 }
 """Honest readers that judge badly: what some rules of stopping are for."""
+TYING = "oracle-tying"
+"""Honest and thorough, and never in want of a sub-question of its own for what it misses."""
 VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     HONEST: _honest,
     "oracle-always-stop": _always_stop,
@@ -245,4 +255,5 @@ VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     "oracle-obeying": _obeying,
     "oracle-malformed": _malformed,
     **MISJUDGING,
+    TYING: _tying,
 }

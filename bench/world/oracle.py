@@ -128,7 +128,7 @@ def assess(envelope: Envelope, schema: Schema) -> Answer:
     subs, findings = envelope.lines("SUB-QUESTIONS"), envelope.lines("FINDINGS")
     known = [line.statement for line in findings if line.statement]
     found = needs([envelope.question], known)
-    searched = envelope.items("ALREADY SEARCHED")
+    searched, gaps = envelope.items("ALREADY SEARCHED"), envelope.lines("OPEN GAPS")
     several = [line for line in findings if not re.search(r"; [01] independent", line.note)]
     disputed = "SOURCES DISAGREE" in envelope.sections
     reliability = _mark(len(several) / len(findings) if findings else 0.0) - disputed
@@ -143,7 +143,7 @@ def assess(envelope: Envelope, schema: Schema) -> Answer:
         "overall": whole,
         "reasoning": f"{found.met} of {found.met + len(found.wants)} things asked for are found.",
         "unanswered": [sub.id for sub in subs if not _answered(sub, known)],
-        "gaps": [_gap(want, subs, searched) for want in found.wants],
+        "gaps": [_gap(want, subs, searched, gaps) for want in found.wants],
         "directions": [],
         "ready": found.met > 0 and not found.wants,
     }
@@ -158,15 +158,25 @@ def _answered(sub: Line, known: Sequence[Statement]) -> bool:
     return asked.met > 0 and not asked.wants
 
 
-def _gap(want: Want, subs: Sequence[Line], searched: Sequence[str]) -> Answer:
-    """A gap of a sub-question that asks for it, or of none where it is something new."""
+def _gap(want: Want, subs: Sequence[Line], searched: Sequence[str], gaps: Sequence[Line]) -> Answer:
+    """A gap of a sub-question that asks for it, or of none where it is something new; under
+    its id where it is open already.
+    """
     own = [sub.id for sub in subs if _asks(sub, want.call.subject, want.call.attribute)]
     return {
+        "id": next((gap.id for gap in gaps if gap.text == want.text), ""),
         "text": want.text,
         "sub_question": own[0] if own else "",
         "query": want.query(searched),
         "critical": True,
     }
+
+
+def helped(subs: Sequence[Line], text: str) -> str:
+    """The sub-question on the same relation as this text; else the first."""
+    asked = {call.attribute for call in calls(text)}
+    alike = [sub.id for sub in subs if asked & {call.attribute for call in calls(sub.text)}]
+    return next(iter([*alike, *(sub.id for sub in subs)]), "")
 
 
 # --- report ---------------------------------------------------------------------------------

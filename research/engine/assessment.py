@@ -9,13 +9,17 @@ from research.engine.records import Dimensions
 
 @dataclass(frozen=True)
 class Missing:
-    """A gap as an analyst names it; `aspect_id` None asks for a sub-question of its own."""
+    """A gap as an analyst names it; `aspect_id` None asks for a sub-question of its own.
+
+    `gap_id` is the open gap that it is; a gap without one is new.
+    """
 
     text: str
     query: str
     aspect_id: str | None
     critical: bool
     raised_by: str = "plan"
+    gap_id: str | None = None
 
 
 @dataclass(frozen=True)

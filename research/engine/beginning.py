@@ -12,7 +12,7 @@ from research.engine.seed import Seed
 from research.engine.similarity import twin
 from research.engine.taking_over import reopen, take_over, take_over_for
 from research.engine.tasks.follow_up import Before, follow_up
-from research.engine.topics import Topic, first_topics
+from research.engine.topics import DEEPER, Topic, first_topics
 
 NEW_TOPIC = "new_topic"
 SAME_TOPIC = "same_topic"
@@ -96,4 +96,5 @@ def _topic(run: Run, aspect_id: str) -> Topic:
     for way in known:
         while double := twin(way, ledger.queries, threshold):
             del ledger.queries[double.twin]
-    return Topic(aspect.text, tuple(sorted(ways, key=lambda way: way in known)), aspect_id)
+    new_first = tuple(sorted(ways, key=lambda way: way in known))
+    return Topic(aspect.text, new_first, aspect_id, reason=DEEPER)

@@ -16,6 +16,15 @@ from research.engine.tools import Page
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a unit's pages are read for: the topic, the queries that found them, and why."""
+
+    topic: str
+    queries: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Refusal:
     claim: str
     url: str

@@ -212,4 +212,4 @@ async def read_for_unit(run: Run, item: Work) -> Reading:
     aspects = sorted(
         run.ledger.aspects.values(), key=lambda aspect: aspect.id != item.topic.aspect_id
     )
-    return await read(run, f"{item.place}/read", item.topic.text, item.pages, aspects)
+    return await read(run, f"{item.place}/read", item.asked, item.pages, aspects)

@@ -16,7 +16,7 @@ from research.engine.records import Aspect, Gap, Problem, Skipped, Status, StopR
 from research.engine.run import Run
 from research.engine.similarity import twin
 from research.engine.text import normalise
-from research.engine.topics import Topic
+from research.engine.topics import DEEPER, Topic
 
 ENDING = frozenset({"stop", "cancel"})
 WAKING = ENDING | {"resume", "dig_deeper"}
@@ -182,5 +182,5 @@ def _deeper(ledger: Ledger) -> list[Topic]:
     for aspect in ledger.aspects.values():
         claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
         ways = tuple(dict.fromkeys([f"{aspect.query} details", query_of(aspect.text), *claims]))
-        topics.append(Topic(aspect.text, ways, aspect.id))
+        topics.append(Topic(aspect.text, ways, aspect.id, reason=DEEPER))
     return topics

@@ -33,7 +33,8 @@ class Situation:
     evidence gate or Gates 1-2 still ask for more that is to be had. `had_news` says that the
     round closed a gap or raised a sub-question. `topics_left` counts untried topics. `wished`
     is the round that a person wants to see, whatever the rules of quality say. `bridge` says
-    that pages name what the question needs and nobody looked up yet.
+    that pages name what the question needs and nobody looked up yet, `untried_critical` that a
+    critical gap has a query that was not searched.
     """
 
     rounds: int
@@ -49,6 +50,7 @@ class Situation:
     units: int
     wished: int = 0
     bridge: bool = False
+    untried_critical: bool = False
     complexity: Complexity = Complexity.ORDINARY
     command: StopReason | None = None
     spent: StopReason | None = None
@@ -99,7 +101,7 @@ def _quality(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
 
 def _early(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
-    if now.had_news or now.bridge or now.rounds < 2:
+    if now.had_news or now.bridge or now.untried_critical or now.rounds < 2:
         return
     if now.novelties[-2:] == (0.0, 0.0):
         yield StopReason.STUCK

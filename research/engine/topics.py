@@ -18,6 +18,12 @@ from research.engine.text import normalise, unique
 
 TOP_GAPS = 3
 TOP_DIRECTIONS = 2
+CRITICAL_GAP = "it is still missing, and the answer would be wrong or useless without it"
+OPEN_GAP = "it is still missing"
+SUGGESTED = "it was suggested after the last round"
+NAMED = "pages name it, and nobody looked it up yet"
+DEEPER = "somebody asked for more detail"
+MORE_SOURCES = "more independent sources are needed"
 
 
 @dataclass(frozen=True)
@@ -25,7 +31,7 @@ class Topic:
     """What one unit researches. `queries` are ways to search for it, preferred first.
 
     The next way is for a search that named nothing new, unless all are to be asked. `lead` is
-    the lead that it follows.
+    the lead that it follows, `reason` why it is looked for, as a reader is told.
     """
 
     text: str
@@ -33,6 +39,7 @@ class Topic:
     aspect_id: str | None = None
     all_queries: bool = False
     lead: Lead | None = None
+    reason: str = "the plan asks for it"
 
 
 @dataclass(frozen=True)
@@ -54,12 +61,19 @@ def next_topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:
         (gap for gap in ledger.open_gaps() if gap.query),
         key=lambda gap: (not gap.critical, -gap.opened_round, int(gap.id[1:])),
     )
-    wanted = [Topic(gap.text, _ways(ledger, gap), gap.aspect_id) for gap in gaps]
+    wanted = [_of_gap(ledger, gap) for gap in gaps]
     focus = wanted[0].aspect_id if wanted else None
     directions = [normalise(d) for d in assessment.directions[:TOP_DIRECTIONS]]
-    wanted[TOP_GAPS:TOP_GAPS] = [Topic(text, (text,), focus) for text in directions]
+    wanted[TOP_GAPS:TOP_GAPS] = [
+        Topic(text, (text,), focus, reason=SUGGESTED) for text in directions
+    ]
     follows = not assessment.by_model and ledger.complexity is not Complexity.COMPLEX
     return wanted + (lead_topics(ledger) if follows else [])
+
+
+def _of_gap(ledger: Ledger, gap: Gap) -> Topic:
+    reason = CRITICAL_GAP if gap.critical else OPEN_GAP
+    return Topic(gap.text, _ways(ledger, gap), gap.aspect_id, reason=reason)
 
 
 def _ways(ledger: Ledger, gap: Gap) -> tuple[str, ...]:
@@ -76,7 +90,7 @@ def lead_topics(ledger: Ledger) -> list[Topic]:
     """What the pages read so far lead to, best first, for the question's first sub-question."""
     main = next(iter(ledger.aspects))
     return [
-        Topic(lead.text, tuple(unique([lead.query, lead.text])), main, lead=lead)
+        Topic(lead.text, tuple(unique([lead.query, lead.text])), main, lead=lead, reason=NAMED)
         for lead in find_leads(ledger)
     ]
 
@@ -87,7 +101,7 @@ def further_topics(ledger: Ledger) -> list[Topic]:
     for aspect in sorted(ledger.aspects.values(), key=lambda a: len(ledger.keys_of(a.id))):
         claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
         ways = unique([aspect.query, *claims, query_of(aspect.text)])
-        topics.append(Topic(aspect.text, tuple(ways), aspect.id))
+        topics.append(Topic(aspect.text, tuple(ways), aspect.id, reason=MORE_SOURCES))
     return topics
 
 
@@ -100,7 +114,7 @@ def lacking_topics(ledger: Ledger, sources_per_aspect: int) -> list[Topic]:
     if few:
         return [topic for topic in topics if topic.aspect_id in few]
     named = reversed(ledger.leads.values())
-    return [*(Topic(lead.query, (lead.query,)) for lead in named), *topics]
+    return [*(Topic(lead.query, (lead.query,), reason=NAMED) for lead in named), *topics]
 
 
 def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float) -> Choice:

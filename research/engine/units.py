@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from research.engine.aside import aside
 from research.engine.budget import BudgetSpent
-from research.engine.findings import Reading
+from research.engine.findings import Asked, Reading
 from research.engine.journal.containment import UNEXPECTED, contain
 from research.engine.records import SourceStatus, Unit
 from research.engine.run import Run
@@ -50,6 +50,11 @@ class Work:
     @property
     def place(self) -> str:
         return f"round/{self.unit.round}/unit/{self.unit.number}"
+
+    @property
+    def asked(self) -> Asked:
+        """What a reader of the unit's pages is told."""
+        return Asked(self.topic.text, self.unit.queries, self.topic.reason)
 
 
 Reader = Callable[[Run, Work], Awaitable[Reading]]

@@ -11,7 +11,7 @@ from research.engine.aside import aside
 from research.engine.assessment import Assessment
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge, without_second_sources
-from research.engine.gaps import carry_gaps
+from research.engine.gaps import carry_gaps, has_untried_critical
 from research.engine.ledger import SUPPORTS
 from research.engine.marks import answered
 from research.engine.records import (
@@ -222,6 +222,7 @@ async def _situation(
         units=len(ledger.topics),
         wished=run.wished,
         bridge=bool(coverage and not coverage.is_enough) and any(topic.lead for topic in fresh),
+        untried_critical=has_untried_critical(run),
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),

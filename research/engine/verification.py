@@ -19,7 +19,7 @@ from research.engine.run import Run
 from research.engine.similarity import twin
 from research.engine.stopping import Decision, Stop
 from research.engine.tasks.read import read
-from research.engine.topics import Topic
+from research.engine.topics import MORE_SOURCES, Topic
 from research.engine.units import Work, host
 
 CALM = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
@@ -65,7 +65,7 @@ async def verification_round(run: Run, claims: Sequence[Evidence]) -> None:
     run.is_verified = True
     queries = tuple(dict.fromkeys(_query(run, claim) for claim in claims))
     text = "Other sources on: " + "; ".join(claim.claim for claim in claims)
-    topic = Topic(text, queries, claims[0].aspect_id, all_queries=True)
+    topic = Topic(text, queries, claims[0].aspect_id, True, reason=MORE_SOURCES)
     wanted = [run.ledger.aspects[claim.aspect_id] for claim in claims if claim.aspect_id]
 
     def choose_others(run: Run, work: Sequence[Work]) -> None:
@@ -75,7 +75,7 @@ async def verification_round(run: Run, claims: Sequence[Evidence]) -> None:
         choose_together(run, work)
 
     async def read_for_claims(run: Run, item: Work) -> Reading:
-        return await read(run, f"{item.place}/read", item.topic.text, item.pages, wanted)
+        return await read(run, f"{item.place}/read", item.asked, item.pages, wanted)
 
     work = begin(run, [topic])
     await work_through(run, work, choose_others, read_for_claims)

@@ -11,6 +11,7 @@ from research.engine.run import Run
 from research.engine.stopping import Continue, Decision, Stop
 from research.engine.topics import Topic, choose
 
+LAST = "a budget is nearly spent, and this is the last search"
 LAST_SHARE = 0.5
 """A last broad search is one unit and its assessment: about half of a round."""
 
@@ -63,6 +64,6 @@ def _broad(run: Run) -> Topic | None:
     missing = ledger.open_aspects()
     named = " ".join(query_of(aspect.text) for aspect in missing[:2])
     ways = tuple(dict.fromkeys(filter(None, (query_of(ledger.question), named))))
-    topic = Topic(ledger.question, ways, missing[0].id if missing else None)
+    topic = Topic(ledger.question, ways, missing[0].id if missing else None, reason=LAST)
     threshold = run.config.duplicate_topic_similarity_threshold
     return topic if choose([topic], ledger, 1, threshold).topics else None

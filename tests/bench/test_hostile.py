@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
+from bench.comparison.running import Bench, Ran
+from bench.comparison.strategies import calls, recall
 from bench.world import hostile, oracle
 from bench.world.envelope import Envelope
 from bench.world.facts import Question, World
 from bench.world.generate import build_world
 from bench.world.grammar import parse
+from bench.world.hostile import TYING
+from bench.world.running import running_world
+from research.engine.records import Aspect, Gap, Record
 from tests.bench import prompts
+
+R = TypeVar("R", bound=Record)
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +142,19 @@ def test_malformed_answers_come_in_turn_and_none_is_an_object_of_the_schema(read
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(KeyError):
         hostile.tell("gpt", "read", "", {}, 0)
+
+
+def of_kind(ran: Ran, kind: type[R]) -> list[R]:
+    return [record for record in ran.records if isinstance(record, kind)]
+
+
+async def test_a_model_that_ties_gaps_to_sub_questions_finds_as_much() -> None:
+    """Complex questions with several hops: each gap belongs to a sub-question that is answered."""
+    with running_world(4, per_kind=2) as running:
+        async with Bench.open(running) as bench:
+            for question in running.world.of_kind("complex"):
+                ran = await bench.run(question, model=TYING)
+                planned = {a.id for a in of_kind(ran, Aspect) if a.raised_by == "plan"}
+                assert {gap.aspect_id for gap in of_kind(ran, Gap)} <= planned
+                assert recall(ran.figures) == 1.0
+                assert calls(ran.figures) <= 14

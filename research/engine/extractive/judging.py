@@ -68,14 +68,20 @@ def _gaps(ledger: Ledger, limits: Limits, leads: Sequence[Lead]) -> tuple[Missin
         keys = len(ledger.keys_of(aspect.id))
         if aspect.state not in ANSWERING:
             critical = aspect.raised_by in PLANNED
-            gaps.append(Missing(aspect.text, aspect.query, aspect.id, critical))
+            gaps.append(_missing(ledger, aspect, aspect.text, critical))
         elif keys < limits.sources_per_aspect:
             text = f"A second source on: {aspect.text}"
-            gaps.append(Missing(text, aspect.query, aspect.id, False))
+            gaps.append(_missing(ledger, aspect, text, False))
     room = min(RAISED_A_ROUND, MOST_ASPECTS - len(ledger.aspects))
     for lead in leads[: max(0, room)]:
         gaps.append(Missing(lead.text, lead.query, None, False, lead.url))
     return tuple(gaps)
+
+
+def _missing(ledger: Ledger, aspect: Aspect, text: str, critical: bool) -> Missing:
+    """A gap of a sub-question; in the same words it is the one that is open already."""
+    known = (g.id for g in ledger.open_gaps() if (g.aspect_id, g.text) == (aspect.id, text))
+    return Missing(text, aspect.query, aspect.id, critical, gap_id=next(known, None))
 
 
 def without_second_sources(assessment: Assessment) -> Assessment:

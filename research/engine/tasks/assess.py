@@ -6,15 +6,18 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from research.engine.aside import aside
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
+from research.engine.gaps import same_gap
 from research.engine.ledger import Ledger
-from research.engine.records import Dimensions, Evidence
+from research.engine.records import Dimensions, Evidence, Gap
 from research.engine.run import Run
+from research.engine.similarity import twin
 from research.engine.tasks.answers import Answer, id_in
 from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting, most_relevant
@@ -22,6 +25,7 @@ from research.engine.tasks.small import assess as small
 from research.engine.text import normalise, term_set, words_in
 
 MOST_GAPS = 10
+GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
 DISPUTES_SHOWN = 12
 
@@ -34,6 +38,9 @@ class DimensionMarks(Answer):
 
 
 class AssessedGap(Answer):
+    """`id` is that of an open gap, "" or anything else for a new one."""
+
+    id: str = ""
     text: str
     sub_question: str
     query: str
@@ -61,7 +68,7 @@ async def assess(run: Run, place: str) -> Assessment:
     if run.has_model:
         try:
             answer, _ = await ask_fitting(run, place, TASK, partial(_context, run))
-            return _assessment(ledger, answer)
+            return _assessment(run, answer)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
     return await aside(ledger.pages.values(), judging.judge, ledger, run.limits)
@@ -80,6 +87,7 @@ def _context(run: Run, room: int) -> dict[str, Any]:
         "findings": findings,
         "left_out": len(ledger.evidence) - len(findings),
         "disputes": disputes(ledger),
+        "gaps": gaps_shown(ledger),
         "leads": unsearched_leads(ledger),
         "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
     }
@@ -92,19 +100,14 @@ def unsearched_leads(ledger: Ledger) -> list[str]:
     return [text for text in named if not any(term_set(text) <= words for words in searched)][-12:]
 
 
-def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
+def gaps_shown(ledger: Ledger) -> list[Gap]:
+    """The open gaps in the order of their ids; of very many the critical and the newest ones."""
+    ordered = sorted(ledger.open_gaps(), key=lambda gap: (not gap.critical, -int(gap.id[1:])))
+    return sorted(ordered[:GAPS_SHOWN], key=lambda gap: int(gap.id[1:]))
+
+
+def _assessment(run: Run, answer: AssessAnswer) -> Assessment:
     marks = answer.dimensions
-    gaps = [
-        Missing(
-            normalise(gap.text),
-            normalise(gap.query) or normalise(gap.text),
-            i if (i := id_in(gap.sub_question)) in ledger.aspects else None,
-            gap.critical,
-            "plan",
-        )
-        for gap in answer.gaps[:MOST_GAPS]
-        if gap.text.strip()
-    ]
     return Assessment(
         Dimensions(*(_mark(m) for m in (
             marks.completeness, marks.depth, marks.reliability, marks.actionability
@@ -112,11 +115,33 @@ def _assessment(ledger: Ledger, answer: AssessAnswer) -> Assessment:
         _mark(answer.overall),
         normalise(answer.reasoning),
         frozenset(map(id_in, answer.unanswered)),
-        tuple(gaps),
+        tuple(_missing(run, answer.gaps[:MOST_GAPS])),
         tuple(d for d in answer.directions if d.strip())[:5],
         answer.ready,
         by_model=True,
     )  # fmt: skip
+
+
+def _missing(run: Run, named: Sequence[AssessedGap]) -> Iterator[Missing]:
+    """The gaps, each once: those that are open under their ids, near-duplicates left out."""
+    ledger, threshold = run.ledger, run.config.duplicate_topic_similarity_threshold
+    known, queries = set[str](), list[str]()
+    for gap in named:
+        text = normalise(gap.text)
+        query = normalise(gap.query) or text
+        gap_id = _open_id(ledger, gap.id) or same_gap(ledger, text, query, threshold)
+        if not text or gap_id in known or twin(query, queries, threshold):
+            continue
+        known |= {gap_id} if gap_id else set()
+        queries.append(query)
+        aspect_id = id_in(gap.sub_question)
+        asked = aspect_id if aspect_id in ledger.aspects else None
+        yield Missing(text, query, asked, gap.critical, gap_id=gap_id)
+
+
+def _open_id(ledger: Ledger, said: str) -> str | None:
+    gap = ledger.gaps.get(id_in(said))
+    return gap.id if gap and gap.open else None
 
 
 def _mark(value: float) -> float:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from research.engine.findings import Reading, check_finding
+from research.engine.findings import Asked, Reading, check_finding
 from research.engine.ledger import Lead
 from research.engine.records import Aspect
 from research.engine.run import Run
@@ -45,29 +45,31 @@ MOST_LEADS = 12
 
 
 async def read(
-    run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
+    run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
     """Findings and leads of the pages of one unit; falls back to the extractive reader."""
     if run.is_small:
-        return await small.read(run, place, topic, pages, aspects)
+        return await small.read(run, place, asked, pages, aspects)
     if run.has_model and pages:
         try:
-            return await _read_with_model(run, place, topic, pages, aspects)
+            return await _read_with_model(run, place, asked, pages, aspects)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
     return await read_extractively(run, pages, aspects)
 
 
 async def _read_with_model(
-    run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
+    run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         return {
             "question": run.question.text,
             "today": run.question.today,
-            "topic": topic,
+            "topic": asked.topic,
+            "queries": asked.queries,
+            "reason": asked.reason,
             "aspects": aspects,
-            "sheets": number_sentences(pages, f"{run.question.text} {topic}", room),
+            "sheets": number_sentences(pages, f"{run.question.text} {asked.topic}", room),
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context)

@@ -13,7 +13,9 @@ from pydantic import Field
 from research.engine.aside import aside
 from research.engine.assessment import Assessment, Missing
 from research.engine.extractive import judging
+from research.engine.gaps import same_gap
 from research.engine.run import Run
+from research.engine.similarity import twin
 from research.engine.tasks.answers import Answer
 from research.engine.tasks.ask import Task, TaskFailed
 from research.engine.tasks.fitting import ask_fitting, most_relevant
@@ -58,4 +60,9 @@ def _named(run: Run, judged: Assessment, answer: SmallAssessment) -> tuple[Missi
     aspects = sorted(run.ledger.aspects, key=lambda aspect_id: aspect_id not in judged.unanswered)
     if answer.enough or not query or not term_set(query) & term_set(run.question.text):
         return ()
-    return (Missing(normalise(answer.missing) or query, query, aspects[0], False),)
+    threshold = run.config.duplicate_topic_similarity_threshold
+    if twin(query, [gap.query for gap in judged.gaps], threshold):
+        return ()
+    text = normalise(answer.missing) or query
+    known = same_gap(run.ledger, text, query, threshold)
+    return (Missing(text, query, aspects[0], False, gap_id=known),)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from research.engine.evidence import Finding
-from research.engine.findings import Reading, check_finding
+from research.engine.findings import Asked, Reading, check_finding
 from research.engine.records import Aspect
 from research.engine.relevance import relevance
 from research.engine.run import Run
@@ -37,13 +37,13 @@ TASK = Task("read", SmallRead, 400, shown_answer=400, prompt="small/read")
 
 
 async def read(
-    run: Run, place: str, topic: str, pages: Sequence[Page], aspects: Sequence[Aspect]
+    run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
 ) -> Reading:
     """What each page says, a call a page; a page that the model fails on is read by code."""
     together = Reading()
     for number, page in enumerate(pages, 1):
         try:
-            result = await _read_page(run, f"{place}/{number}", topic, page, aspects)
+            result = await _read_page(run, f"{place}/{number}", asked, page, aspects)
         except TaskFailed as failed:
             run.fell_back(TASK.name, failed.cause)
             result = await read_extractively(run, [page], aspects)
@@ -54,12 +54,12 @@ async def read(
 
 
 async def _read_page(
-    run: Run, place: str, topic: str, page: Page, aspects: Sequence[Aspect]
+    run: Run, place: str, asked: Asked, page: Page, aspects: Sequence[Aspect]
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         room = min(room, PAGE_CHARACTERS)
-        sheets = number_sentences([page], f"{run.question.text} {topic}", room)
-        return {"question": run.question.text, "topic": topic, "sheets": sheets}
+        sheets = number_sentences([page], f"{run.question.text} {asked.topic}", room)
+        return {"question": run.question.text, "topic": asked.topic, "sheets": sheets}
 
     answer, shown = await ask_fitting(run, place, TASK, context)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
