@@ -23,6 +23,10 @@ class Asked:
     queries: tuple[str, ...] = ()
     reason: str = ""
 
+    def aims(self, question: str) -> tuple[str, ...]:
+        """The texts that a page may be relevant to."""
+        return (question, self.topic, *self.queries)
+
 
 @dataclass(frozen=True)
 class Refusal:

@@ -75,5 +75,5 @@ def test_what_follows_an_order_in_its_paragraph_belongs_to_it() -> None:
 @pytest.mark.requirement("C11")
 def test_no_model_is_shown_an_order() -> None:
     source = page("https://a.example/", f"The tower is old. {ORDERS[0]}")
-    [sheet] = number_sentences([source], "tower")
+    [sheet] = number_sentences([source], ("tower",))
     assert [line.sentence.text for line in sheet.lines] == ["The tower is old."]

@@ -10,7 +10,7 @@ FILLER = "Gulls nest here. Rain falls. Wind blows. "
 
 def shown(*texts: str, wanted: str = "Who built the harbour lighthouse?") -> list[list[str]]:
     pages = [page(f"https://s{n}.example/", text, "Lighthouse") for n, text in enumerate(texts)]
-    return [[line.sentence.text for line in s.lines] for s in number_sentences(pages, wanted)]
+    return [[line.sentence.text for line in s.lines] for s in number_sentences(pages, (wanted,))]
 
 
 def test_sentences_far_from_what_is_wanted_are_left_out() -> None:
@@ -47,3 +47,38 @@ def test_a_prompt_holds_at_most_8000_characters_of_a_page() -> None:
     [lines] = shown(f"It opens here. {' '.join(told)} {built}")
     assert 7900 < sum(map(len, lines)) <= 8000
     assert (lines[0], lines[-1]) == ("It opens here.", built)
+
+
+BUILT = "Edda Marlow built the harbour lighthouse."
+
+
+def test_a_relevant_page_that_fits_is_shown_whole() -> None:
+    facts = " ".join(f"Crew {n} landed stone {n}." for n in range(24))
+    [lines] = shown(f"{BUILT} {FILLER}\n\n## Works\n\n{FILLER}{facts}")
+    assert len(lines) == 1 + 2 * 3 + 24
+
+
+def test_of_a_long_page_whole_sections_come_before_single_sentences() -> None:
+    section = f"{BUILT} {FILLER * 20}"
+    chapters = "".join(f"## Chapter {n}\n\n{FILLER * 20}\n\n" for n in range(9))
+    [lines] = shown(f"Opening.\n\n{chapters}## Builder\n\n{section}\n\n{chapters}")
+    at = lines.index(BUILT)
+    assert lines[0] == "Opening." and len(lines[at : at + 61]) == 61
+    assert 7900 < sum(map(len, lines)) <= 8000
+
+
+def test_a_section_longer_than_half_of_the_room_gives_its_paragraphs() -> None:
+    paragraphs = "\n\n".join(FILLER * 10 for _ in range(30))
+    [lines] = shown(f"Opening.\n\n{paragraphs}\n\nRain falls first. {BUILT} Then it closed.")
+    assert lines[-3:] == ["Rain falls first.", BUILT, "Then it closed."]
+    assert 7900 < sum(map(len, lines)) <= 8000
+
+
+def test_room_that_one_page_leaves_is_for_the_others() -> None:
+    told = [f"The harbour lighthouse keeper {n} built boat {n}." for n in range(100)]
+    pages = [page("https://a.example/", BUILT), page("https://b.example/", " ".join(told))]
+    for room in (1000, 2000):
+        sheets = number_sentences(pages, ("Who built the harbour lighthouse?",), room)
+        shown_each = [sum(len(line.sentence.text) for line in s.lines) for s in sheets]
+        assert shown_each[0] == len(BUILT)
+        assert room - 60 < sum(shown_each) <= room

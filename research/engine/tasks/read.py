@@ -69,7 +69,7 @@ async def _read_with_model(
             "queries": asked.queries,
             "reason": asked.reason,
             "aspects": aspects,
-            "sheets": number_sentences(pages, f"{run.question.text} {asked.topic}", room),
+            "sheets": number_sentences(pages, asked.aims(run.question.text), room),
         }
 
     answer, shown = await ask_fitting(run, place, TASK, context)

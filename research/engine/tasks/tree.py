@@ -118,7 +118,7 @@ async def _extract_with_model(
             "question": run.question.text,
             "today": run.question.today,
             "goal": goal,
-            "sheets": number_sentences(pages, f"{run.question.text} {goal}", room),
+            "sheets": number_sentences(pages, (run.question.text, goal), room),
         }
 
     answer, shown = await ask_fitting(run, place, EXTRACT, context)

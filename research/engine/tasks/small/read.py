@@ -58,7 +58,7 @@ async def _read_page(
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         room = min(room, PAGE_CHARACTERS)
-        sheets = number_sentences([page], f"{run.question.text} {asked.topic}", room)
+        sheets = number_sentences([page], asked.aims(run.question.text), room)
         return {"question": run.question.text, "topic": asked.topic, "sheets": sheets}
 
     answer, shown = await ask_fitting(run, place, TASK, context)
