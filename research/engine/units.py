@@ -163,13 +163,21 @@ async def _fetch(run: Run, item: Work) -> int:
 async def _get(run: Run, item: Work, urls: Sequence[str], place: str) -> tuple[int, int]:
     """Fetch these pages side by side; how many came too late, and how many are not to be had."""
     tasks = {url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}") for url in urls}
+    try:
+        return await _take(run, item, tasks, place)
+    finally:
+        for task in tasks.values():
+            task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
 
+
+async def _take(
+    run: Run, item: Work, tasks: dict[str, asyncio.Task[Page]], place: str
+) -> tuple[int, int]:
     async def wait() -> list[str]:
         return await _late(tasks, run.journal.interrupted, run.journal.unit_seconds())
 
     late, lost = set(await run.journal.decide(place, wait)), 0
-    for url in late:
-        tasks[url].cancel()
     for url, task in tasks.items():
         if url in late:
             run.late[url] = item.topic.aspect_id

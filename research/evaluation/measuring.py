@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 
 from research.engine.journal import MemoryStore
 from research.engine.tools import Tools
 from research.evaluation import scoring
 from research.evaluation.cases import Case
+from research.evaluation.pool import Library
 from research.evaluation.results import Job, Outcome, case_key
-from research.evaluation.stopping_check import Stopped, decide_anew, forced, until
+from research.evaluation.stopping_check import Decided, Stopped, decide_anew, forced
 from research.evaluation.trace import Trace, run_once
 
 
@@ -19,16 +22,7 @@ async def measure(case: Case, job: Job, tools: Tools) -> Outcome:
     analyst = tools.model.name if tools.model else "extractive"
     deep = await run_once(case.question, forced(job.config), tools, store, analyst)
     gold = await scoring.gold_found(case, deep, store)
-    quotes = scoring.check_quotes(deep, store, job.library)
-    rule = await decide_anew(case.question, job.config, tools, deep, store, analyst)
-    if rule is not None:
-        stopped = _stopped(case, rule, deep, until(gold, rule.last_round), True)
-    else:
-        store = MemoryStore()
-        rule = await run_once(case.question, job.config, tools, store, analyst)
-        own = await scoring.gold_found(case, rule, store)
-        stopped = _stopped(case, rule, rule, until(own, rule.last_round), False)
-        quotes = _both(quotes, scoring.check_quotes(rule, store, job.library))
+    decided = await decide_anew(case.question, job.config, tools, deep, store, analyst)
     return Outcome(
         key=case_key(case),
         id=case.id,
@@ -38,28 +32,36 @@ async def measure(case: Case, job: Job, tools: Tools) -> Outcome:
         gold=gold,
         rounds=scoring.rounds_done(deep),
         forced_reason=deep.reason,
-        stopped=stopped,
-        quotes=quotes,
+        stopped=await _stopped(case, decided, deep, gold),
+        quotes=_quotes(deep, store, decided, job.library),
         seconds=round(time.monotonic() - started, 3),
     )
 
 
-def _stopped(
-    case: Case, rule: Trace, rounds: Trace, fetched: tuple[int | None, ...], replayed: bool
+async def _stopped(
+    case: Case, decided: Decided, deep: Trace, gold: Sequence[scoring.GoldFound]
 ) -> Stopped:
+    rule, own = decided.trace, await scoring.gold_found(case, decided.trace, decided.store)
     last = rule.last_round
+    told = deep if last <= decided.shared else rule
     return Stopped(
         round=last,
         reason=rule.reason,
-        replayed=replayed,
-        fetched=fetched,
-        cost=scoring.Cost.of(rounds.usage.get(last, rounds.spent)),
+        replayed=decided.replayed,
+        fetched=tuple(decided.fetched(*pair) for pair in zip(gold, own, strict=True)),
+        cost=scoring.Cost.of(told.usage.get(last, told.spent)),
         total=scoring.Cost.of(rule.spent),
         answer=scoring.answer_of(case, rule),
     )
 
 
-def _both(one: scoring.QuoteCheck, other: scoring.QuoteCheck) -> scoring.QuoteCheck:
+def _quotes(
+    deep: Trace, store: MemoryStore, decided: Decided, library: Library
+) -> scoring.QuoteCheck:
+    """Every quote of both runs, once."""
+    new = {at: each for at, each in decided.trace.quotes.items() if at not in deep.quotes}
+    one = scoring.check_quotes(deep, store, library)
+    other = scoring.check_quotes(replace(decided.trace, quotes=new), decided.store, library)
     return scoring.QuoteCheck(
         one.checked + other.checked, one.right + other.right, one.wrong + other.wrong
     )

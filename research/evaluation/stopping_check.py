@@ -1,18 +1,20 @@
 """Where the stop rule ends a run, judged by a forced run that went on to the full depth.
 
-The forced run has no early end; the rule then decides over its journal. Where that replay
-would search for something else than what is recorded, the rule's own run is made.
+The forced run has no early end; the rule then decides over its journal. What the rule's run
+does otherwise, as its verification and its report, is asked live.
 """
 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from research.engine.config import ResearchConfig
 from research.engine.journal import MemoryStore
+from research.engine.records import Stage
 from research.engine.tools import Tools
 from research.evaluation.scoring import DEPTH, Answer, Cost, GoldFound
 from research.evaluation.trace import Trace, run_once
@@ -20,7 +22,7 @@ from research.evaluation.trace import Trace, run_once
 SEED = 20260101
 RESAMPLES = 2000
 INTERVAL = 0.95
-REPORT = "report/"
+_ROUND = re.compile(r"(?:[a-z]+/)?round/(\d+)(?:/|$)")
 
 
 def forced(config: ResearchConfig) -> ResearchConfig:
@@ -35,6 +37,28 @@ def forced(config: ResearchConfig) -> ResearchConfig:
     return ResearchConfig.model_validate({**config.model_dump(), **deep})
 
 
+@dataclass(frozen=True)
+class Decided:
+    """The rule's run with its journal. `shared` are the rounds that it has in common with the
+    forced run, which were replayed; `replayed` says that it ended its research with the last.
+    """
+
+    trace: Trace
+    store: MemoryStore
+    shared: int
+
+    @property
+    def replayed(self) -> bool:
+        later = (made for number, made in self.trace.rounds.items() if number > self.shared)
+        return all(made.stage is Stage.VERIFICATION for made in later)
+
+    def fetched(self, deep: GoldFound, own: GoldFound) -> int | None:
+        """The round in which the rule's run fetched a gold page. A replay doesn't tell when."""
+        if deep.fetched and deep.fetched <= self.shared:
+            return deep.fetched
+        return own.fetched and max(own.fetched, self.shared + 1)
+
+
 async def decide_anew(
     question: str,
     config: ResearchConfig,
@@ -42,33 +66,40 @@ async def decide_anew(
     deep: Trace,
     store: MemoryStore,
     analyst: str,
-) -> Trace | None:
-    """The rule's run over a forced run's journal; None where the two searched differently.
+) -> Decided:
+    """The rule's run: over the forced run's journal while both do the same, live from there."""
+    alone = await run_once(question, config, None, _copy(store, DEPTH), analyst)
+    shared = _rounds_in_common(alone, deep)
+    known = _copy(store, shared)
+    return Decided(await run_once(question, config, tools, known, analyst), known, shared)
 
-    A model writes its report anew: the recorded one rests on all rounds.
-    """
+
+def _rounds_in_common(alone: Trace, deep: Trace) -> int:
+    """How many rounds a replay closed that searched and fetched as the forced run did."""
+    strayed = min(map(round_of, alone.divergences), default=DEPTH + 1)
+    for number in range(1, DEPTH + 1):
+        one, other = alone.rounds.get(number), deep.rounds.get(number)
+        same = one and other and one.closed and one.topics == other.topics
+        if not same or number >= strayed:
+            return number - 1
+    return DEPTH
+
+
+def round_of(place: str) -> int:
+    """The round that a journal's place belongs to, 0 for what comes before the first."""
+    found = _ROUND.match(place)
+    return int(found[1]) if found else 0
+
+
+def _copy(store: MemoryStore, rounds: int) -> MemoryStore:
+    """What was recorded until the end of these rounds; the report is written anew."""
     copy = MemoryStore()
     copy.texts = store.texts
-    copy.entries = {
-        key: entry
-        for key, entry in store.entries.items()
-        if not (entry.kind == "model" and entry.place.startswith(REPORT))
-    }
-    known = set(copy.entries)
-    trace = await run_once(question, config, tools if tools.model else None, copy, analyst)
-    new = [place for place, _ in copy.entries.keys() - known if not place.startswith(REPORT)]
-    same = all(
-        trace.rounds[number].topics == deep.rounds[number].topics
-        for number in range(1, trace.last_round + 1)
-        if number in deep.rounds
-    )
-    searched = [place for place in new if not place.startswith(("clock/", "time/", "commands/"))]
-    whole = trace.ended_at is None and trace.state.termination_reason is not None
-    return trace if same and whole and not searched and not _differ(trace) else None
-
-
-def _differ(trace: Trace) -> list[str]:
-    return [place for place in trace.divergences if not place.startswith(REPORT)]
+    for key, entry in store.entries.items():
+        if entry.place.startswith("report/") or round_of(entry.place) > rounds:
+            break
+        copy.entries[key] = entry
+    return copy
 
 
 @dataclass(frozen=True)
@@ -86,11 +117,6 @@ class Stopped:
     @property
     def recall(self) -> float:
         return sum(number is not None for number in self.fetched) / len(self.fetched)
-
-
-def until(gold: Sequence[GoldFound], last: int) -> tuple[int | None, ...]:
-    """The gold that was there when round `last` was over."""
-    return tuple(g.fetched if g.fetched and g.fetched <= last else None for g in gold)
 
 
 def verdict(gold: Sequence[GoldFound], stopped: Stopped) -> str:

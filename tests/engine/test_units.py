@@ -1,6 +1,7 @@
 """Units: further ways to search, tool calls, and pages that come after their deadline."""
 
 import asyncio
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from research.engine import units
+from research.engine.journal import JournalEnds
 from research.engine.journal.containment import UNEXPECTED
 from research.engine.records import Problem, Round, Source, Unit
 from research.engine.tools import Page, SearchAnswer, SearchRequest
@@ -264,3 +266,18 @@ async def test_pages_that_code_cannot_read_cost_their_unit_only(
     assert UNEXPECTED in {problem.message for problem in ran.of(Problem)}
     traces = [record for record in caplog.records if record.levelname == "ERROR"]
     assert len(traces) == len(failed) and all(record.exc_info for record in traces)
+
+
+def test_a_replay_that_ends_leaves_no_failure_of_a_page_behind() -> None:
+    world, unheard = harbour(SIMPLE), list[str]()
+    asyncio.run(world.ask(SIMPLE.question))
+    for key in [key for key in world.store.entries if key[0].startswith("fetch/")]:
+        del world.store.entries[key]
+    with asyncio.Runner() as runner:
+        loop = runner.get_loop()
+        loop.set_exception_handler(lambda _, context: unheard.append(context["message"]))
+        ended = runner.run(world.replay(SIMPLE.question)).ended
+        assert isinstance(ended, JournalEnds)
+        del ended  # its traceback holds the tasks
+        gc.collect()
+    assert unheard == []

@@ -15,18 +15,19 @@ from research.evaluation.measuring import measure
 from research.evaluation.results import Job, Outcome
 from research.evaluation.scoring import Cost, GoldFound
 from research.evaluation.stopping_check import (
+    Decided,
     Point,
     Stopped,
     decide_anew,
     forced,
     interpolate,
-    until,
     verdict,
     versus_fixed,
 )
-from research.evaluation.trace import run_once
+from research.evaluation.trace import Trace, run_once
 from research.retrieval.documents import DocumentFetch, DocumentSearch
 from research.retrieval.index import DocumentIndex
+from tests.engine.test_verification import KNOBS, QUESTION, tower
 from tests.evaluation.planted import CHAIN
 
 CASE = Case.model_validate(CHAIN)
@@ -38,7 +39,8 @@ def gold(*fetched: int | None) -> list[GoldFound]:
 
 
 def stop(at: int, found: list[GoldFound]) -> Stopped:
-    return Stopped(at, "no_gaps", True, until(found, at), Cost(), Cost(), None)
+    there = tuple(each.fetched if each.fetched and each.fetched <= at else None for each in found)
+    return Stopped(at, "no_gaps", True, there, Cost(), Cost(), None)
 
 
 @pytest.mark.parametrize(
@@ -134,17 +136,44 @@ async def test_the_rounds_and_quotes_of_the_chain_are_told(
     assert all(found.named == 1 and found.rank for found in outcome.gold)
 
 
-async def test_where_the_replay_would_search_on_it_gives_up(tools: Tools) -> None:
+async def test_what_the_journal_lacks_is_asked_live(tools: Tools) -> None:
     store, config = MemoryStore(), ResearchConfig.model_validate(ONE_PAGE)
     deep = await run_once(CASE.question, forced(config), tools, store, "extractive")
     args = (CASE.question, forced(config), tools, deep)
-    assert await decide_anew(*args, store, "extractive") is not None
+    whole = await decide_anew(*args, store, "extractive")
+    assert whole.replayed and whole.shared == deep.last_round
     cut = MemoryStore()
     cut.texts = store.texts
     cut.entries = {
         key: entry for key, entry in store.entries.items() if not key[0].startswith("round/2/")
     }
-    assert await decide_anew(*args, cut, "extractive") is None
+    decided = await decide_anew(*args, cut, "extractive")
+    assert (decided.shared, decided.replayed) == (1, False)
+    assert decided.trace.ended_at is None and not decided.trace.divergences
+    assert decided.trace.rounds.keys() == deep.rounds.keys()
+
+
+async def test_a_stop_that_leads_to_verification_is_replayed() -> None:
+    """The forced run searches for something else at the places of the verification round."""
+    world, store = tower(), MemoryStore()
+    config = ResearchConfig.model_validate(KNOBS)
+    deep = await run_once(QUESTION.question, forced(config), world.tools(), store, world.analyst)
+    decided = await decide_anew(
+        QUESTION.question, config, world.tools(), deep, store, world.analyst
+    )
+    assert [made.stage for made in decided.trace.rounds.values()] == ["overview", "verification"]
+    assert deep.rounds[2].topics != decided.trace.rounds[2].topics
+    assert (decided.shared, decided.replayed) == (1, True)
+    assert decided.trace.reason == "quality_met" and not decided.trace.divergences
+
+
+def test_a_page_of_the_rule_s_own_rounds_counts_from_there() -> None:
+    decided = Decided(Trace(), MemoryStore(), shared=2)
+    found = [
+        decided.fetched(*pair)
+        for pair in zip(gold(1, 3, None, 4), gold(1, 2, 1, None), strict=True)
+    ]
+    assert found == [1, 3, 3, None]
 
 
 async def test_where_knobs_change_the_search_the_rule_is_run_live(
