@@ -109,7 +109,7 @@ def settings_page() -> str:
         "## Of a run",
         "",
         "Frozen in the run when it is asked; `--set NAME=VALUE` changes one for one run. A triple",
-        "is for simple, ordinary and complex questions.",
+        "is for simple, ordinary and complex questions; one number is for all three.",
         "",
         "| name | default | range | what it does | also known as |",
         "| --- | --- | --- | --- | --- |",

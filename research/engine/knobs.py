@@ -50,7 +50,12 @@ def _day(written: str | None) -> str | None:
         raise ValueError("takes a day, such as 2026-01-31") from None
 
 
-Triple = tuple[PositiveInt, PositiveInt, PositiveInt]
+def _for_all(value: Any) -> Any:
+    """One number is meant for simple, ordinary and complex questions."""
+    return (value,) * 3 if isinstance(value, int | str) else value
+
+
+Triple = Annotated[tuple[PositiveInt, PositiveInt, PositiveInt], BeforeValidator(_for_all)]
 Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
 Day = Annotated[str | None, AfterValidator(_day)]
 
@@ -94,6 +99,7 @@ def parse(value: str) -> Any:
     return text
 
 
+ONE_OR_THREE = "takes one number, or three with commas between"
 _SAYS = {
     "int_parsing": "takes a whole number",
     "int_from_float": "takes a whole number",
@@ -105,9 +111,9 @@ _SAYS = {
     "greater_than": "takes more than {gt}",
     "less_than_equal": "takes {le} or less",
     "literal_error": "takes {expected}",
-    "tuple_type": "takes three numbers with commas between",
-    "missing": "takes three numbers with commas between",
-    "too_long": "takes three numbers with commas between",
+    "tuple_type": ONE_OR_THREE,
+    "missing": ONE_OR_THREE,
+    "too_long": ONE_OR_THREE,
 }
 
 

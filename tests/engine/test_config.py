@@ -31,6 +31,10 @@ def test_no_name_means_two_knobs() -> None:
         ({"MAX_RESEARCHER_ITERATIONS": "7"}, "max_research_units", 7),
         ({"DEEP_RESEARCH_CONCURRENCY": "2"}, "max_concurrent_research_units", 2),
         ({"MAX_REACT_TOOL_CALLS": "2, 4, 8"}, "unit_tool_calls", (2, 4, 8)),
+        ({"MAX_REACT_TOOL_CALLS": "40"}, "unit_tool_calls", (40, 40, 40)),
+        ({"MAX_RESEARCHER_ROUNDS": "6"}, "adaptive_soft_depth", (6, 6, 6)),
+        ({"TOPICS_PER_ROUND": "3"}, "topics_per_round", (3, 3, 3)),
+        ({"MIN_SOURCES_PER_ASPECT": " 1 "}, "min_sources_per_aspect", (1, 1, 1)),
         ({"MAX_COST_USD": "none"}, "max_cost_usd", None),
         ({"MAX_COST_USD": "0.5"}, "max_cost_usd", 0.5),
         ({"ENABLE_EARLY_TERMINATION": "false"}, "enable_early_termination", False),
@@ -132,6 +136,16 @@ def test_strings_change_a_given_config() -> None:
         (
             {"ADAPTIVE_QUALITY_THRESHOLD": "11"},
             "ADAPTIVE_QUALITY_THRESHOLD takes 10.0 or less, not '11'.",
+        ),
+        ({"UNIT_TOOL_CALLS": "many"}, "UNIT_TOOL_CALLS takes a whole number, not 'many'."),
+        ({"UNIT_TOOL_CALLS": "0"}, "UNIT_TOOL_CALLS takes more than 0, not '0'."),
+        (
+            {"UNIT_TOOL_CALLS": "3,5"},
+            "UNIT_TOOL_CALLS takes one number, or three with commas between.",
+        ),
+        (
+            {"UNIT_TOOL_CALLS": "none"},
+            "UNIT_TOOL_CALLS takes one number, or three with commas between.",
         ),
         (
             {"WEIGHT_DEPTH": "0", "WEIGHT_COMPLETENESS": "0", "WEIGHT_RELIABILITY": "0",
