@@ -20,6 +20,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from research.engine.config import ResearchConfig, names
 from research.engine.knobs import ConfigError
+from research.llm.names import plain_name
 from research.llm.prices import Price, PriceError, parse_prices
 from research.retrieval.addresses import is_server_address
 
@@ -58,6 +59,11 @@ def find_env_file(values: Mapping[str, str], start: Path) -> Path | None:
 def text(name: str, default: str = "") -> str:
     """Empty counts as not set."""
     return os.environ.get(name, "").strip() or default
+
+
+def model(*names: str) -> str:
+    """The model that the first of these names that is set names, without its provider."""
+    return plain_name(next(filter(None, map(text, names)), ""))
 
 
 def texts(name: str) -> list[str]:

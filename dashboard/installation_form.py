@@ -35,6 +35,12 @@ class InstallationForm(forms.Form):
         max_length=200,
         help_text="It plans, reads and writes. Empty: passages are quoted.",
     )
+    READER_MODEL = forms.CharField(
+        label="Model that reads pages",
+        required=False,
+        max_length=200,
+        help_text="Most calls are its: a cheaper one may do. Empty: the same.",
+    )
     EVALUATOR_MODEL = forms.CharField(
         label="Model that judges each round",
         required=False,

@@ -21,7 +21,11 @@ ROOT = Path(__file__).resolve().parent.parent
 INSTALLATION = {
     "OPENAI_BASE_URL": "A server that speaks OpenAI's chat completions; OpenAI's own if not set.",
     "OPENAI_API_KEY": "Its key, where it wants one.",
-    "RESEARCH_MODEL": "The model that plans, reads and writes; none: passages are quoted by code.",
+    "RESEARCH_MODEL": "The model that plans, reads and writes; none: passages are quoted by code."
+    " A provider before its name, as in openai:NAME, is left out. Also known as"
+    " ORCHESTRATOR_MODEL.",
+    "READER_MODEL": "The model that reads pages, which most calls are for; the research model if"
+    " not set. Also known as SUBAGENT_MODEL.",
     "EVALUATOR_MODEL": "The model that judges each round; the research model if not set.",
     "EVAL_MODEL": "The model that marks finished reports; the evaluator if not set.",
     "MODEL_CONTEXT_TOKENS": "The model's window in tokens, where its server doesn't tell.",
@@ -69,6 +73,11 @@ INSTALLATION = {
     "SECRET_KEY": "Django's secret; made once and kept in the state folder if not set.",
     "ALLOWED_HOSTS": "Names and addresses that the pages may be asked for by, beside loopback"
     " and HOST, with commas between. With HOST=0.0.0.0 other machines need it.",
+    "CSRF_TRUSTED_ORIGINS": "Addresses that forms may be sent from where a proxy serves the pages"
+    " under another one, such as https://research.example.org, with commas between.",
+    "SECURE_COOKIES": "Send cookies over https only: on behind a proxy with https; off if not set.",
+    "TIME_ZONE": "The zone that times of day are shown in, such as Europe/Lisbon; UTC if not set.",
+    "DEBUG": "Show the details of errors in the browser, for development only; off if not set.",
     "RESEARCH_SLOTS": "Runs that one process works on at once; 2 if not set.",
     "KEEP_RUNS_DAYS": "Days after which a run that has ended is deleted, looked at once an hour"
     " while Plumbline is served; 0, or not set: never.",

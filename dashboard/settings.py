@@ -124,9 +124,10 @@ LOGGING = {
 RESEARCH_DEFAULTS = environment.research_defaults()
 OPENAI_BASE_URL = environment.address("OPENAI_BASE_URL", ("http", "https"))
 OPENAI_API_KEY = environment.text("OPENAI_API_KEY")
-RESEARCH_MODEL = environment.text("RESEARCH_MODEL", environment.text("ORCHESTRATOR_MODEL"))
-EVALUATOR_MODEL = environment.text("EVALUATOR_MODEL", environment.text("SUBAGENT_MODEL"))
-EVAL_MODEL = environment.text("EVAL_MODEL")
+RESEARCH_MODEL = environment.model("RESEARCH_MODEL", "ORCHESTRATOR_MODEL")
+READER_MODEL = environment.model("READER_MODEL", "SUBAGENT_MODEL")
+EVALUATOR_MODEL = environment.model("EVALUATOR_MODEL")
+EVAL_MODEL = environment.model("EVAL_MODEL")
 MODEL_CONTEXT_TOKENS = environment.count("MODEL_CONTEXT_TOKENS", 0, least=0) or None
 MODEL_TIMEOUT_SECONDS = environment.seconds("MODEL_TIMEOUT_SECONDS", 120)
 MODEL_FIRST_TOKEN_SECONDS = environment.seconds("MODEL_FIRST_TOKEN_SECONDS", 60)

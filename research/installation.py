@@ -23,6 +23,7 @@ SERVER = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
 NAMES = (
     *SERVER,
     "RESEARCH_MODEL",
+    "READER_MODEL",
     "EVALUATOR_MODEL",
     "MODEL_PROFILE",
     "SEARCH_PROVIDER",
@@ -69,6 +70,7 @@ class Installation:
             return None
         return ModelSettings(
             research_model=self["RESEARCH_MODEL"],
+            reader_model=self["READER_MODEL"],
             evaluator_model=self["EVALUATOR_MODEL"],
             eval_model=settings.EVAL_MODEL,
             base_url=self["OPENAI_BASE_URL"] or None,

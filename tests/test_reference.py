@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from dashboard import reference
 
-SETTINGS = (Path(reference.__file__).parent / "settings.py").read_text()
+FOLDER = Path(reference.__file__).parent
+SETTINGS = (FOLDER / "settings.py").read_text()
+ENVIRONMENT = (FOLDER / "environment.py").read_text()
+READ = re.compile(r"(?:environment\.\w+|\btext|\baddress|\brates|\btexts)\(([^()]*)\)")
 
 
 @pytest.mark.parametrize("path", reference.FILES, ids=lambda path: path.name)
@@ -18,5 +22,13 @@ def test_the_written_file_is_the_generated_one(path: Path) -> None:
 
 @pytest.mark.parametrize("name", reference.INSTALLATION)
 def test_every_installation_setting_is_read(name: str) -> None:
-    environment = (Path(reference.__file__).parent / "environment.py").read_text()
-    assert f'"{name}"' in SETTINGS + environment
+    assert f'"{name}"' in SETTINGS + ENVIRONMENT
+
+
+@pytest.mark.requirement("settings")
+def test_every_setting_that_is_read_is_documented() -> None:
+    arguments = " ".join(READ.findall(SETTINGS + ENVIRONMENT))
+    read = set(re.findall(r'"([A-Z][A-Z_]+)"', arguments)) - {"UTC"}
+    assert {"DEBUG", "TIME_ZONE", "SECURE_COOKIES", "CSRF_TRUSTED_ORIGINS", "SECRET_KEY"} <= read
+    written = " ".join([*reference.INSTALLATION, *reference.INSTALLATION.values()])
+    assert {name for name in read if not re.search(rf"\b{name}\b", written)} == set()

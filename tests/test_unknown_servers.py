@@ -102,6 +102,25 @@ def test_a_cheaper_model_judges_rounds_and_the_other_does_the_rest(
     assert judged == small["scripted-small"]
 
 
+@pytest.mark.requirement("A15", "C19")
+def test_a_cheaper_model_reads_at_its_own_price(world: World, installation: Installation) -> None:
+    installation.settings = {
+        **installation.settings,
+        "SUBAGENT_MODEL": "openai:scripted-small",
+        "MODEL_PRICES": "openai:scripted=10/20,scripted-small=1/2",
+    }
+    usage = researched(installation)["usage"]
+    by_model, by_task = usage["spent_by"]["model"], usage["spent_by"]["task"]
+    assert {name: part["calls"] for name, part in by_model.items()} == {
+        "scripted": 3, "scripted-small": 1,
+    }  # fmt: skip
+    small = by_model["scripted-small"]
+    assert small == by_task["read"]
+    assert small["cost_usd"] == pytest.approx(
+        (small["prompt_tokens"] + 2 * small["completion_tokens"]) / 1e6
+    )
+
+
 def test_the_small_profile_asks_small_things(world: World, installation: Installation) -> None:
     world.model.manner = NARROW
     found = researched(installation, "--set", "MODEL_PROFILE=small")

@@ -20,14 +20,17 @@ async def know_prices(run: Run) -> None:
         return
     tools = run.journal.tools
 
-    async def ask() -> dict[str, list[float]]:
+    async def ask() -> dict[str, list[float] | None]:
         model = tools.model if tools else None
         if not isinstance(model, PricedModel):
             return {}
         prices = {role: model.price(role) for role in get_args(ModelRole)}
-        return {role: [price.input, price.output] for role, price in prices.items() if price}
+        return {role: price and [price.input, price.output] for role, price in prices.items()}
 
-    rates = await run.journal.decide("prices", ask)
+    recorded = await run.journal.decide("prices", ask)
+    # a run that was begun before there was a reader had the research model read
+    known = {"reader": recorded.get("research"), **recorded}
+    rates = {role: rate for role, rate in known.items() if rate}
     unknown = [role for role in _roles(run) if role not in rates]
     if run.config.max_cost_usd is not None and unknown:
         model = tools.model if tools else None
@@ -40,4 +43,4 @@ def _roles(run: Run) -> list[ModelRole]:
     """Those that the run asks: a tree has no rounds to judge, a report is marked where wanted."""
     judging: list[ModelRole] = [] if run.is_fixed else ["evaluator"]
     marking: list[ModelRole] = ["judge"] if run.config.enable_online_evals else []
-    return ["research", *judging, *marking]
+    return ["research", "reader", *judging, *marking]

@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
 SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
-ModelRole = Literal["research", "evaluator", "judge"]
+ModelRole = Literal["research", "reader", "evaluator", "judge"]
 Hear = Callable[[str], None]
 """Gets a model's text so far, again and again while it grows."""
 

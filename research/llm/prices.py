@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from research.llm.names import plain_name
+
 DATA = Path(__file__).with_name("prices.json")
 OPENAI = "https://api.openai.com/v1"
 MILLION = 1_000_000
@@ -84,7 +86,9 @@ def parse_prices(text: str) -> dict[str, Price]:
                 "million tokens, such as small=0.10/0.40."
             )
         cached = float(found["cached"]) if found["cached"] else None
-        prices[found["model"]] = _price(float(found["input"]), float(found["output"]), cached)
+        prices[plain_name(found["model"])] = _price(
+            float(found["input"]), float(found["output"]), cached
+        )
     return prices
 
 

@@ -20,6 +20,7 @@ class ModelSettings:
     """
 
     research_model: str
+    reader_model: str = ""
     evaluator_model: str = ""
     eval_model: str = ""
     base_url: str | None = None
@@ -35,6 +36,7 @@ class ModelSettings:
 
     def model_of(self, role: ModelRole) -> str:
         named = {
+            "reader": self.reader_model,
             "evaluator": self.evaluator_model,
             "judge": self.eval_model or self.evaluator_model,
         }

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from research.installation import NAMES, SECRET, SERVER, current, from_environment
+from research.llm.names import plain_name
 from research.models import InstallationSetting
 from research.retrieval.addresses import is_server_address
 from research.services.errors import ServiceError
@@ -30,7 +31,10 @@ def change(actor: AbstractUser, values: Mapping[str, str]) -> None:
     """
     if not actor.is_staff:
         raise PermissionDenied("Settings are for admins.")
-    wanted = {name: value.strip() for name, value in values.items()}
+    wanted = {
+        name: plain_name(value) if name.endswith("_MODEL") else value.strip()
+        for name, value in values.items()
+    }
     _check(wanted)
     with transaction.atomic():
         if _moves(wanted) and not wanted.get(SECRET):

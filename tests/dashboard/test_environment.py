@@ -125,16 +125,14 @@ def test_the_environment_names_a_model_for_writing_and_one_for_judging(tmp_path:
     ("own", "expected"),
     [
         ({}, ["theirs", "others"]),
-        ({"RESEARCH_MODEL": "mine", "EVALUATOR_MODEL": "judge"}, ["mine", "judge"]),
+        ({"RESEARCH_MODEL": "mine", "READER_MODEL": "reader:8b"}, ["mine", "reader:8b"]),
     ],
 )
 def test_the_models_go_by_the_names_of_other_agents_too(
     tmp_path: Path, own: dict[str, str], expected: list[str]
 ) -> None:
-    code = (
-        "from django.conf import settings;print(settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL)"
-    )
-    theirs = {"ORCHESTRATOR_MODEL": "theirs", "SUBAGENT_MODEL": "others"}
+    code = "from django.conf import settings;print(settings.RESEARCH_MODEL, settings.READER_MODEL)"
+    theirs = {"ORCHESTRATOR_MODEL": "openai:theirs", "SUBAGENT_MODEL": "openai:others"}
     assert python(tmp_path, "-c", code, **theirs, **own).stdout.split() == expected
 
 

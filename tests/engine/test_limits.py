@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -228,7 +229,7 @@ async def test_a_cap_on_money_is_refused_at_the_start_where_the_price_is_unknown
 
 @pytest.mark.parametrize(
     ("role", "knobs"),
-    [("evaluator", {}), ("judge", {"enable_online_evals": True})],
+    [("reader", {}), ("evaluator", {}), ("judge", {"enable_online_evals": True})],
 )
 async def test_a_cap_on_money_names_the_model_whose_price_is_unknown(
     role: str, knobs: dict[str, bool]
@@ -238,6 +239,17 @@ async def test_a_cap_on_money_names_the_model_whose_price_is_unknown(
     world.model.unpriced = {role}
     with pytest.raises(ConfigError, match=f"nobody knows what scripted-{role} costs"):
         await world.ask(SIMPLE.question, max_cost_usd=1, **knobs)
+
+
+async def test_a_run_begun_before_there_was_a_reader_reads_at_the_research_model_s_price() -> None:
+    world = harbour(SIMPLE)
+    await world.ask(SIMPLE.question, max_cost_usd=1)
+    prices = world.store.entries["prices", 1]
+    older = {role: rate for role, rate in prices.answer.items() if role != "reader"}
+    world.store.entries["prices", 1] = replace(prices, answer=older)
+    again = await world.ask(SIMPLE.question, max_cost_usd=1)
+    assert again.ended is None
+    assert again.journal.meter.rates["reader"] == again.journal.meter.rates["research"]
 
 
 async def test_a_cap_on_money_needs_no_price_of_a_model_that_is_not_asked() -> None:

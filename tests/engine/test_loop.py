@@ -178,7 +178,7 @@ async def test_each_round_is_judged_once_and_only_that_goes_to_the_evaluator() -
     roles = {request.task: request.role for request in world.model.requests}
     assert roles == {
         "intake": "research",
-        "read": "research",
+        "read": "reader",
         "assess": "evaluator",
         "draft": "research",
     }

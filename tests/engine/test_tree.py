@@ -247,9 +247,9 @@ async def test_without_a_model_the_tree_is_foreseen_to_cost_nothing() -> None:
     assert (estimate.llm_calls, estimate.cost_usd) == ((0, 0), (0.0, 0.0))
 
 
-async def test_a_cap_on_money_needs_the_price_of_the_one_model_that_a_tree_asks() -> None:
+async def test_a_cap_on_money_needs_the_prices_of_the_models_that_a_tree_asks() -> None:
     model = TreeOracle()
     model.unpriced = {"evaluator", "judge"}
     ran = await World(Web(many_pages()), model).ask(SIMPLE.question, max_cost_usd=1, **FIXED)
     assert ran.state.status is Status.COMPLETED
-    assert {request.role for request in model.requests} == {"research"}
+    assert {request.role for request in model.requests} == {"research", "reader"}

@@ -111,7 +111,9 @@ def test_a_dropped_reasoning_effort_is_said_each_time(server: ModelServer) -> No
 
 @pytest.mark.requirement("A15", "C19")
 def test_a_request_goes_to_the_model_of_its_role(server: ModelServer) -> None:
-    judging = replace(REQUEST, role="evaluator")
+    judging, reading = replace(REQUEST, role="evaluator"), replace(REQUEST, role="reader")
+    assert asked(server, request=reading, reader_model="cheap")[0].model == "cheap"
+    assert asked(server, request=reading, evaluator_model="cheap")[0].model == "scripted"
     assert asked(server, evaluator_model="cheap")[0].model == "scripted"
     assert asked(server, request=judging, evaluator_model="cheap")[0].model == "cheap"
 

@@ -66,6 +66,10 @@ def test_what_is_judged_goes_to_the_evaluator_where_one_is_named(
     settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL = "large", "small"
     two = current().model_settings
     assert two and (two.model_of("research"), two.model_of("evaluator")) == ("large", "small")
+    assert two.model_of("reader") == "large"
+    settings.READER_MODEL = "quick"
+    three = current().model_settings
+    assert three and (three.model_of("reader"), three.model_of("evaluator")) == ("quick", "small")
     settings.REASONING_EFFORT = "low"
     thinking = current().model_settings
     assert thinking and thinking.reasoning_effort == "low"
@@ -95,6 +99,11 @@ def test_an_empty_value_takes_a_setting_back(staff: AbstractUser) -> None:
     change(staff, LOCAL)
     change(staff, {"RESEARCH_MODEL": ""})
     assert not InstallationSetting.objects.filter(name="RESEARCH_MODEL").exists()
+
+
+def test_a_stored_model_is_known_without_its_provider(staff: AbstractUser) -> None:
+    change(staff, {**LOCAL, "RESEARCH_MODEL": "openai:large", "READER_MODEL": "qwen3:8b"})
+    assert (current()["RESEARCH_MODEL"], current()["READER_MODEL"]) == ("large", "qwen3:8b")
 
 
 def test_only_admins_may_change_settings(ada: AbstractUser) -> None:

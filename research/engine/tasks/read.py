@@ -40,7 +40,7 @@ class ReadAnswer(Answer):
     leads: list[ReadLead]
 
 
-TASK = Task("read", ReadAnswer, 3000)
+TASK = Task("read", ReadAnswer, 3000, role="reader")
 MOST_LEADS = 12
 
 

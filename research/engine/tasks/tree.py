@@ -43,7 +43,7 @@ class TreeExtract(Answer):
 
 
 QUERIES = Task("tree_queries", TreeQueries, 800)
-EXTRACT = Task("tree_extract", TreeExtract, 2500)
+EXTRACT = Task("tree_extract", TreeExtract, 2500, role="reader")
 
 
 @dataclass(frozen=True)

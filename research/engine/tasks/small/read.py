@@ -33,7 +33,7 @@ class SmallRead(Answer):
     findings: Annotated[list[SmallFinding], Field(json_schema_extra={"maxItems": MOST_FINDINGS})]
 
 
-TASK = Task("read", SmallRead, 400, shown_answer=400, prompt="small/read")
+TASK = Task("read", SmallRead, 400, "reader", shown_answer=400, prompt="small/read")
 
 
 async def read(
