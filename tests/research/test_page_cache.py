@@ -13,9 +13,9 @@ from research.models import CachedPage, PageText
 from research.page_cache import DjangoPageCache
 from research.retrieval.bounds import Bounds
 from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
 from research.retrieval.run_fetch import RunFetch
 from research.scopes import scope_of
+from tests.support.in_process import InProcessPool
 from tests.support.serving import Reply
 from tests.support.web_server import WebServer, html
 
@@ -41,7 +41,7 @@ class Site(WebServer):
 
 @pytest.fixture(scope="module")
 def pool():
-    with TextPool(workers=1) as pool:
+    with InProcessPool() as pool:
         yield pool
 
 

@@ -10,9 +10,11 @@ import pytest
 
 from research.engine.tools import FetchFailure
 from research.retrieval.fetch import USER_AGENT, FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
 from tests.retrieval.papers import pdf, scan, word
 from tests.retrieval.web import endless, open_site, raw, redirect, reply
+from tests.support.in_process import InProcessPool
+
+pytestmark = pytest.mark.virtual_time
 
 NOON = datetime(2026, 1, 2, 12, 0, tzinfo=UTC)
 PAGE = "<html lang='en'><title>A page</title><body><main><h1>A page</h1><p>Some words.</p></main>"
@@ -21,7 +23,7 @@ PUBLIC = "93.184.216.34"
 
 @pytest.fixture(scope="module")
 def pool():
-    with TextPool(workers=1) as pool:
+    with InProcessPool() as pool:
         yield pool
 
 

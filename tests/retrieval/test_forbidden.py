@@ -16,8 +16,8 @@ import pytest
 
 from research.engine.tools import FetchFailure
 from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
 from tests.retrieval.web import Site, open_site, redirect
+from tests.support.in_process import InProcessPool
 
 PUBLIC = "93.184.216.34"
 LOOPBACK = ("127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.254")
@@ -99,8 +99,8 @@ def connects() -> Iterator[list[str]]:
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[TextPool]:
-    with TextPool(workers=1) as pool:
+def pool() -> Iterator[InProcessPool]:
+    with InProcessPool() as pool:
         yield pool
 
 

@@ -13,7 +13,7 @@ from research.engine.tools import FetchFailure
 from research.retrieval.addresses import AddressRefused, AddressRules
 from research.retrieval.fetch import FetchSettings, SafeFetch
 from research.retrieval.network import CheckedNetwork, system_resolve
-from research.retrieval.pool import TextPool
+from tests.support.in_process import InProcessPool
 
 PUBLIC = "93.184.216.34"
 
@@ -129,7 +129,7 @@ async def test_the_secure_connection_is_for_the_name_and_must_be_vouched_for(tmp
     server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
     async with server:
         place = f"wiki.test:{server.sockets[0].getsockname()[1]}"
-        with TextPool(1) as pool:
+        with InProcessPool() as pool:
             settings = FetchSettings(frozenset({place}))
             async with SafeFetch(settings, pool, resolve=resolve) as fetch:
                 with pytest.raises(FetchFailure, match="no connection"):

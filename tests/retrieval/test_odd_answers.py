@@ -20,6 +20,8 @@ from research.retrieval.providers.asking import MOST_BYTES, Manners
 from tests.retrieval.search_api import SearchApi, serving
 
 KEY = "secret-key-1234"
+pytestmark = pytest.mark.virtual_time
+
 QUICK = Manners(timeout_seconds=0.5, backoff_seconds=0.01, longest_wait_seconds=2)
 PATIENT = Manners(timeout_seconds=20, backoff_seconds=0.01)
 REQUEST = SearchRequest("vacuum")

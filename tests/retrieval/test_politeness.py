@@ -9,9 +9,11 @@ from research.engine.tools import FetchFailure
 from research.retrieval.bounds import Bounds
 from research.retrieval.fetch import FetchSettings, SafeFetch
 from research.retrieval.pacing import MOST, Pace, Paces
-from research.retrieval.pool import TextPool
 from research.retrieval.robots import MAX_BYTES
 from tests.retrieval.web import ROBOTS, Site, open_site, raw, redirect, reply
+from tests.support.in_process import InProcessPool
+
+pytestmark = pytest.mark.virtual_time
 
 PAGE = "<html lang='en'><title>A page</title><body><main><h1>A page</h1><p>Some words.</p></main>"
 RULES = """
@@ -27,7 +29,7 @@ Crawl-delay: {delay}
 
 @pytest.fixture(scope="module")
 def pool():
-    with TextPool(workers=1) as pool:
+    with InProcessPool() as pool:
         yield pool
 
 

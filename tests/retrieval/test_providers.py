@@ -32,6 +32,8 @@ from research.retrieval.providers import (
 from research.retrieval.providers.asking import Manners
 from tests.retrieval.search_api import SearchApi, serving
 
+pytestmark = pytest.mark.virtual_time
+
 KEY = "secret-key-1234"
 QUICK = Manners(timeout_seconds=0.3, backoff_seconds=0.01, longest_wait_seconds=2)
 

@@ -12,6 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import urlsplit
 
+POLL_SECONDS = 0.005
+"""How soon a server notices that it is to end."""
+
 
 @dataclass(frozen=True)
 class Reply:
@@ -55,7 +58,9 @@ class LoopbackServer:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self._http = _Threads(("127.0.0.1", 0), _handler_of(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._http.serve_forever, args=(POLL_SECONDS,), daemon=True
+        )
 
     def reply(self, path: str, body: bytes) -> Reply:
         """What a request is answered; called in a thread of its own."""

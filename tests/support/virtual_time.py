@@ -1,0 +1,98 @@
+"""An event loop whose clock stands still while there is work and jumps while there is none.
+
+A test that is marked `virtual_time` runs on it: a wait of an hour takes no time, and however busy
+the machine is, no time-out ends before the work that it waits for. Sockets of loopback are real:
+before the clock jumps the loop waits a moment, so that what was sent within this process arrives.
+While a thread of the loop's executor works the clock doesn't move. What works elsewhere, such as
+another process, is not known to the loop: a test that waits for it needs the real clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+POLLS, POLL_SECONDS = 5, 0.001
+THREAD_POLL_SECONDS = 0.01
+BEGIN = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class VirtualTimeLoop(asyncio.SelectorEventLoop):
+    """`time` is virtual: seconds since the loop was made."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.threads_at_work = 0
+        super().__init__(_JumpingSelector(self))
+
+    def time(self) -> float:
+        return self.seconds
+
+    def run_in_executor(
+        self, executor: Executor | None, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        future = super().run_in_executor(executor, func, *args)
+        self.threads_at_work += 1
+        future.add_done_callback(self._thread_is_done)
+        return future
+
+    def _thread_is_done(self, _: asyncio.Future[Any]) -> None:
+        self.threads_at_work -= 1
+
+
+class _JumpingSelector(selectors.BaseSelector):
+    """A selector that moves its loop's clock instead of waiting."""
+
+    def __init__(self, loop: VirtualTimeLoop) -> None:
+        self._loop = loop
+        self._real = selectors.DefaultSelector()
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is None:
+            return self._real.select(None)
+        ready = self._real.select(0)
+        if ready or timeout <= 0:
+            return ready
+        if self._loop.threads_at_work:
+            return self._real.select(THREAD_POLL_SECONDS)
+        ready = self._arriving()
+        if not ready:
+            self._loop.seconds += timeout
+        return ready
+
+    def _arriving(self) -> list[tuple[selectors.SelectorKey, int]]:
+        """What the kernel still carries from one socket of this process to another."""
+        has_sockets = len(self._real.get_map()) > 1  # the first one wakes the loop up
+        for _ in range(POLLS if has_sockets else 0):
+            if ready := self._real.select(POLL_SECONDS):
+                return ready
+        return []
+
+    def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._real.register(fileobj, events, data)
+
+    def unregister(self, fileobj: Any) -> selectors.SelectorKey:
+        return self._real.unregister(fileobj)
+
+    def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
+        return self._real.modify(fileobj, events, data)
+
+    def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
+        return self._real.get_map()
+
+    def close(self) -> None:
+        self._real.close()
+
+
+class LoopClock:
+    """An engine's clock that goes with the running loop's."""
+
+    def now(self) -> datetime:
+        return BEGIN + timedelta(seconds=self.monotonic())
+
+    def monotonic(self) -> float:
+        return asyncio.get_running_loop().time()
