@@ -17,6 +17,8 @@ from bench.dashboard.processes import started
 
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 NAME = f"plumbline_bench_{os.getpid()}"
+TIMES = 9
+"""How often each page is timed."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Filled:
     pages: list[dict[str, Any]]
 
 
-def measure_pages(runs: int) -> Filled:
+def measure_pages(runs: int, times: int = TIMES) -> Filled:
     with tempfile.TemporaryDirectory() as home, empty_database(Path(home)) as (name, url):
         environment = {
             **os.environ,
@@ -37,7 +39,8 @@ def measure_pages(runs: int) -> Filled:
             "DATABASE_URL": url,
             "DEEPRESEARCH_ENV_FILE": os.devnull,
         }
-        with started("bench.dashboard.pages", environment, "--runs", runs) as process:
+        options = ("--runs", runs, "--times", times)
+        with started("bench.dashboard.pages", environment, *options) as process:
             return Filled(name, **process.hear())
 
 

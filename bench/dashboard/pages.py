@@ -1,6 +1,6 @@
 """Pages over a large database: how long the server takes for each, and how often it asks.
 
-    DATABASE_URL=… python -m bench.dashboard.pages [--runs 10000]
+    DATABASE_URL=… python -m bench.dashboard.pages [--runs 10000] [--times 9]
 
 Fills the database that it is given, which must be empty, and prints JSON. Every page is opened
 over three runs first and then over all of them: the number of queries has to be the same.
@@ -28,6 +28,7 @@ from django.test import Client  # noqa: E402
 from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from bench.dashboard import filling  # noqa: E402
+from bench.dashboard.database import TIMES  # noqa: E402
 from dashboard.queries import RUNS_ON_A_PAGE  # noqa: E402
 from research.admin.base import COUNTED  # noqa: E402
 from research.models import Evidence, EvidenceSource, Run, Thread  # noqa: E402
@@ -35,7 +36,6 @@ from research.services import people  # noqa: E402
 
 RUNS = 10_000
 FEW = 2
-TIMES = 9
 RECORDS_ON_A_PAGE = 50
 LOOK_FOR = "glacier 1"
 EVIDENCE = "/admin/research/evidence/"
@@ -101,7 +101,7 @@ def paths(run: Run) -> dict[str, str]:
     }
 
 
-def measure(runs: int) -> list[Opened]:
+def measure(runs: int, times: int) -> list[Opened]:
     call_command("migrate", verbosity=0)
     client = Client(headers={"host": "localhost"})
     client.force_login(people.local_admin())
@@ -112,7 +112,7 @@ def measure(runs: int) -> list[Opened]:
     filling.copies(run, runs - 1)
     if connection.vendor == "postgresql":
         vacuum()
-    return [opened(client, name, path, len(few[name])) for name, path in paths(run).items()]
+    return [opened(client, name, path, len(few[name]), times) for name, path in paths(run).items()]
 
 
 def vacuum() -> None:
@@ -121,9 +121,9 @@ def vacuum() -> None:
         cursor.execute("VACUUM ANALYZE")
 
 
-def opened(client: Client, name: str, path: str, few: int) -> Opened:
+def opened(client: Client, name: str, path: str, few: int, times: int) -> Opened:
     asked = queries(client, path)
-    walls, cpus = zip(*(timed(client, path) for _ in range(TIMES)), strict=True)
+    walls, cpus = zip(*(timed(client, path) for _ in range(times)), strict=True)
     slowest = max(asked, key=lambda query: float(query["time"]))
     return Opened(
         name=name,
@@ -155,8 +155,9 @@ def queries(client: Client, path: str) -> list[dict[str, str]]:
 def main(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="bench.dashboard.pages")
     parser.add_argument("--runs", type=int, default=RUNS)
+    parser.add_argument("--times", type=int, default=TIMES)
     options = parser.parse_args(arguments)
-    found = measure(options.runs)
+    found = measure(options.runs, options.times)
     counted = {"runs": Run.objects.count(), "evidence": Evidence.objects.count()}
     print(json.dumps({**counted, "pages": [asdict(page) for page in found]}))
 
