@@ -1,23 +1,31 @@
-"""The ASGI application: pages, and the sockets of runs."""
+"""The ASGI application: pages, the sockets of runs, and `/healthz`."""
 
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
 from channels.security.websocket import AllowedHostsOriginValidator
-from django.core.asgi import get_asgi_application
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
 
-pages = get_asgi_application()
+from dashboard.handler import get_application
+
+pages = get_application()
 
 from dashboard.consumers import watch_run  # noqa: E402 - needs the apps, which are loaded now
+from dashboard.health import HEALTH, health  # noqa: E402
 
 sockets = URLRouter([path("live/<slug:public_id>/", watch_run, name="socket")])
 
+
+async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    await (health if scope["path"] == HEALTH else pages)(scope, receive, send)
+
+
 application = ProtocolTypeRouter(
-    {"http": pages, "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(sockets))}
+    {"http": http, "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(sockets))}
 )

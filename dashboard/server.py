@@ -17,6 +17,9 @@ from twisted.internet.interfaces import IPushProducer
 from twisted.python.failure import Failure
 from zope.interface import implementer
 
+from dashboard import refusals
+from dashboard.http_channel import LimitedFactory
+
 SERVICE_RESTART = 1012
 WORKER_SECONDS = 1.2
 CLOSE_SECONDS = 0.2
@@ -91,6 +94,9 @@ class Drain:
 HANDSHAKE_SECONDS = 30
 """A busy machine may let a socket wait; one that is dropped is an error on somebody's console."""
 
+SOCKET_BYTES = 4_096
+"""Of one frame, and of one message: a page sends none."""
+
 
 class EmbeddedServer(Server):  # type: ignore[misc]
     """Serves, works and ends together.
@@ -113,6 +119,8 @@ class EmbeddedServer(Server):  # type: ignore[misc]
             endpoints=[address.endpoint],
             server_name="plumbline",
             websocket_handshake_timeout=HANDSHAKE_SECONDS,
+            websocket_max_frame_size=SOCKET_BYTES,
+            websocket_max_message_size=SOCKET_BYTES,
         )
         self.worker = worker
         self.address = address
@@ -126,6 +134,19 @@ class EmbeddedServer(Server):  # type: ignore[misc]
         super().run()
         if self.failure:
             raise self.failure
+
+    @property
+    def http_factory(self) -> LimitedFactory:
+        return self._http_factory
+
+    @http_factory.setter
+    def http_factory(self, made: Any) -> None:
+        """Daphne makes its own in `run`; one that keeps limits takes its place."""
+        self._http_factory = LimitedFactory(self)
+
+    def create_application(self, protocol: Any, scope: dict[str, Any]) -> Any:
+        with_body = protocol.with_body(scope) if scope["type"] == "http" else scope
+        return super().create_application(protocol, with_body)
 
     async def handle_reply(self, protocol: Any, message: dict[str, Any]) -> None:
         """A socket's next message waits until its client takes the ones before."""
@@ -150,6 +171,7 @@ class EmbeddedServer(Server):  # type: ignore[misc]
         self._starting.add_done_callback(self._started)
 
     async def _start(self) -> None:
+        await asyncio.to_thread(refusals.prepare)
         await self.worker.start()
         await asyncio.to_thread(self.on_ready)
 

@@ -98,6 +98,8 @@ USE_I18N = False
 USE_TZ = True
 TIME_ZONE = environment.text("TIME_ZONE", "UTC")
 
+# Of a form without its files; `dashboard.body_limits` says what a whole request may hold.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 DATA_UPLOAD_MAX_NUMBER_FILES = 500
 
 STATIC_URL = "/static/"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
-from django.core.exceptions import DisallowedHost, TooManyFilesSent
+from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
+
+from dashboard import refusals
 
 
 @login_not_required
@@ -17,7 +19,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """About too many files at once and a name that is not allowed a person can do something."""
+    """About too much at once and a name that is not allowed a person can do something."""
+    if isinstance(exception, RequestDataTooBig):
+        told = refusals.too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
+        return render(request, "dashboard/refused.html", {"refusal": told}, status=413)
     if isinstance(exception, TooManyFilesSent):
         most = {"most": settings.DATA_UPLOAD_MAX_NUMBER_FILES}
         return render(request, "dashboard/too_many_files.html", most, status=400)
