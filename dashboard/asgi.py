@@ -7,7 +7,6 @@ from typing import Any
 
 from channels.auth import AuthMiddlewareStack
 from channels.routing import ProtocolTypeRouter, URLRouter
-from channels.security.websocket import AllowedHostsOriginValidator
 from django.urls import path
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
@@ -18,6 +17,7 @@ pages = get_application()
 
 from dashboard.consumers import watch_run  # noqa: E402 - needs the apps, which are loaded now
 from dashboard.health import HEALTH, health  # noqa: E402
+from dashboard.origins import same_origin  # noqa: E402
 
 sockets = URLRouter([path("live/<slug:public_id>/", watch_run, name="socket")])
 
@@ -27,5 +27,5 @@ async def http(scope: dict[str, Any], receive: Any, send: Any) -> None:
 
 
 application = ProtocolTypeRouter(
-    {"http": http, "websocket": AllowedHostsOriginValidator(AuthMiddlewareStack(sockets))}
+    {"http": http, "websocket": same_origin(AuthMiddlewareStack(sockets))}
 )

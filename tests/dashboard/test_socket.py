@@ -26,7 +26,7 @@ def connecting(
         client.force_login(user)
     cookie = client.cookies.get(settings.SESSION_COOKIE_NAME)
     named = f"{settings.SESSION_COOKIE_NAME}={cookie.value}" if cookie else ""
-    headers = [(b"cookie", named.encode()), (b"origin", origin.encode())]
+    headers = [(b"host", b"localhost"), (b"cookie", named.encode()), (b"origin", origin.encode())]
     return WebsocketCommunicator(application, f"/live/{run.public_id}/", headers)
 
 
@@ -54,7 +54,8 @@ async def test_nobody_else_is(user: str | None) -> None:
     assert (await socket.receive_output()) == {"type": "websocket.close", "code": NOT_THERE}
 
 
-async def test_a_page_of_another_host_is_refused() -> None:
+@pytest.mark.parametrize("origin", ["https://elsewhere.test", "http://localhost:8001"])
+async def test_a_page_of_another_host_or_port_is_refused(origin: str) -> None:
     run = await sync_to_async(lambda: make_run(people.local_admin()))()
-    socket = await sync_to_async(connecting)(run, run.owner, "https://elsewhere.test")
+    socket = await sync_to_async(connecting)(run, run.owner, origin)
     assert not (await socket.connect())[0]

@@ -1,0 +1,96 @@
+"""The limits of a socket on the real server."""
+
+from __future__ import annotations
+
+import base64
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+import pytest
+
+from bench.dashboard.processes import Served, served
+from dashboard.server import SOCKET_BYTES
+
+SECONDS = 60
+TEXT, PING, PONG, FINAL = 0x1, 0x9, 0xA, 0x80
+LENGTHS = {126: "!H", 127: "!Q"}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Served]:
+    with served(1) as running:
+        yield running
+
+
+@contextmanager
+def opened(server: Served, origin_port: int) -> Iterator[tuple[socket.socket, BinaryIO, int]]:
+    """The socket of the server's run, what comes from it, and the status of the handshake."""
+    lines = (
+        f"GET /live/{server.run}/ HTTP/1.1",
+        f"Host: 127.0.0.1:{server.port}",
+        f"Origin: http://127.0.0.1:{origin_port}",
+        f"Cookie: plumbline_session={server.sessions[0]}",
+        "Connection: Upgrade",
+        "Upgrade: websocket",
+        "Sec-WebSocket-Version: 13",
+        f"Sec-WebSocket-Key: {base64.b64encode(os.urandom(16)).decode()}",
+    )
+    with socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS) as sock:
+        sock.sendall("\r\n".join((*lines, "", "")).encode())
+        with sock.makefile("rb") as stream:
+            status = int(stream.readline().split()[1])
+            while stream.readline().strip():
+                continue
+            yield sock, stream, status
+
+
+def frame(first: int, payload: bytes) -> bytes:
+    """As a client sends it, with a mask of zeros."""
+    return struct.pack("!BBH", first, 0x80 | 126, len(payload)) + bytes(4) + payload
+
+
+def answers(sock: socket.socket, stream: BinaryIO) -> bool:
+    """Whether the server still answers a ping."""
+    try:
+        sock.sendall(bytes((FINAL | PING, 0x80)) + bytes(4))
+        while head := stream.read(2):
+            if head[0] & 0x0F == PONG:
+                return True
+            long = LENGTHS.get(head[1])
+            stream.read(
+                struct.unpack(long, stream.read(struct.calcsize(long)))[0] if long else head[1]
+            )
+    except ConnectionError:
+        pass
+    return False
+
+
+def test_a_page_of_another_port_is_refused(server: Served) -> None:
+    with opened(server, server.port + 1) as (_, _, status):
+        assert status == 403
+    with opened(server, server.port) as (sock, stream, status):
+        assert status == 101
+        assert answers(sock, stream)
+
+
+def test_a_message_may_have_so_many_bytes(server: Served) -> None:
+    with opened(server, server.port) as (sock, stream, _):
+        sock.sendall(frame(FINAL | TEXT, b"x" * SOCKET_BYTES))
+        assert answers(sock, stream)
+
+
+def test_a_large_frame_ends_the_socket(server: Served) -> None:
+    with opened(server, server.port) as (sock, stream, _):
+        sock.sendall(frame(FINAL | TEXT, b"x" * (SOCKET_BYTES + 1)))
+        assert not answers(sock, stream)
+
+
+def test_a_large_message_of_small_frames_ends_it_too(server: Served) -> None:
+    half = b"x" * (SOCKET_BYTES // 2)
+    with opened(server, server.port) as (sock, stream, _):
+        sock.sendall(frame(TEXT, half) + frame(0, half) + frame(0, half))
+        assert not answers(sock, stream)
