@@ -10,7 +10,7 @@ help:
 	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
 	@echo "make install  make .venv from requirements.lock (PYTHON=… chooses the interpreter)"
 	@echo "make test     run the whole test suite (ARGS=… for pytest)"
-	@echo "make check    lint, formatting, types, templates, dependencies, migrations"
+	@echo "make check    lint, formatting, types, templates, imports, dependencies, migrations"
 	@echo "make bench    measure and write docs/benchmarks.md"
 	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, dashboard)"
 	@echo "make bench-quick  a short measurement that asserts ratios and counts"
@@ -36,6 +36,7 @@ check: test-environment
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 --check {} +
+	.venv/bin/lint-imports
 	.venv/bin/deptry dashboard research
 	.venv/bin/deptry bench scripts tests --ignore DEP002,DEP004
 	$(PY) manage.py makemigrations --check --dry-run
