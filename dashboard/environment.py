@@ -22,6 +22,7 @@ from research.engine.config import ResearchConfig, names
 from research.engine.knobs import ConfigError
 from research.llm.names import plain_name
 from research.llm.prices import Price, PriceError, parse_prices
+from research.private_files import make_private_database, make_private_folder
 from research.retrieval.addresses import is_server_address
 
 TRUE = frozenset({"1", "true", "yes", "on"})
@@ -195,7 +196,7 @@ def state_folder(default: Path) -> Path:
     """Where the state lives, made on first use and readable for its owner only."""
     folder = Path(text("PLUMBLINE_HOME", str(default))).expanduser().absolute()
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(folder)
     except OSError as error:
         raise ImproperlyConfigured(
             f"The folder for the state, {folder}, cannot be made ({error.strerror}); "
@@ -249,6 +250,7 @@ def database(folder: Path) -> dict[str, Any]:
     except (ValueError, ImproperlyConfigured):
         raise ImproperlyConfigured("DATABASE_URL cannot be read as an address.") from None
     if settings["ENGINE"].endswith("sqlite3"):
+        _close_to_others(settings["NAME"])
         settings["OPTIONS"] = {
             "timeout": 20,
             # Read-then-write under DEFERRED fails at once with "database is locked".
@@ -256,6 +258,18 @@ def database(folder: Path) -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     return settings
+
+
+def _close_to_others(name: str) -> None:
+    """The file of an SQLite database; one in memory has none."""
+    if name.startswith((":memory:", "file:")):
+        return
+    try:
+        make_private_database(Path(name))
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The database {name} cannot be made ({error.strerror})."
+        ) from None
 
 
 def channel_layer(redis_url: str) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.utils import OperationalError
 
+from research.private_files import for_owner
+
 LOCK = int.from_bytes(b"migrate", "big")
 """Of PostgreSQL's advisory locks, which are numbers for programs to agree on."""
 
@@ -46,6 +48,6 @@ def _alone() -> Iterator[None]:
             cursor.execute("SELECT pg_advisory_lock(%s)", [LOCK])
         yield  # held until `migrate` closes the connection
         return
-    with (settings.STATE_DIR / "migrating").open("w") as lock:
+    with open(settings.STATE_DIR / "migrating", "w", opener=for_owner) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from research.private_files import make_private_database
 from research.retrieval.folder import DocumentError
 from research.retrieval.fts5 import Fts5
 from research.retrieval.reading import read_document
@@ -143,6 +144,7 @@ class SqliteStore:
 
     def _connect(self) -> sqlite3.Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_database(self.path)
         connection = sqlite3.connect(
             self.path, timeout=30, isolation_level=None, check_same_thread=False
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -82,6 +83,17 @@ def test_it_prints_a_link_that_works_until_the_next_start(tmp_path: Path, port: 
             answer = browser.get(link_in(lines), follow_redirects=True)
             assert "What do you want to know?" in answer.text
         assert httpx.get(link_in(lines)).status_code == 403
+
+
+def test_its_state_is_for_its_owner_only(tmp_path: Path, port: int) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    home.chmod(0o755)
+    with serving(home, port):
+        modes = {path.name: path.stat().st_mode for path in home.rglob("*") if path.is_file()}
+    assert stat.S_IMODE(home.stat().st_mode) == 0o700
+    assert {"plumbline.sqlite3", "plumbline.sqlite3-wal", "plumbline.sqlite3-shm"} <= modes.keys()
+    assert not [name for name, mode in modes.items() if mode & 0o077]
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
