@@ -144,7 +144,7 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
         return Head(method, target, content_type, cookies)
 
     def _go_on(self, decided: int | Refusal) -> None:
-        if self._is_lost:
+        if self._is_lost or self._is_refused:
             return
         if isinstance(decided, Refusal):
             self._refuse(decided)
@@ -162,7 +162,8 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
 
     def _refuse(self, refusal: Refusal) -> None:
         """Answer, and let the client finish: one that still sends would lose the answer."""
-        log.info("%s %s was refused: %s", self._command, self._path, refusal.status.phrase)
+        head = self._head()
+        log.info("%s %r was refused: %s", head.method, head.target, refusal.status.phrase)
         self._is_refused = True
         self.persistent = False
         self.transport.write(refusals.as_bytes(refusal))

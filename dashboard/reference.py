@@ -42,7 +42,8 @@ INSTALLATION = {
     " there is a network, else samples.",
     "DOCUMENTS": "Folders of documents (html, md, txt, csv, pdf, docx) to search, with commas"
     " between.",
-    "UPLOADS_MAX_MB": "Megabytes of documents that one person may upload; 1000 if not set.",
+    "UPLOADS_MAX_MB": "Megabytes of documents that one person may upload, and that one upload may"
+    " hold; 1000 if not set.",
     "DOCUMENT_INDEX": "Where documents are indexed with PostgreSQL: database (if not set), or file:"
     " an SQLite file on each machine.",
     "SEARXNG_URL": "The address of a SearXNG whose JSON format is switched on.",
