@@ -12,6 +12,7 @@ from dashboard.knobs import as_text
 from research.engine.config import ResearchConfig
 
 MINUTES = "max_minutes"
+KINDS = {"web": "The web", "academic": "Papers", "video": "Videos"}
 MODES = [("adaptive", "Until it is good enough"), ("fixed", "A tree of a fixed size")]
 LANGUAGES = {
     "": "As the question",
@@ -49,6 +50,13 @@ def fields(config: ResearchConfig) -> dict[str, forms.Field]:
     spoken = config.search_language or ""
     languages = LANGUAGES if spoken in LANGUAGES else {**LANGUAGES, spoken: spoken}
     return {
+        "search_kind": forms.MultipleChoiceField(
+            label="Kinds of pages",
+            required=False,
+            choices=list(KINDS.items()),
+            initial=list(config.search_kind),
+            widget=forms.CheckboxSelectMultiple,
+        ),
         "search_language": forms.ChoiceField(
             label="Language of the pages",
             required=False,
@@ -82,11 +90,12 @@ def _line(label: str, value: Any, **attributes: str) -> forms.CharField:
     )
 
 
-def values(typed: Mapping[str, str]) -> dict[str, str]:
+def values(typed: Mapping[str, Any]) -> dict[str, str]:
     """The values of knobs as the environment would have them, by name; minutes as seconds.
 
     An empty number of minutes leaves the installation's time.
     """
+    typed = {name: as_text(value) for name, value in typed.items()}
     written = {name: _number(typed[name]) for name in NUMBERS if name in typed}
     minutes = written.pop(MINUTES, "").strip()
     found = {name: value for name, value in typed.items() if name != MINUTES} | written

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -18,6 +20,9 @@ from research.engine.config import ResearchConfig
 from research.models import Run
 from research.services import runs
 from research.services.errors import ServiceError
+
+TICKED = ("collections", "search_kind")
+"""Fields of which several values are sent."""
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,9 +45,9 @@ def ask(request: HttpRequest) -> HttpResponse:
 def ask_with_settings(request: HttpRequest) -> HttpResponse:
     """The box with every knob beneath it; what was typed in the plain form comes along."""
     if request.method != "POST" or "settings" in request.POST:
-        typed = request.POST.dict() if request.method == "POST" else {}
-        chosen = {"collections": ticked} if (ticked := request.POST.getlist("collections")) else {}
-        form = AskForm(request.user, initial={**typed, **chosen})
+        typed: dict[str, Any] = request.POST.dict() if request.method == "POST" else {}
+        typed |= {name: ticked for name in TICKED if (ticked := request.POST.getlist(name))}
+        form = AskForm(request.user, initial=typed)
         knobs_form = KnobsForm(initial=more_values(typed))
         return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs_form})
     form, knobs_form = AskForm(request.user, request.POST), KnobsForm(request.POST)

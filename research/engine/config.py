@@ -22,6 +22,7 @@ from pydantic import (
 from research.engine.knobs import (
     ConfigError,
     Day,
+    Kinds,
     Sites,
     Triple,
     explain,
@@ -29,7 +30,6 @@ from research.engine.knobs import (
     knob,
     parse,
 )
-from research.engine.tools import SearchKind
 
 
 class ResearchConfig(BaseModel):
@@ -124,8 +124,10 @@ class ResearchConfig(BaseModel):
     max_search_results_for_agent: int = knob(
         8, "Results kept of one search.", unit="results", ge=1, le=50
     )
-    search_kind: SearchKind = knob(
-        "web", "Search the web at large (web), papers (academic) or videos (video)."
+    search_kind: Kinds = knob(
+        ("web",),
+        "Search the web at large (web), papers (academic) or videos (video); with commas between,"
+        " each of them.",
     )
     search_language: str | None = knob(
         None,

@@ -63,7 +63,7 @@ def _tree(config: ResearchConfig) -> tuple[Course, Course]:
     """The whole tree, or as far as the searches go. A node's queries are asked for one node after
     the other, pages are read side by side; there is no intake, and no round is assessed."""
     rounds, calls, in_a_row = 0, 0, 0
-    nodes, searches_left = 1, config.max_searches
+    nodes, searches_left = 1, config.max_searches // len(config.search_kind)
     for breadth in breadths(config):
         queries = min(nodes * breadth, searches_left)
         waves = ceil(queries / config.max_concurrent_research_units)

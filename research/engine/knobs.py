@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import date
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import idna
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, ValidationError
 from pydantic.fields import FieldInfo
+
+from research.engine.tools import SearchKind
 
 LONGEST_LABEL = 63
 
@@ -17,7 +19,7 @@ _HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)
 
 
 def _listed(value: Any) -> Any:
-    """One site, or none, is a list as well."""
+    """One text, or none, is a list as well."""
     return () if value in (None, "") else (value,) if isinstance(value, str) else value
 
 
@@ -41,6 +43,12 @@ def _is_label(label: str) -> bool:
     return len(label) <= LONGEST_LABEL
 
 
+def _kinds(named: tuple[SearchKind, ...]) -> tuple[SearchKind, ...]:
+    if not named:
+        raise ValueError(f"takes one or more of {', '.join(get_args(SearchKind))}")
+    return tuple(dict.fromkeys(named))
+
+
 def _day(written: str | None) -> str | None:
     if not written:
         return None
@@ -58,6 +66,9 @@ def _for_all(value: Any) -> Any:
 Triple = Annotated[tuple[PositiveInt, PositiveInt, PositiveInt], BeforeValidator(_for_all)]
 Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
 Day = Annotated[str | None, AfterValidator(_day)]
+
+
+Kinds = Annotated[tuple[SearchKind, ...], BeforeValidator(_listed), AfterValidator(_kinds)]
 
 
 class ConfigError(ValueError):

@@ -60,7 +60,7 @@ def _room(run: Run) -> int:
     config = run.config
     return min(
         config.max_research_units - len(run.ledger.topics),
-        config.max_searches - run.journal.meter.usage.searches,
+        (config.max_searches - run.journal.meter.usage.searches) // len(config.search_kind),
         1 if run.last else run.limits.topics_per_round,
     )
 
@@ -140,7 +140,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
         [Candidate(hit, aims(run, item)) for hit in item.hits if hit.url not in run.tried]
         for item in work
     ]
-    searches = max((len(item.searched) for item in work), default=1)
+    searches = max((item.searches for item in work), default=1)
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
     most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
@@ -189,7 +189,7 @@ def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
 def _calls_left(run: Run, item: Work) -> int:
     if item.unit.status:
         return 0
-    calls = max(1, run.limits.tool_calls - len(item.searched))
+    calls = max(1, run.limits.tool_calls - item.searches)
     return max(0, calls - len(item.urls))
 
 

@@ -36,7 +36,8 @@ def _has_room(run: Run) -> bool:
     """Whether another round may follow, and searches are not short."""
     left = run.config.max_searches - run.journal.meter.usage.searches
     another = run.ledger.round.number < max(run.limits.rounds, run.wished)
-    return another and left > SPARE_ROUNDS * run.limits.topics_per_round
+    round_takes = run.limits.topics_per_round * len(run.config.search_kind)
+    return another and left > SPARE_ROUNDS * round_takes
 
 
 def _distinct(run: Run, queries: Iterable[str]) -> list[str]:

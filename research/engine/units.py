@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from research.engine.aside import aside
@@ -18,13 +19,17 @@ from research.engine.sentences import take_apart
 from research.engine.tools import (
     FetchFailure,
     Page,
+    SearchAnswer,
     SearchFailure,
     SearchHit,
+    SearchKind,
     SearchRequest,
     ToolFailure,
 )
 from research.engine.topics import Topic
 from research.engine.wording import count
+
+T = TypeVar("T")
 
 LATE = "not there in time; counts in a later round if it comes"
 
@@ -33,13 +38,14 @@ LATE = "not there in time; counts in a later round if it comes"
 class Work:
     """A unit at work: its topic, what its searches named, what was fetched and read.
 
-    `searched` are the queries that were asked, with the number of their hits; `spares` are
-    pages to take where one of `urls` is not to be had.
+    `searched` are the queries that were asked, with the number of their hits, `searches` how many
+    searches that took; `spares` are pages to take where one of `urls` is not to be had.
     """
 
     unit: Unit
     topic: Topic
     searched: dict[str, int] = field(default_factory=dict)
+    searches: int = 0
     hits: tuple[SearchHit, ...] = ()
     urls: list[str] = field(default_factory=list)
     spares: list[str] = field(default_factory=list)
@@ -83,22 +89,69 @@ async def search(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
 
 
 async def _ask(run: Run, item: Work, number: int, query: str) -> None:
-    place = run.scouted.pop(query, f"{item.place}/search/{number}")
-    answer = await run.journal.search(place, request_for(run, query))
-    known = {hit.url for hit in item.hits}
-    item.hits += tuple(hit for hit in answer.hits if hit.url not in known)
-    item.searched[query] = len(answer.hits)
+    """Search for each kind of page that the run wants, side by side.
+
+    What the kinds named is merged in turns, best first. Raises the first kind's `SearchFailure`
+    or `BudgetSpent` where no kind gave an answer.
+    """
+    first, *others = run.config.search_kind
+    places = {first: run.scouted.pop(query, f"{item.place}/search/{number}")}
+    places |= {kind: f"{item.place}/search/{number}/{kind}" for kind in others}
+    item.searches += len(places)
+    given = await _side_by_side(
+        _of_kind(run, place, request_for(run, query, kind)) for kind, place in places.items()
+    )
+    answers = [each for each in given if isinstance(each, SearchAnswer)]
+    for failure in given:
+        if isinstance(failure, Exception) and not answers:
+            raise failure
+    known = {hit.url: hit for hit in item.hits}
+    for hit in _in_turns(answers):
+        known.setdefault(hit.url, hit)
+    item.hits = tuple(known.values())
+    item.searched[query] = sum(len(answer.hits) for answer in answers)
+
+
+async def _of_kind(
+    run: Run, place: str, request: SearchRequest
+) -> SearchAnswer | SearchFailure | BudgetSpent:
+    several = len(run.config.search_kind) > 1
+    where = f"search, {request.kind}" if several else "search"
+    try:
+        answer = await run.journal.search(place, request)
+    except (SearchFailure, BudgetSpent) as failure:
+        if several and isinstance(failure, SearchFailure):
+            run.trouble(where, failure.reason)
+        return failure
     for note in answer.notes:
-        run.trouble("search", note)
+        run.trouble(where, note)
+    return answer
 
 
-def request_for(run: Run, query: str) -> SearchRequest:
+def _in_turns(answers: Iterable[SearchAnswer]) -> Iterator[SearchHit]:
+    """The first of each, then the second of each."""
+    for row in zip_longest(*(answer.hits for answer in answers)):
+        yield from filter(None, row)
+
+
+async def _side_by_side(steps: Iterable[Coroutine[None, None, T]]) -> list[T]:
+    """What each gives, in order; the first error of one is the caller's."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(step) for step in steps]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchRequest:
+    """For the first of the run's kinds of page where none is given."""
     config = run.config
     return SearchRequest(
         query,
         config.max_search_results_for_agent,
         config.search_language or run.ledger.plan.language,
-        config.search_kind,
+        kind or config.search_kind[0],
         config.search_since,
         config.search_until,
         config.only_sites,
@@ -107,8 +160,9 @@ def request_for(run: Run, query: str) -> SearchRequest:
 
 
 def _most_searches(run: Run) -> int:
-    """At least one tool call of the unit is left for a page."""
-    return max(1, min(run.config.researcher_search_budget, run.limits.tool_calls - 1))
+    """Queries of a unit: at least one of its tool calls is left for a page."""
+    most = min(run.config.researcher_search_budget, run.limits.tool_calls - 1)
+    return max(1, most // len(run.config.search_kind))
 
 
 def _is_new(run: Run, hit: SearchHit) -> bool:

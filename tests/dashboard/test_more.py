@@ -149,6 +149,19 @@ def test_days_in_the_wrong_order_are_told_beside_the_last_whatever_else_is_wrong
     assert shown.select_one("#id_search_until_error") is not None
 
 
+@pytest.mark.requirement("C21")
+def test_several_kinds_of_pages_can_be_chosen(client: Client) -> None:
+    ticked = soup_of(client.get("/").content).select("[name=search_kind][checked]")
+    assert [each["value"] for each in ticked] == ["web"]
+    client.post("/", {**ASKED, "search_kind": ["web", "academic"]})
+    assert Run.objects.get().config["search_kind"] == ["web", "academic"]
+    sent = {**ASKED, "search_kind": ["academic", "video"], "settings": "1"}
+    soup = soup_of(client.post("/settings/", sent).content)
+    assert soup.select_one("[name=search_kind][value='academic, video']") is not None
+    answer = client.post("/", {**ASKED, "key": "k2", "search_kind": ["books"]})
+    assert answer.status_code == 422 and "Select a valid choice" in answer.content.decode()
+
+
 def test_a_number_may_have_a_decimal_comma(client: Client) -> None:
     typed = {"max_cost_usd": "1,5", "ask_above_usd": "0,05", "max_minutes": "2,5"}
     client.post("/", {**ASKED, **typed})

@@ -11,8 +11,8 @@ import pytest
 from research.engine import units
 from research.engine.journal import JournalEnds
 from research.engine.journal.containment import UNEXPECTED
-from research.engine.records import Problem, Round, Source, Unit
-from research.engine.tools import Page, SearchAnswer, SearchRequest
+from research.engine.records import Problem, Round, Source, Status, Unit
+from research.engine.tools import Page, SearchAnswer, SearchFailure, SearchRequest
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -173,6 +173,70 @@ async def test_each_search_is_for_the_kind_of_page_that_the_run_wants() -> None:
     await world.ask(CHAIN.question, search_kind="video")
     asked = [entry for entry in world.store.entries.values() if entry.kind == "search"]
     assert asked and {entry.request["kind"] for entry in asked} == {"video"}
+
+
+class ByKind(Web):
+    """Each kind of page has pages of its own; a kind in `broken` has no search that answers."""
+
+    def __init__(self, pages: dict[str, Page], broken: frozenset[str] = frozenset()) -> None:
+        super().__init__(pages.values())
+        self.kinds = {each.url: kind for kind, each in pages.items()}
+        self.broken = broken
+
+    async def search(self, request: SearchRequest) -> SearchAnswer:
+        if request.kind in self.broken:
+            raise SearchFailure(f"Nobody looks for {request.kind} pages.")
+        answer = await super().search(request)
+        return SearchAnswer(
+            tuple(hit for hit in answer.hits if self.kinds[hit.url] == request.kind)
+        )
+
+
+KINDS = {
+    "web": page("https://coast.example/", LIT, "Harrow Point lighthouse lit"),
+    "academic": page("https://paper.example/", LIT_TOO, "Harrow Point lighthouse lit"),
+}
+
+
+@pytest.mark.requirement("C21")
+async def test_kinds_of_pages_are_searched_for_side_by_side_and_merged() -> None:
+    world = World(ByKind(KINDS), Oracle(SIMPLE))
+    knobs: dict[str, Any] = {"search_kind": ("web", "academic")}
+    ran = await world.ask(SIMPLE.question, **knobs)
+    asked = [entry for entry in world.store.entries.values() if entry.kind == "search"]
+    assert sorted(entry.request["kind"] for entry in asked) == ["academic", "web"]
+    assert ran.usage.searches == 2, "each kind is a search of the budget"
+    assert {quoted.url for each in ran.evidence for quoted in each.sources} == {
+        each.url for each in KINDS.values()
+    }
+    replayed = await world.replay(SIMPLE.question, **knobs)
+    assert replayed.final() == ran.final() and replayed.journal.divergences == []
+
+
+@pytest.mark.requirement("C21")
+async def test_a_kind_that_fails_is_told_apart_and_costs_not_the_other() -> None:
+    world = World(ByKind(KINDS, frozenset({"academic"})), Oracle(SIMPLE))
+    ran = await world.ask(SIMPLE.question, search_kind=("web", "academic"))
+    assert ran.state.status is Status.COMPLETED
+    assert {unit.status for unit in ran.of(Unit)} == {"done"}
+    [told] = {each.where for each in ran.of(Problem) if "Nobody looks" in each.message}
+    assert told == "search, academic"
+    assert {quoted.url for each in ran.evidence for quoted in each.sources} == {KINDS["web"].url}
+
+
+@pytest.mark.requirement("C21")
+async def test_a_topic_fails_where_no_kind_gives_an_answer() -> None:
+    world = World(ByKind(KINDS, frozenset(KINDS)), Oracle(SIMPLE))
+    ran = await world.ask(SIMPLE.question, search_kind=("web", "academic"))
+    assert {unit.status for unit in ran.of(Unit)} == {"failed"}
+
+
+@pytest.mark.requirement("C21", "F7")
+async def test_the_last_search_of_a_budget_goes_to_the_first_kind() -> None:
+    world = World(ByKind(KINDS), Oracle(SIMPLE))
+    ran = await world.ask(SIMPLE.question, search_kind=("web", "academic"), max_searches=1)
+    assert ran.usage.searches == 1
+    assert {quoted.url for each in ran.evidence for quoted in each.sources} == {KINDS["web"].url}
 
 
 @pytest.mark.requirement("C23")
