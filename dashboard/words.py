@@ -46,6 +46,7 @@ COLLECTION = {
 }
 GOES_ON = State("Going on", "spinner", "busy")
 NOTHING_FOUND = State("Nothing found", "none", "idle")
+PAGES_UNREADABLE = State("Pages unreadable", "half", "fair")
 MARK = {
     Mark.ANSWERED: ("check", "good"),
     Mark.ONE_SOURCE: ("half", "fair"),
@@ -117,6 +118,8 @@ def status(value: str, reason: str | None = None) -> State:
     """`reason` is the stop reason: an honest end without a report is no success."""
     if value == Status.COMPLETED and reason == StopReason.NOTHING_FOUND:
         return NOTHING_FOUND
+    if value == Status.COMPLETED and reason == StopReason.PAGES_UNREADABLE:
+        return PAGES_UNREADABLE
     return STATUS[Status(value)]
 
 

@@ -155,6 +155,7 @@ STOPS = (
     limit(f"stop: {R.BUDGET_FETCHES}", "max_fetches", 4),
     limit(f"stop: {R.MAX_UNITS}", "max_research_units", 3),
     stop(R.MAX_ROUNDS, Setting(TIRELESS), Setting(knobs=ONE_A_ROUND)),
+    stop(R.PAGES_UNREADABLE, Setting(supply="unreadable")),
     stop(R.NOTHING_FOUND, Setting()),
     stop(R.QUALITY_MET, Setting(), Setting(OVERRATING)),
     stop(R.NO_GAPS, Setting(knobs={"adaptive_quality_threshold": 10.0, **FEW_PAGES})),

@@ -138,6 +138,8 @@ class _Topic:
         if self.kind == "complex":
             self._further_hops()
         self._inject()
+        if not self.supply.readable:
+            self.pages = [replace(page, trouble="error") for page in self.pages]
         return self
 
     def question(self) -> Question:

@@ -17,13 +17,14 @@ class Supply:
     """`second` is the page that states the same facts again: one of its own, a near-copy of the
     first on another site, or none; only where it is one of its own do further pages repeat a part,
     disagree or fail. `around` says whether pages talk around a subject. No page states the last of
-    several things asked for where `one_missing`.
+    several things asked for where `one_missing`, and none can be read where not `readable`.
     """
 
     sites: int = 8
     second: Second = "own"
     around: bool = True
     one_missing: bool = False
+    readable: bool = True
 
 
 AMPLE = "ample"
@@ -33,4 +34,5 @@ SUPPLIES: dict[str, Supply] = {
     "lone pages": Supply(second="none", around=False),
     "one site": Supply(sites=1),
     "one thing missing": Supply(one_missing=True),
+    "unreadable": Supply(readable=False),
 }

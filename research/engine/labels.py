@@ -45,6 +45,8 @@ class Labels:
             return self["ended_no_news"]
         if reason is StopReason.NOTHING_FOUND:
             return self["ended_nothing"]
+        if reason is StopReason.PAGES_UNREADABLE:
+            return self["ended_unreadable"]
         asked = reason in {StopReason.USER_STOPPED, StopReason.CANCELLED}
         return self["ended_asked" if asked else "ended_limit"]
 

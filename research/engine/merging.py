@@ -9,6 +9,7 @@ from research.engine.aside import aside
 from research.engine.findings import Refusal
 from research.engine.records import RefusedQuote
 from research.engine.relevance import relevance
+from research.engine.retrying import note_failure
 from research.engine.run import Run
 from research.engine.seed import is_rejected
 from research.engine.tools import Page
@@ -49,15 +50,18 @@ class Merger:
         self._work += work
 
     async def close(self) -> None:
-        """Novelty, the sub-questions' states, and what changed of the evidence."""
+        """Novelty, the sub-questions' states, and what changed of the evidence; a round that could
+        read no page has no novelty.
+        """
         ledger = self._run.ledger
         _count_searches(self._run, self._work, self._keys)
-        novelty = ledger.corpus.novelty(self._claims)
+        failed = note_failure(self._run, self._work)
+        novelty = None if failed else round(ledger.corpus.novelty(self._claims), 4)
         ledger.corpus.add(self._claims)
         await self._run.refresh_aspects()
         ledger.emit_evidence(self._before)
         ledger.update_round(
-            novelty=round(novelty, 4),
+            novelty=novelty,
             pages_read=sum(len(item.pages) for item in self._work),
             new_evidence=len(self._claims),
         )

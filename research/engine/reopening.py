@@ -9,7 +9,14 @@ from research.engine.run import Run
 from research.engine.topics import choose, further_topics
 from research.engine.wrapup import cost_of_a_round
 
-FINAL = frozenset({StopReason.CANCELLED, StopReason.USER_STOPPED, StopReason.NOTHING_FOUND})
+FINAL = frozenset(
+    {
+        StopReason.CANCELLED,
+        StopReason.USER_STOPPED,
+        StopReason.PAGES_UNREADABLE,
+        StopReason.NOTHING_FOUND,
+    }
+)
 
 
 def reopens(run: Run, written: Written | None) -> bool:

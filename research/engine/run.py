@@ -68,7 +68,9 @@ class Run:
     at each boundary. `wished` is the round that a person wants to see, `last` the budget that
     ends the run after the present round. `earned` are the rounds' scores, and `assessment` is
     the last one that was made. `begun` is a draft that nobody knows yet to be needed,
-    and `scouted` are queries of such searches, with their places.
+    and `scouted` are queries of such searches, with their places. `failed` are the rounds that
+    could read no page, `failing` how many of them were the last in a row, and `retries` the
+    topics of the last one.
     """
 
     question: Question
@@ -86,6 +88,9 @@ class Run:
     assessment: Assessment | None = None
     begun: Begun | None = None
     scouted: dict[str, str] = field(default_factory=dict)
+    retries: list[Topic] = field(default_factory=list)
+    failing: int = 0
+    failed: set[int] = field(default_factory=set)
     is_verified: bool = False
     is_reopened: bool = False
     _ledger: Ledger | None = None

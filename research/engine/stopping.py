@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from research.engine.config import ResearchConfig
 from research.engine.records import Complexity, StopReason
 
+MOST_FAILING = 3
+"""Rounds in a row that may fail."""
+
 
 @dataclass(frozen=True)
 class Continue:
@@ -34,7 +37,8 @@ class Situation:
     round closed a gap or raised a sub-question. `topics_left` counts untried topics. `wished`
     is the round that a person wants to see, whatever the rules of quality say. `bridge` says
     that pages name what the question needs and nobody looked up yet, `untried_critical` that a
-    critical gap has a query that was not searched.
+    critical gap has a query that was not searched. `failed` rounds could read no page, the last
+    `failing` ones in a row; they have no score and no novelty.
     """
 
     rounds: int
@@ -51,6 +55,8 @@ class Situation:
     wished: int = 0
     bridge: bool = False
     untried_critical: bool = False
+    failing: int = 0
+    failed: int = 0
     complexity: Complexity = Complexity.ORDINARY
     command: StopReason | None = None
     spent: StopReason | None = None
@@ -81,12 +87,23 @@ def _hard(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     if now.units >= config.max_research_units:
         yield StopReason.MAX_UNITS
     end = max(now.soft_end, now.wished)
+    if _unreadable(now, end):
+        yield StopReason.PAGES_UNREADABLE
     if now.rounds >= end and now.supporting > 0:
         yield StopReason.MAX_ROUNDS
     enough = end if now.bridge else min(2, end)
-    tried = now.rounds >= max(now.wished, enough) or now.topics_left == 0
+    readable = now.rounds >= now.wished and now.rounds - now.failed >= enough
+    tried = readable or now.rounds >= end or now.topics_left == 0
     if tried and now.supporting == 0:
         yield StopReason.NOTHING_FOUND
+
+
+def _unreadable(now: Situation, end: int) -> bool:
+    """Whether failed rounds end the run: too many in a row, or at its end, two or nothing found."""
+    if not now.failing or now.topics_left == 0:
+        return now.failing > 0
+    is_last = now.rounds >= end and (now.failing > 1 or now.supporting == 0)
+    return is_last or now.failing >= MOST_FAILING
 
 
 def _quality(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
@@ -101,7 +118,9 @@ def _quality(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
 
 def _early(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
-    if now.had_news or now.bridge or now.untried_critical or now.rounds < 2:
+    if now.had_news or now.bridge or now.untried_critical or now.failing:
+        return
+    if min(len(now.novelties), len(now.scores)) < 2:
         return
     if now.novelties[-2:] == (0.0, 0.0):
         yield StopReason.STUCK

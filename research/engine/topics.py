@@ -23,6 +23,7 @@ OPEN_GAP = "it is still missing"
 SUGGESTED = "it was suggested after the last round"
 NAMED = "pages name it, and nobody looked it up yet"
 DEEPER = "somebody asked for more detail"
+UNREADABLE = "the pages that were found for it so far could not be read"
 MORE_SOURCES = "more independent sources are needed"
 
 

@@ -182,7 +182,10 @@ async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_un
         return
     async with slots:
         started = await run.journal.elapsed(f"{item.place}/start")
-        late = await _fetch(run, item)
+        late, lost = await _fetch(run, item)
+        if lost and not late and not item.pages:
+            fail(run, item, f"none of {count(len(item.urls), 'page')} could be read")
+            return
         run.doing(f"Reading for: {item.topic.text}")
         try:
             with contain(item.place, ToolFailure(UNEXPECTED)):
@@ -199,9 +202,9 @@ async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_un
             item.unit = replace(item.unit, status="late", failure=failure)
 
 
-async def _fetch(run: Run, item: Work) -> int:
+async def _fetch(run: Run, item: Work) -> tuple[int, int]:
     """Fetch the unit's pages, once another for each that is not to be had; gives how many were
-    not there by the deadline.
+    not there by the deadline, and how many are not to be had.
     """
     item.urls = list(dict.fromkeys(item.urls))
     item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
@@ -210,8 +213,9 @@ async def _fetch(run: Run, item: Work) -> int:
     if spares := item.spares[:lost]:
         item.urls += spares
         run.tried.update(spares)
-        late += (await _get(run, item, spares, f"{item.place}/late/spares"))[0]
-    return late
+        again = await _get(run, item, spares, f"{item.place}/late/spares")
+        late, lost = late + again[0], lost + again[1]
+    return late, lost
 
 
 async def _get(run: Run, item: Work, urls: Sequence[str], place: str) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from research.engine.records import (
     Stage,
     StopReason,
 )
+from research.engine.retrying import unchanged
 from research.engine.run import Run
 from research.engine.steering import ask_person, in_order, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
@@ -43,8 +44,11 @@ UNSURE = frozenset(
 async def close_round(run: Run) -> Decision:
     """Judge the round and decide; the next round's topics are ready when it goes on."""
     run.doing("Judging what was found")
-    await begin_ahead(run)
-    assessment = await assess(run, f"round/{run.ledger.round.number}/assess")
+    if run.failing:
+        assessment = unchanged(run, run.assessment or judge(run.ledger, run.limits))
+    else:
+        await begin_ahead(run)
+        assessment = await assess(run, f"round/{run.ledger.round.number}/assess")
     decision = await settle(run, assessment)
     await settle_ahead(run, decision)
     return decision
@@ -157,7 +161,8 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
         results["evidence"].decision != "retry",
     )
     run.assessment = assessment
-    run.earned.append(scored.earned)
+    if not run.failing:
+        run.earned.append(scored.earned)
     run.ledger.update_round(
         dimensions=assessment.dimensions,
         score=scored.score,
@@ -177,10 +182,13 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 async def _wanted(
     run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 ) -> Sequence[Topic]:
-    """The next topics: what the assessment names; where a model names nothing that is new, and a
-    gate asks for more or the least depth is not reached, what the ledger lacks (rules A7, C6).
+    """The next topics: those of a failed round, then what the assessment names; where a model
+    names nothing that is new, and a gate asks for more or the least depth is not reached, what
+    the ledger lacks (rules A7, C6).
     """
     wanted = await aside(run.ledger.pages.values(), next_topics, run.ledger, assessment)
+    retried = {topic.text for topic in run.retries}
+    wanted = [*run.retries, *(topic for topic in wanted if topic.text not in retried)]
     early = run.ledger.round.number < run.config.adaptive_min_depth
     asked = assessment.by_model and (early or _ask_for_more(results))
     if not asked or _fresh(run, wanted):
@@ -212,7 +220,7 @@ async def _situation(
         rounds=number,
         soft_end=run.limits.rounds,
         scores=tuple(run.earned),
-        novelties=tuple(r.novelty or 0.0 for r in ledger.rounds),
+        novelties=tuple(r.novelty or 0.0 for r in ledger.rounds if r.number not in run.failed),
         supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
         open_gaps=len(ledger.open_gaps()),
         critical_gaps=sum(gap.critical for gap in ledger.open_gaps()),
@@ -220,6 +228,8 @@ async def _situation(
         had_news=news,
         topics_left=len(fresh),
         units=len(ledger.topics),
+        failing=run.failing,
+        failed=len(run.failed),
         wished=run.wished,
         bridge=bool(coverage and not coverage.is_enough) and any(topic.lead for topic in fresh),
         untried_critical=has_untried_critical(run),

@@ -45,6 +45,10 @@ _SENTENCES = {
     StopReason.CANCELLED: "Cancelled: no report was written.",
     StopReason.USER_STOPPED: "Stopped when you asked: {answered}.",
     StopReason.MAX_ROUNDS: "Stopped after {rounds}, the most for a question like this: {answered}.",
+    StopReason.PAGES_UNREADABLE: (
+        "Stopped: none of the pages found last could be read, and other queries led to no "
+        "readable page either ({tried}). {Answered}."
+    ),
     StopReason.NOTHING_FOUND: "Found nothing that answers this. {tried}.",
     StopReason.QUALITY_MET: "Stopped{enough}: {answered}{by}.",
     StopReason.NO_GAPS: "Stopped: {answered}{by}, and {complete}.",

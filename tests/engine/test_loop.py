@@ -255,6 +255,12 @@ def nothing() -> World:
     return World(Web([cheese]), Oracle(SIMPLE))
 
 
+def unreadable() -> World:
+    world = harbour(SIMPLE)
+    world.web.down.add("fetch")
+    return world
+
+
 def stuck() -> World:
     """A model that is not content and knows no further way."""
     query = "Harrow Point lighthouse first lit"
@@ -301,6 +307,7 @@ REASONS: dict[StopReason, tuple[World, dict[str, Any]]] = {
     StopReason.BUDGET_FETCHES: (ending(CHAIN), {"max_fetches": 2}),
     StopReason.MAX_UNITS: (ending(CHAIN), {"max_research_units": 3}),
     StopReason.MAX_ROUNDS: (ending(CHAIN), {"adaptive_max_depth": 2}),
+    StopReason.PAGES_UNREADABLE: (unreadable(), {}),
     StopReason.NOTHING_FOUND: (nothing(), {}),
     StopReason.QUALITY_MET: (ending(), {}),
     StopReason.NO_GAPS: (ending(), {"adaptive_quality_threshold": 9.5}),

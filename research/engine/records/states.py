@@ -73,6 +73,7 @@ class StopReason(StrEnum):
     BUDGET_FETCHES = "budget_fetches"
     MAX_UNITS = "max_units"
     MAX_ROUNDS = "max_rounds"
+    PAGES_UNREADABLE = "pages_unreadable"
     NOTHING_FOUND = "nothing_found"
     QUALITY_MET = "quality_met"
     NO_GAPS = "no_gaps"

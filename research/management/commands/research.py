@@ -22,6 +22,7 @@ from research.services.errors import ServiceError
 from research.source_choices import DOCUMENTS, NONE, check_searches
 
 BAD_USE = 2
+WITHOUT_ANSWER = frozenset({StopReason.NOTHING_FOUND, StopReason.PAGES_UNREADABLE})
 NO_TERMINAL = (
     "There is no terminal to ask you on: add --yes to go on without clarification and approval."
 )
@@ -88,7 +89,7 @@ class Command(BaseCommand):
             self.stdout.write(report.markdown)
         else:
             self.stdout.write(run.verdict or run.termination_text or run.get_status_display())
-        if run.status == Status.FAILED or run.termination_reason == StopReason.NOTHING_FOUND:
+        if run.status == Status.FAILED or run.termination_reason in WITHOUT_ANSWER:
             problems = [f"{each.where}: {each.message}" for each in run.problems.all()]
             for problem in dict.fromkeys(problems):
                 self.stderr.write(problem)
