@@ -26,6 +26,9 @@ READY = "gate 3, ready for the report"
 ONE_A_ROUND = {"topics_per_round": (1, 1, 1)}
 FEW = {"min_evidence_records": 1, "min_source_domains": 1}
 FEW_PAGES = {"max_pages_per_round": 6}
+STRICT = {"adaptive_quality_threshold": 10.0}
+NOT_CRITICAL = Setting(OVERRATING, STRICT, MISSING)
+"""Something is missing that is called not critical: early ends wait for critical gaps."""
 DEEPER = Setting(commands=("dig_deeper",))
 ENDLESS = Setting(TIRELESS, {"adaptive_max_depth": 10, "adaptive_soft_depth": (10, 10, 10)})
 
@@ -160,11 +163,13 @@ STOPS = (
     stop(R.QUALITY_MET, Setting(), Setting(OVERRATING)),
     stop(R.NO_GAPS, Setting(knobs={"adaptive_quality_threshold": 10.0, **FEW_PAGES})),
     stop(R.STUCK, Setting(supply=MISSING), Setting(IMPROVING, supply=MISSING)),
-    stop(R.NO_NOVELTY, Setting(supply=MISSING), Setting(IMPROVING, supply=MISSING)),
-    stop(R.DIMINISHING_QUALITY, Setting(knobs={"min_novelty_threshold": 0.0}, supply=MISSING)),
+    stop(R.NO_NOVELTY, NOT_CRITICAL),
+    stop(
+        R.DIMINISHING_QUALITY, replace(NOT_CRITICAL, knobs={**STRICT, "min_novelty_threshold": 0.0})
+    ),
     Ablation(
         "early ends switched on",
-        (Setting(supply=MISSING),),
+        (NOT_CRITICAL,),
         loosened={"enable_early_termination": False},
     ),
     limit(f"stop: {R.TREE_COMPLETE}", "deep_research_depth", 1, deep_research_mode="fixed"),

@@ -228,3 +228,7 @@ def test_of_several_things_asked_for_one_is_nowhere() -> None:
         assert bool(lost) == several
         assert all(question.aspects[-1 - bool(question.chain)] in world.facts[f].statement.attribute
                    for f in lost)  # fmt: skip
+
+
+def test_on_an_unreadable_web_every_page_answers_with_an_error() -> None:
+    assert {page.trouble for page in build_world(3, 2, "unreadable").pages} == {"error"}
