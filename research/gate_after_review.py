@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 
-from research.engine.gates import evidence_criteria, feedback
+from research.engine.criteria import evidence_criteria
+from research.engine.gates import feedback
 from research.engine.ledger import SUPPORTS
 from research.engine.limits import Limits
 from research.engine.records import Criterion

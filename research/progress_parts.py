@@ -138,9 +138,13 @@ class UnitsPart(Part):
 
 
 class CriterionPart(Part):
+    """`unavailable` says why no more is to be had; "" where there may be more."""
+
     name: str
     value: float
     minimum: float
+    goal: float = 0
+    unavailable: str = ""
 
 
 class GatePart(Part):

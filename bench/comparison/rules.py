@@ -11,8 +11,8 @@ from unittest.mock import patch
 from bench.comparison.ablation import Ablated, Ablation, Setting, ablate
 from bench.comparison.running import EXTRACTIVE, Bench
 from bench.comparison.variant import Variant, without_verification
-from bench.world.hostile import HONEST
-from research.engine import copies, gaps, gates, loop, quality, topics, verdict, wrapup
+from bench.world.hostile import HONEST, TYING
+from research.engine import copies, criteria, gaps, loop, quality, topics, verdict, wrapup
 from research.engine.budget import Hold, Meter
 from research.engine.config import ResearchConfig
 from research.engine.records import Criterion, StopReason
@@ -60,12 +60,12 @@ def seeing(**changes: object) -> Variant:
 
 def open_gate(name: str) -> Variant:
     """A gate whose criteria ask for nothing."""
-    formula: Callable[..., tuple[Criterion, ...]] = getattr(gates, name)
+    formula: Callable[..., tuple[Criterion, ...]] = getattr(criteria, name)
 
     def nothing(*told: object) -> tuple[Criterion, ...]:
-        return tuple(replace(criterion, minimum=0) for criterion in formula(*told))
+        return tuple(replace(criterion, minimum=0, goal=0) for criterion in formula(*told))
 
-    return patched(gates, name, nothing)
+    return patched(criteria, name, nothing)
 
 
 def patched(where: object, name: str, value: object) -> Variant:
@@ -88,16 +88,16 @@ def stop(reason: StopReason, *settings: Setting) -> Ablation:
 # --- the gates ------------------------------------------------------------------------------------
 
 GATES = (
-    Ablation("gate 1, overview", (Setting(supply="lone pages"),), open_gate("_overview")),
+    Ablation("gate 1, overview", (Setting(supply="lone pages"),), open_gate("overview")),
     Ablation(
         "gate 2, deep research",
         (Setting(supply="copied"), Setting(EAGER, {**ONE_A_ROUND, **FEW})),
-        open_gate("_deep_research"),
+        open_gate("deep_research"),
     ),
     Ablation(
         "evidence gate",
         (Setting(EAGER), Setting(EAGER, ONE_A_ROUND), Setting(supply="one site")),
-        open_gate("_evidence"),
+        open_gate("evidence"),
     ),
     Ablation(
         "what a gate lacks is looked for",
@@ -107,9 +107,9 @@ GATES = (
     Ablation(
         "not to be had",
         (Setting(OVERRATING, {"gate_deep_pass_score": 1.0}, MISSING),),
-        patched(gates, "_exhausted", lambda *_: False),
+        patched(criteria, "_in_vain", lambda *_: False),
     ),
-    Ablation(READY, (Setting(), Setting(EAGER), Setting(TIRELESS)), open_gate("_report_ready")),
+    Ablation(READY, (Setting(), Setting(EAGER), Setting(TIRELESS)), open_gate("report_ready")),
     Ablation("draft gate", (Setting(TIRELESS),), patched(loop, "reopens", lambda *_: False)),
     Ablation(
         "verification",
@@ -134,7 +134,7 @@ SCORE = (
     Ablation(
         "near-copies are one source", (Setting(supply="copied"),), patched(copies, "COPIED", 2.0)
     ),
-    Ablation("critical gaps hold", (Setting(),), seeing(critical_gaps=0)),
+    Ablation("critical gaps hold", (Setting(), Setting(TYING)), seeing(critical_gaps=0)),
     Ablation("news holds", (Setting(),), seeing(had_news=False)),
     Ablation("bridges hold", (Setting(EXTRACTIVE),), seeing(bridge=False)),
     Ablation(

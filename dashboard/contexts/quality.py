@@ -110,9 +110,12 @@ def reviewed(row: GateResult, part: GatePart) -> dict[str, Any]:
 
 
 def criterion(stored: dict[str, Any]) -> dict[str, Any]:
+    """What was counted and what is asked for; where it is short and no more is to be had, why."""
     met = stored["value"] >= stored["minimum"]
+    text = f"{stored['name']}: {stored['value']:g} of {stored['minimum']:g}"
+    reason = "" if met else stored.get("unavailable", "")
     return {
-        "text": f"{stored['name']}: {stored['value']:g} of {stored['minimum']:g}",
+        "text": f"{text}; not to be had: {reason}" if reason else text,
         "icon": "check" if met else "circle",
         "tone": "tone-good" if met else "tone-idle",
     }

@@ -15,6 +15,7 @@ from research.engine.scouting import scout
 from research.engine.stopping import Decision, Stop
 from research.engine.tasks.assess import unsearched_leads
 from research.engine.tasks.draft import begin, drop
+from research.engine.verification import doubtful
 
 
 async def begin_ahead(run: Run) -> None:
@@ -31,15 +32,15 @@ async def begin_draft(run: Run) -> None:
 
 
 def nothing_is_missing(run: Run) -> bool:
-    """Every sub-question rests on as many independent sources as it needs, the gates ask for
-    nothing, no page named what nobody looked up, and nobody asked for more rounds.
+    """The gates ask for nothing, no claim is left to verification, no page named what nobody
+    looked up, and nobody asked for more rounds.
     """
-    ledger, needed = run.ledger, run.limits.sources_per_aspect
+    ledger = run.ledger
     wished = max(run.config.adaptive_min_depth, run.wished)
     return (
         ledger.round.number >= wished
-        and all(len(ledger.keys_of(aspect)) >= needed for aspect in ledger.aspects)
         and not gates.ask_for_more(ledger, run.limits, run.config)
+        and not doubtful(run)
         and not unsearched_leads(ledger)
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from research.engine.effort import Effort
 from research.engine.evidence import Book
 from research.engine.records import (
     Aspect,
@@ -67,6 +68,7 @@ class Ledger:
     gates: list[GateResult] = field(default_factory=list)
     topics: list[str] = field(default_factory=list)
     queries: dict[str, int] = field(default_factory=dict)
+    effort: Effort = field(default_factory=Effort)
     corpus: Corpus = field(default_factory=Corpus)
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[Quoted, ...] = ()

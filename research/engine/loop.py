@@ -50,7 +50,7 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
 
 
 async def adapt(run: Run) -> Stop:
-    """Rounds until the stop rule ends them, then one for claims that rest on one source; what a
+    """Rounds until the stop rule ends them, then one for claims that nothing confirms; what a
     person asks for meanwhile leads on.
     """
     decision: Decision = Continue()
@@ -58,8 +58,8 @@ async def adapt(run: Run) -> Stop:
         await research_round(run)
         decision = await close_round(run)
         if isinstance(decision, Stop) and (claims := weak_claims(run, decision)):
-            await verification_round(run, claims)
-            decision = await close_verification(run, decision, claims)
+            known = await verification_round(run, claims)
+            decision = await close_verification(run, decision, claims, known)
     return decision
 
 

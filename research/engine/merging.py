@@ -55,6 +55,7 @@ class Merger:
         """
         ledger = self._run.ledger
         _count_searches(self._run, self._work, self._keys)
+        self._count_effort()
         failed = note_failure(self._run, self._work)
         novelty = None if failed else round(ledger.corpus.novelty(self._claims), 4)
         ledger.corpus.add(self._claims)
@@ -65,6 +66,15 @@ class Merger:
             pages_read=sum(len(item.pages) for item in self._work),
             new_evidence=len(self._claims),
         )
+
+    def _count_effort(self) -> None:
+        """What the round's searches led to."""
+        ledger, least = self._run.ledger, self._run.config.gate_overview_relevance
+        searches = sum(len(item.searched) for item in self._work)
+        read = {page.url for item in self._work for page in item.pages}
+        relevant = any((ledger.sources[url].relevance or 0) >= least for url in read)
+        ledger.effort.read(searches, relevant)
+        ledger.effort.corroborated(searches, ledger.evidence, self._before)
 
 
 def aims(run: Run, item: Work) -> tuple[str, ...]:

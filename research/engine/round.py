@@ -88,6 +88,8 @@ async def _wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: 
         if not item.searched and item.unit.status == "dropped":
             del run.ledger.queries[item.topic.queries[0]]
         run.ledger.queries |= item.searched
+        if item.searched and item.topic.aspect_id:
+            run.ledger.effort.searched.add(item.topic.aspect_id)
     await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
@@ -201,10 +203,12 @@ def _fetches_left(run: Run) -> int:
 def _list_sources(run: Run, work: Sequence[Work]) -> None:
     """Every page that a search named, in the order of topic and rank."""
     for item in work:
-        for hit in item.hits:
-            if hit.url not in run.ledger.sources:
-                source = Source(hit.url, hit.title, host(hit.url), item.unit.round)
-                run.ledger.put_source(replace(source, published=hit.published))
+        fresh = [hit for hit in item.hits if hit.url not in run.ledger.sources]
+        for hit in fresh:
+            source = Source(hit.url, hit.title, host(hit.url), item.unit.round)
+            run.ledger.put_source(replace(source, published=hit.published))
+        most = run.config.max_search_results_for_agent
+        run.ledger.effort.named(item.searched.values(), most, bool(fresh))
 
 
 async def read_for_unit(run: Run, item: Work) -> Reading:

@@ -70,7 +70,8 @@ class Run:
     the last one that was made. `begun` is a draft that nobody knows yet to be needed,
     and `scouted` are queries of such searches, with their places. `failed` are the rounds that
     could read no page, `failing` how many of them were the last in a row, and `retries` the
-    topics of the last one.
+    topics of the last one. `is_chained` says that the question is covered by pages of which one
+    names the other: each rests on its own, so that further sources for the whole are unavailable.
     """
 
     question: Question
@@ -91,6 +92,7 @@ class Run:
     retries: list[Topic] = field(default_factory=list)
     failing: int = 0
     failed: set[int] = field(default_factory=set)
+    is_chained: bool = False
     is_verified: bool = False
     is_reopened: bool = False
     _ledger: Ledger | None = None

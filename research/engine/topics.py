@@ -12,9 +12,11 @@ from research.engine.assessment import Assessment
 from research.engine.extractive.leads import find_leads
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Lead, Ledger
-from research.engine.records import Complexity, Gap, Skipped
+from research.engine.limits import Limits
+from research.engine.records import Complexity, Evidence, Gap, Skipped
 from research.engine.similarity import twin
 from research.engine.text import normalise, unique
+from research.engine.unchecked import unchecked
 
 TOP_GAPS = 3
 TOP_DIRECTIONS = 2
@@ -25,6 +27,8 @@ NAMED = "pages name it, and nobody looked it up yet"
 DEEPER = "somebody asked for more detail"
 UNREADABLE = "the pages that were found for it so far could not be read"
 MORE_SOURCES = "more independent sources are needed"
+DISPUTED = "sources disagree on it"
+QUERY_WORDS = 10
 
 
 @dataclass(frozen=True)
@@ -106,16 +110,41 @@ def further_topics(ledger: Ledger) -> list[Topic]:
     return topics
 
 
-def lacking_topics(ledger: Ledger, sources_per_aspect: int) -> list[Topic]:
-    """What the ledger lacks: more on the sub-questions with too few sources; where none has too
-    few, what pages named and nobody looked up, then more on any.
+def lacking_topics(ledger: Ledger, limits: Limits) -> list[Topic]:
+    """What the ledger lacks: more on the sub-questions with too few sources, other sources on
+    claims that nothing confirms; where all have them, what pages named and nobody looked up,
+    then more on any.
     """
     topics = further_topics(ledger)
-    few = {a for a in ledger.aspects if len(ledger.keys_of(a)) < sources_per_aspect}
-    if few:
-        return [topic for topic in topics if topic.aspect_id in few]
+    few = {a for a in ledger.aspects if len(ledger.keys_of(a)) < limits.sources_per_aspect}
+    weak = [confirming(ledger, claim) for claim in unchecked(ledger, limits)]
+    if few or weak:
+        return [*(topic for topic in topics if topic.aspect_id in few), *weak]
     named = reversed(ledger.leads.values())
     return [*(Topic(lead.query, (lead.query,), reason=NAMED) for lead in named), *topics]
+
+
+def confirming(ledger: Ledger, claim: Evidence) -> Topic:
+    """Other sources on a claim, or what settles it where others contradict it."""
+    rivals = [ledger.book.records[i] for i in claim.contradicts if i in ledger.book.records]
+    ways = [claim_query(each.claim) for each in (claim, *rivals)]
+    if rivals and claim.aspect_id in ledger.aspects:
+        ways.append(f"{query_of(ledger.aspects[claim.aspect_id].text)} date")
+    why = DISPUTED if rivals else MORE_SOURCES
+    return Topic(doubt(ledger, claim), tuple(unique(ways)), claim.aspect_id, reason=why)
+
+
+def doubt(ledger: Ledger, claim: Evidence) -> str:
+    """What verification is to find out about a claim."""
+    rival = next((ledger.book.records.get(i) for i in claim.contradicts), None)
+    if rival is None:
+        return f"Other sources on: {claim.claim}"
+    return f"Which of the two is right, and as of when: “{claim.claim}” or “{rival.claim}”?"
+
+
+def claim_query(claim: str) -> str:
+    """A claim's own words, for a search."""
+    return " ".join(query_of(claim).split()[:QUERY_WORDS])
 
 
 def choose(candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float) -> Choice:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from research.engine import gates, quality, stages, wording
 from research.engine.ahead import begin_ahead, settle_ahead
 from research.engine.aside import aside
 from research.engine.assessment import Assessment
+from research.engine.effort import TRIED
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge, without_second_sources
 from research.engine.gaps import carry_gaps, has_untried_critical
@@ -40,6 +41,9 @@ UNSURE = frozenset(
     }
 )
 
+CHAINED = "each page rests on itself"
+NO_WAY_LEFT = "no other way to search is left"
+
 
 async def close_round(run: Run) -> Decision:
     """Judge the round and decide; the next round's topics are ready when it goes on."""
@@ -60,14 +64,12 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     coverage = None
     if run.follows_names:
         coverage = await aside(run.ledger.pages.values(), covered, run.ledger)
-    chained = coverage is not None and coverage.is_chain
-    if chained:
+    run.is_chained = coverage is not None and coverage.is_chain
+    if run.is_chained:
         assessment = without_second_sources(assessment)
     news = carry_gaps(run, assessment)
     wishes = await take_commands(run, f"round/{run.ledger.round.number}")
-    results = await _evaluate(run, assessment, chained)
-    _score(run, assessment, results)
-    run.candidates = in_order(run, await _wanted(run, assessment, results))
+    results = await _judged(run, assessment)
     situation = await _situation(run, results, news or wishes.news, wishes.reason, coverage)
     decision = decide(situation, run.config)
     if isinstance(decision, Continue):
@@ -79,22 +81,24 @@ async def settle(run: Run, assessment: Assessment) -> Decision:
     return decision
 
 
-async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -> Decision:
+async def close_verification(
+    run: Run, stop: Stop, claims: Sequence[Evidence], known: Mapping[str, frozenset[str]]
+) -> Decision:
     """Write down what the round brought for each claim; no model judges it. It ends as it was
-    to, unless a person said something meanwhile.
+    to, unless a person said something meanwhile. `known` are the sources that each sub-question
+    had before.
     """
     assert run.assessment is not None, "verification follows a judged round"
     ledger, confirmed, missing = run.ledger, 0, 0
     for claim in claims:
         if ledger.book.records[claim.id].keys > claim.keys:
             confirmed += 1
-        elif claim.aspect_id and not ledger.keys_of(claim.aspect_id) > claim.keys:
+        elif claim.aspect_id and not ledger.keys_of(claim.aspect_id) > known[claim.aspect_id]:
             missing += 1
-            ledger.set_aspect(claim.aspect_id, searches_without_news=gates.TRIED)
+            ledger.set_aspect(claim.aspect_id, searches_without_news=TRIED)
+    ledger.effort.verified.update(claim.id for claim in claims)
     wishes = await take_commands(run, f"round/{ledger.round.number}/verification")
-    results = await _evaluate(run, run.assessment)
-    _score(run, run.assessment, results)
-    run.candidates = in_order(run, await _wanted(run, run.assessment, results))
+    results = await _judged(run, run.assessment)
     now = await _situation(run, results, wishes.news, wishes.reason)
     decision = decide(now, run.config) if wishes.news or wishes.reason else stop
     if isinstance(decision, Continue):
@@ -107,8 +111,9 @@ async def close_verification(run: Run, stop: Stop, claims: Sequence[Evidence]) -
 async def close_rewriting(run: Run, assessment: Assessment, stop: Stop) -> GateResult:
     """Gates and score of a ledger that no research follows; gives the evidence gate."""
     run.change(stage=Stage.REPORT)
-    results = await _evaluate(run, assessment)
+    results = _evaluate(run, assessment, await _now(run))
     _score(run, assessment, results)
+    _tell_gates(run, results)
     mark(run, await run.journal.elapsed(f"round/{run.ledger.round.number}"))
     _close(run, stop, results)
     return results["evidence"]
@@ -121,8 +126,9 @@ async def close_level(run: Run, last: bool) -> StopReason | None:
     """
     assessment = judge(run.ledger, run.limits)
     wishes = await take_commands(run, f"round/{run.ledger.round.number}")
-    results = await _evaluate(run, assessment)
+    results = _evaluate(run, assessment, await _now(run))
     _score(run, assessment, results)
+    _tell_gates(run, results)
     now = await _situation(run, results, news=False, command=wishes.reason)
     reason = now.command or now.spent or (StopReason.TREE_COMPLETE if last else None)
     _close(run, Stop(reason) if reason else Continue(), results)
@@ -136,18 +142,37 @@ def _reopen(run: Run, assessment: Assessment) -> None:
             run.ledger.set_aspect(aspect.id, state=AspectState.OPEN)
 
 
-async def _evaluate(
-    run: Run, assessment: Assessment, chained: bool = False
+async def _judged(run: Run, assessment: Assessment) -> dict[GateName, GateResult]:
+    """Gates, score and the next topics. Where no way to search is left, Gates 1 and 2 ask in
+    vain; the evidence gate holds all the same.
+    """
+    at = await _now(run)
+    results = _evaluate(run, assessment, at, CHAINED if run.is_chained else "")
+    run.candidates = in_order(run, await _wanted(run, assessment, results))
+    if results["evidence"].decision != "retry" and not _fresh(run, run.candidates):
+        results = _evaluate(run, assessment, at, NO_WAY_LEFT)
+    _score(run, assessment, results)
+    _tell_gates(run, results)
+    return results
+
+
+async def _now(run: Run) -> datetime:
+    place = f"round/{run.ledger.round.number}/gates"
+    return datetime.fromisoformat(await run.journal.now(place))
+
+
+def _evaluate(
+    run: Run, assessment: Assessment, at: datetime, given_up: str = ""
 ) -> dict[GateName, GateResult]:
-    number = run.ledger.round.number
-    at = datetime.fromisoformat(await run.journal.now(f"round/{number}/gates"))
-    results = gates.evaluate(
-        run.ledger, run.limits, run.config, number, assessment.ready, at, chained
-    )
+    ledger, ready = run.ledger, assessment.ready
+    number = ledger.round.number
+    return gates.evaluate(ledger, run.limits, run.config, number, ready, at, given_up)
+
+
+def _tell_gates(run: Run, results: dict[GateName, GateResult]) -> None:
     for result in results.values():
         run.ledger.gates.append(result)
         run.journal.emit(result)
-    return results
 
 
 def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]) -> None:
@@ -190,14 +215,10 @@ async def _wanted(
     retried = {topic.text for topic in run.retries}
     wanted = [*run.retries, *(topic for topic in wanted if topic.text not in retried)]
     early = run.ledger.round.number < run.config.adaptive_min_depth
-    asked = assessment.by_model and (early or _ask_for_more(results))
+    asked = assessment.by_model and (early or gates.ask(results))
     if not asked or _fresh(run, wanted):
         return wanted
-    return [*wanted, *lacking_topics(run.ledger, run.limits.sources_per_aspect)]
-
-
-def _ask_for_more(results: dict[GateName, GateResult]) -> bool:
-    return any(results[gate].decision == "retry" for gate in gates.ASKED)
+    return [*wanted, *lacking_topics(run.ledger, run.limits)]
 
 
 def _fresh(run: Run, topics: Sequence[Topic]) -> Sequence[Topic]:
@@ -224,7 +245,7 @@ async def _situation(
         supporting=sum(r.relevance >= SUPPORTS for r in ledger.evidence),
         open_gaps=len(ledger.open_gaps()),
         critical_gaps=sum(gap.critical for gap in ledger.open_gaps()),
-        gates_open=_ask_for_more(results),
+        gates_open=gates.ask(results),
         had_news=news,
         topics_left=len(fresh),
         units=len(ledger.topics),

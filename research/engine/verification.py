@@ -1,8 +1,8 @@
-"""The verification stage: one round of corroboration for claims that rest on one source.
+"""The verification stage: one round of corroboration for claims that nothing confirms.
 
-The report would lean on them, so other sources are looked for by the claims' own words. One
-unit, one `read`, no `assess`; none where the question's minima are met, where the search was
-tried in vain already, or where a budget does not allow it.
+The report would lean on them: they rest on one source, or sources disagree on them. Other sources
+are looked for by the claims' own words. One unit, one `read`, no `assess`; none where the claims
+are cross-checked, where the search was tried in vain already, or where a budget does not allow it.
 """
 
 from __future__ import annotations
@@ -10,42 +10,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from research.engine.budget import Spent
-from research.engine.extractive.planning import query_of
+from research.engine.criteria import VERIFIED_AT_ONCE
+from research.engine.effort import TRIED
 from research.engine.findings import Reading
-from research.engine.gates import TRIED, VERIFIED_AT_ONCE
 from research.engine.records import Evidence, StopReason
 from research.engine.round import begin, choose_together, work_through
 from research.engine.run import Run
 from research.engine.similarity import twin
 from research.engine.stopping import Decision, Stop
 from research.engine.tasks.read import read
-from research.engine.topics import MORE_SOURCES, Topic
+from research.engine.topics import MORE_SOURCES, Topic, confirming, doubt
+from research.engine.unchecked import unchecked
 from research.engine.units import Work, host
 
 CALM = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
-QUERY_WORDS = 10
 COST = Spent(calls=1, searches=VERIFIED_AT_ONCE, fetches=1)
 
 
 def weak_claims(run: Run, decision: Decision) -> list[Evidence]:
-    """The best claims of sub-questions with too few sources, where a round for them is due."""
+    """The claims that nothing confirms, where a round for them is due."""
     ledger, config = run.ledger, run.config
-    if not isinstance(decision, Stop) or decision.reason not in CALM or run.is_verified:
+    if not isinstance(decision, Stop) or decision.reason not in CALM:
         return []
     full = len(ledger.rounds) >= config.adaptive_max_depth
-    vain = any(
-        result.round == ledger.round.number and result.decision == "not_to_be_had"
-        for result in ledger.gates
-    )
-    if full or vain or len(ledger.topics) >= config.max_research_units or _is_dear(run):
+    if full or len(ledger.topics) >= config.max_research_units or _is_dear(run):
         return []
-    weak = []
-    for aspect in ledger.aspects.values():
-        found = ledger.supporting(aspect.id)
-        few = 0 < len(ledger.keys_of(aspect.id)) < run.limits.sources_per_aspect
-        if few and aspect.searches_without_news < TRIED and _query(run, found[0]):
-            weak.append(found[0])
-    return weak[:VERIFIED_AT_ONCE]
+    return doubtful(run)
+
+
+def doubtful(run: Run) -> list[Evidence]:
+    """The claims that verification would look for: disputed ones, the best of sub-questions with
+    too few sources, and others of a single source.
+    """
+    if run.is_verified or run.is_chained:
+        return []
+    ledger, needed = run.ledger, run.limits.sources_per_aspect
+    few = [
+        ledger.supporting(aspect.id)[0]
+        for aspect in ledger.aspects.values()
+        if 0 < len(ledger.keys_of(aspect.id)) < needed
+    ]
+    loose = unchecked(ledger, run.limits)
+    disputed = [claim for claim in loose if claim.contradicts]
+    wanted = {claim.id: claim for claim in (*disputed, *few, *loose)}
+    due = [c for c in wanted.values() if not _is_tried(run, c) and _query(run, c)]
+    return due[:VERIFIED_AT_ONCE]
+
+
+def _is_tried(run: Run, claim: Evidence) -> bool:
+    """Whether its sub-question was searched in vain; a dispute is worth a search of its own."""
+    aspect = run.ledger.aspects.get(claim.aspect_id or "")
+    tried = aspect is not None and aspect.searches_without_news >= TRIED
+    return tried and not claim.contradicts
 
 
 def _is_dear(run: Run) -> bool:
@@ -54,17 +70,18 @@ def _is_dear(run: Run) -> bool:
 
 
 def _query(run: Run, claim: Evidence) -> str:
-    """The claim's own words, unless they were searched for."""
-    query = " ".join(query_of(claim.claim).split()[:QUERY_WORDS])
+    """The first way to look for other sources on a claim that was not searched yet."""
     threshold = run.config.duplicate_topic_similarity_threshold
-    return "" if twin(query, run.ledger.queries, threshold) else query
+    ways = confirming(run.ledger, claim).queries
+    return next((way for way in ways if not twin(way, run.ledger.queries, threshold)), "")
 
 
-async def verification_round(run: Run, claims: Sequence[Evidence]) -> None:
-    """Look for other sources on these claims."""
+async def verification_round(run: Run, claims: Sequence[Evidence]) -> dict[str, frozenset[str]]:
+    """Look for other sources on these claims; gives those that each sub-question had before."""
     run.is_verified = True
+    before = {aspect_id: run.ledger.keys_of(aspect_id) for aspect_id in run.ledger.aspects}
     queries = tuple(dict.fromkeys(_query(run, claim) for claim in claims))
-    text = "Other sources on: " + "; ".join(claim.claim for claim in claims)
+    text = "; ".join(doubt(run.ledger, claim) for claim in claims)
     topic = Topic(text, queries, claims[0].aspect_id, True, reason=MORE_SOURCES)
     wanted = [run.ledger.aspects[claim.aspect_id] for claim in claims if claim.aspect_id]
 
@@ -79,6 +96,7 @@ async def verification_round(run: Run, claims: Sequence[Evidence]) -> None:
 
     work = begin(run, [topic])
     await work_through(run, work, choose_others, read_for_claims)
+    return before
 
 
 def _is_of(site: str, keys: set[str]) -> bool:

@@ -228,13 +228,17 @@ def test_each_gate_is_shown_as_it_was_last_with_what_it_counted(
 ) -> None:
     run = make_run(admin)
     for number, found, decision in ((1, 1, "retry"), (2, 2, "not_to_be_had")):
-        looked_at = [{"name": "sources found", "value": found, "minimum": 3}]
+        looked_at: list[dict[str, object]] = [
+            {"name": "sources found", "value": found, "minimum": 3},
+            {"name": "pages", "value": found, "minimum": 5, "unavailable": "all were read"},
+        ]
         run.gates.create(
             round=number, gate="overview", decision=decision, criteria=looked_at, at=timezone.now()
         )
     shown = BeautifulSoup(page(client, run), "html.parser").select(".gates > li")
     assert [" ".join(gate.get_text(" ").split()) for gate in shown] == [
-        "Overview not to be had round 2 sources found: 2 of 3"
+        "Overview not to be had round 2 sources found: 2 of 3 "
+        "pages: 2 of 5; not to be had: all were read"
     ]
 
 

@@ -191,7 +191,7 @@ async def test_a_lead_that_nobody_looked_up_is_waited_for() -> None:
     assert drafts(world) == ["report/draft"]
 
 
-async def test_a_sub_question_with_too_few_sources_is_waited_for() -> None:
+async def test_a_claim_that_is_left_to_verification_is_waited_for() -> None:
     """So that the round of verification comes first."""
     world = tower()
     ran = await asked(world, QUESTION.question, **KNOBS)

@@ -86,7 +86,7 @@ async def test_the_next_topic_takes_the_results_and_nothing_is_searched_twice() 
     assert max(world.web.searched.count(query) for query in world.web.searched) == 1
     assert FIRST in ran.rounds[1].topics[0] or FIRST in searches(world).values()
     plain = harbour(CHAIN)
-    few = await plain.ask(CHAIN.question, min_evidence_records=4, max_searches=9)
+    few = await plain.ask(CHAIN.question, min_evidence_records=4, max_searches=11)
     assert [r.topics for r in few.rounds] == [r.topics for r in ran.rounds]
     assert (few.report, scouted(plain)) == (ran.report, [])
 

@@ -3,12 +3,16 @@ from dataclasses import replace
 import pytest
 
 from research.engine.assessment import Assessment
+from research.engine.config import ResearchConfig
+from research.engine.evidence import Finding
 from research.engine.ledger import Lead, Ledger
-from research.engine.records import Dimensions, Gap
+from research.engine.limits import limits
+from research.engine.records import Complexity, Dimensions, Gap
 from research.engine.topics import Topic, choose, first_topics, lacking_topics, next_topics
-from tests.engine.scripted import ledger, page
+from tests.engine.scripted import ledger, page, quoted
 
 THRESHOLD = 0.75
+LIMITS = limits(ResearchConfig(), Complexity.ORDINARY)
 
 
 def gap(number: int, text: str, *, critical: bool = False, opened: int = 1, query: str = "") -> Gap:
@@ -122,16 +126,36 @@ def test_leads_with_other_names_are_no_twins_however_much_is_left_open() -> None
 @pytest.mark.requirement("C6")
 def test_a_gate_lacks_the_sub_questions_with_too_few_sources() -> None:
     known, _ = ledger("Where is it?", "Who owns it?")
-    assert [topic.aspect_id for topic in lacking_topics(known, 1)] == ["A1", "A2"]
+    assert [topic.aspect_id for topic in lacking_topics(known, LIMITS)] == ["A1", "A2"]
 
 
 @pytest.mark.requirement("C6")
 def test_where_each_has_enough_sources_what_pages_named_goes_first() -> None:
+    enough = replace(LIMITS, sources_per_aspect=0)
     known, _ = ledger("Where is it?")
     for name in ("older", "newer"):
         known.leads[name] = Lead(name, f"{name} name", "https://a.example/", 0.0)
-    assert [topic.text for topic in lacking_topics(known, 0)] == [
+    assert [topic.text for topic in lacking_topics(known, enough)] == [
         "newer name",
         "older name",
         "Where is it?",
     ]
+
+
+@pytest.mark.requirement("C3", "C6")
+def test_claims_that_nothing_confirms_are_looked_for_before_what_pages_named() -> None:
+    known, _ = ledger("How high is the Orrin tower?")
+    known.leads["Balla"] = Lead("Balla", "Balla", "https://a.example/", 0.0)
+    for site, claim in enumerate(
+        ("The Orrin tower is 40 metres high.", "The Orrin tower is 52 metres high.")
+    ):
+        source = page(f"https://s{site}.example/", claim)
+        known.book.add(Finding(claim, "A1", quoted(source, claim), 1.0), 1)
+    known.refresh_aspects()
+    known.emit_evidence({})
+    [topic] = lacking_topics(known, LIMITS)
+    assert topic.text == (
+        "Which of the two is right, and as of when: “The Orrin tower is 40 metres high.” "
+        "or “The Orrin tower is 52 metres high.”?"
+    )
+    assert topic.aspect_id == "A1" and len(topic.queries) == 3

@@ -7,6 +7,7 @@ import pytest
 from research.engine import stages
 from research.engine.records import (
     Aspect,
+    Evidence,
     GateResult,
     Round,
     RunState,
@@ -21,6 +22,7 @@ from tests.engine.scripted import Oracle, Part, Ran, Script, Web, World, page
 TOWER = "The Orrin tower was raised by masons from Balla in 1702."
 BELL = "The Orrin bell was cast by Jonna Reiss from the cannon of a wreck."
 BELL_TOO = "It was Jonna Reiss who cast the Orrin bell from the cannon of a wreck."
+CHIME = "For the Orrin bell, Reiss asked no wages but bread and beer."
 PARTS = (
     Part("Who raised the Orrin tower?", "Orrin tower raised", ("masons",)),
     Part("Who cast the Orrin bell?", "Orrin bell cast", ("Reiss",)),
@@ -45,12 +47,15 @@ class Deep(Web):
 
 
 def tower(second: str = BELL_TOO, **hidden: str) -> World:
-    """Three sites on the tower, one on the bell; another is found by the claim's words only."""
+    """Three sites on the tower, two on the bell, which say different things; another is found by
+    the words of the first one's claim only.
+    """
     pages = [
         page(f"https://s{n}.example/tower", f"{TOWER} So says book {n}.", "Orrin tower raised")
         for n in range(3)
     ]
     pages.append(page("https://bell.example/", BELL, "Orrin bell cast"))
+    pages.append(page("https://chime.example/", CHIME, "Orrin bell cast"))
     pages.append(page("https://wreck.example/", second, "The cannon of the wreck"))
     web = Deep(*pages, hidden={"https://wreck.example/": "Reiss cannon wreck", **hidden})
     return World(web, Oracle(QUESTION))
@@ -71,7 +76,12 @@ def bell(ran: Ran) -> Aspect:
     return next(aspect for aspect in ran.of(Aspect) if "bell" in aspect.text)
 
 
-@pytest.mark.requirement("C1")
+def cast(ran: Ran) -> Evidence:
+    """The claim on who cast the bell."""
+    return next(record for record in ran.of(Evidence) if "wreck" in record.claim)
+
+
+@pytest.mark.requirement("C1", "C3")
 async def test_a_weak_claim_is_corroborated_by_its_own_words_for_one_call() -> None:
     world = tower()
     assert world.model is not None
@@ -87,9 +97,9 @@ async def test_a_weak_claim_is_corroborated_by_its_own_words_for_one_call() -> N
     assert gates["deep_research"] == "pass"
 
 
-async def test_what_is_not_to_be_had_is_said_and_stays_one_source() -> None:
+async def test_what_is_not_to_be_had_is_said_and_stays_of_one_source() -> None:
     ran = await asked(tower("Nothing is known of any cannon, Reiss or wreck."))
-    assert len(ran.rounds) == 2 and bell(ran).state == "one_source"
+    assert len(ran.rounds) == 2 and cast(ran).uncertainty == ("single_source",)
     assert ran.rounds[-1].decision.startswith(
         "Looked for other sources on 1 claim: 1 not to be had."
     )
@@ -114,7 +124,27 @@ async def test_pages_of_the_same_site_are_no_other_source() -> None:
     ran = await asked(world)
     assert len(ran.rounds) == 2
     assert again.url not in world.web.fetched
-    assert bell(ran).state == "one_source"
+    assert cast(ran).uncertainty == ("single_source",)
+
+
+@pytest.mark.requirement("C3")
+async def test_a_disputed_claim_is_looked_for_before_a_run_ends() -> None:
+    """Two sites on each side of the dispute: neither claim rests on one source."""
+    high = [f"The Orrin tower is {height} metres high." for height in (40, 40, 52, 52)]
+    script = Script("How high is the Orrin tower?", (
+        Part("How high is the Orrin tower?", "Orrin tower high", ("metres high",)),
+    ), "ordinary")  # fmt: skip
+    sites = [page(f"https://s{n}.example/", text, "Orrin tower") for n, text in enumerate(high)]
+    said = "A survey found: 40 metres of tower, at Orrin, in 1990."
+    found = page("https://survey.example/", said, "Metres of the Orrin tower")
+    world = World(Deep(*sites, found, hidden={found.url: "metres tower Orrin 40"}), Oracle(script))
+    ran = await world.ask(script.question, **KNOBS)
+    assert [r.stage for r in ran.rounds][-1] is Stage.VERIFICATION
+    assert "Which of the two is right, and as of when" in ran.rounds[-1].topics[0]
+    assert found.url in world.web.fetched
+    gates = {gate.round: gate for gate in ran.of(GateResult) if gate.gate == "deep_research"}
+    [checked] = [c for c in gates[1].criteria if c.name == "share of key claims cross-checked"]
+    assert checked.value == 0, "a disputed claim is not cross-checked"
 
 
 @pytest.mark.parametrize(
@@ -259,5 +289,5 @@ async def test_refused_topics_and_ends_are_logged_with_score_and_threshold_once(
     caplog.set_level("INFO", "research.engine")
     await asked(tower(), adaptive_max_depth=1)
     [ended] = [record for record in caplog.records if record.levelname == "INFO"]
-    assert "max_rounds after round 1: score 8.88 of 7, novelty 1.0 of 0.15" in ended.message
+    assert "max_rounds after round 1: score 9.0 of 7, novelty 1.0 of 0.15" in ended.message
     assert QUESTION.question[:40] in ended.message

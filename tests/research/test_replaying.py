@@ -24,7 +24,7 @@ def test_other_limits_tell_what_they_would_have_changed(ada: AbstractUser) -> No
     searched, entries = len(world.web.searched), run.journal.count()
     shorter = asyncio.run(replay(run, {"ADAPTIVE_MAX_DEPTH": "1"}))
     assert shorter.changed == {"ADAPTIVE_MAX_DEPTH": 1}
-    assert (run.termination_reason, run.rounds.count()) == ("quality_met", 3)
+    assert (run.termination_reason, run.rounds.count()) == ("quality_met", 4)
     assert (shorter.termination_reason, len(shorter.rounds)) == ("max_rounds", 1)
     assert not shorter.identical
     assert (len(world.web.searched), run.journal.count()) == (searched, entries)

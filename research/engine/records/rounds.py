@@ -67,13 +67,25 @@ class Round:
 
 @dataclass(frozen=True)
 class Criterion:
+    """`goal` is what counts fully towards a gate's score where that is more than the minimum.
+    `unavailable` says why no more of it is to be had; "" where there may be more.
+    """
+
     name: str
     value: float
     minimum: float
+    goal: float = 0
+    unavailable: str = ""
 
     @property
     def met(self) -> bool:
         return self.value >= self.minimum
+
+    @property
+    def share(self) -> float:
+        """How much of the goal is reached, 0-1."""
+        full = max(self.goal, self.minimum)
+        return min(1.0, self.value / full) if full else 1.0
 
 
 @dataclass(frozen=True)
