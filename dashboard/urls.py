@@ -55,6 +55,7 @@ urlpatterns = [
     path("runs/<slug:public_id>/stop/", run.stop, name="stop"),
     path("runs/<slug:public_id>/pause/", run.pause, name="pause"),
     path("runs/<slug:public_id>/resume/", run.resume, name="resume"),
+    path("runs/<slug:public_id>/retry/", run.retry, name="retry"),
     path("runs/<slug:public_id>/dig-deeper/", run.dig_deeper, name="dig_deeper"),
     path("runs/<slug:public_id>/add-topic/", run.add_topic, name="add_topic"),
     path("runs/<slug:public_id>/drop-topic/", run.drop_topic, name="drop_topic"),

@@ -27,6 +27,7 @@ STATUS = {
     Status.RESEARCHING: State("Researching", "spinner", "busy"),
     Status.PAUSED: State("Paused", "pause", "idle"),
     Status.WRITING: State("Writing the report", "spinner", "busy"),
+    Status.STALLED: State("Put aside", "half", "asks"),
     Status.COMPLETED: State("Done", "check", "good"),
     Status.FAILED: State("Failed", "cross", "bad"),
     Status.CANCELLED: State("Cancelled", "stop", "idle"),

@@ -23,6 +23,7 @@ class Kind(StrEnum):
     ADD_TOPIC = "add_topic"
     DROP_TOPIC = "drop_topic"
     DIG_DEEPER = "dig_deeper"
+    RETRY = "retry"
 
 
 LIVE = frozenset(Status) - ENDED
@@ -42,6 +43,7 @@ ALLOWED: dict[Kind, frozenset[Status]] = {
     Kind.ADD_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DROP_TOPIC: frozenset({Status.RESEARCHING, Status.PAUSED}),
     Kind.DIG_DEEPER: frozenset({Status.RESEARCHING, Status.PAUSED}),
+    Kind.RETRY: frozenset({Status.STALLED}),
 }
 
 WAKES: dict[Status, frozenset[Kind]] = {

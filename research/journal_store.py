@@ -23,7 +23,10 @@ COMMAND_PLACES = ("commands/", PERSON)
 
 
 class DjangoStore:
-    """The journal of one advance of one run: what `put` returned from is durable."""
+    """The journal of one advance of one run: what `put` returned from is durable.
+
+    `written` counts the entries since it was opened.
+    """
 
     def __init__(
         self,
@@ -37,6 +40,7 @@ class DjangoStore:
         self.writer = writer
         self.owner_id = owner_id
         self.extractor_version = extractor_version
+        self.written = 0
         self._texts: dict[str, str] = {}
 
     async def load(self) -> list[Entry]:
@@ -54,6 +58,7 @@ class DjangoStore:
             visible=answered,
         )
         await self.writer.write(work)
+        self.written += 1
 
     async def put_page(self, page: Page) -> None:
         """Queued: durable with the entry that names it, which is written after it."""

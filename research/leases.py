@@ -14,15 +14,29 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, Exists, F, OuterRef, PositiveSmallIntegerField, Q, QuerySet, When
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    OuterRef,
+    PositiveSmallIntegerField,
+    Q,
+    QuerySet,
+    Subquery,
+    When,
+)
 from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from research.commands import WAKES, WORKING
-from research.models import Command, Run
+from research.models import Command, JournalEntry, Run
 
 LEASE_SECONDS = 15.0
+CRASHES = 3
+"""Deaths without progress after which a run is worked on alone; one more stalls it."""
 
 
 class LeaseLost(Exception):
@@ -35,12 +49,21 @@ class LeaseLost(Exception):
 
 @dataclass(frozen=True)
 class Lease:
-    """The right to write a run's engine rows while `epoch` is the run's."""
+    """The right to write a run's engine rows while `epoch` is the run's.
+
+    `crashes`: how many workers died in a row of this run, without any progress.
+    """
 
     run_id: int
     public_id: str
     epoch: int
     owner: str
+    crashes: int = 0
+
+    @property
+    def alone(self) -> bool:
+        """Whether the process is to work on nothing else meanwhile."""
+        return self.crashes >= CRASHES
 
 
 def new_owner() -> str:
@@ -72,8 +95,12 @@ def claimable(now: datetime) -> QuerySet[Run]:
 def claim(run_id: int, owner: str, seconds: float = LEASE_SECONDS) -> Lease | None:
     """None where the run is held, waits for a person, has ended or is gone.
 
-    A lease that ran out was never given back: its worker died, and that is counted.
+    A lease that ran out was never given back: its worker died, and that is counted, unless the
+    journal has more settled entries than when the run was last claimed.
     """
+    settled = JournalEntry.objects.filter(run=OuterRef("pk")).exclude(status="pending")
+    entries = settled.order_by().values("run")
+    grown = Coalesce(Subquery(entries.annotate(number=Count("pk")).values("number")), 0)
     with transaction.atomic():
         now = database_now()
         taken = (
@@ -84,20 +111,28 @@ def claim(run_id: int, owner: str, seconds: float = LEASE_SECONDS) -> Lease | No
                 lease_until=now + timedelta(seconds=seconds),
                 lease_epoch=F("lease_epoch") + 1,
                 crashes=Case(
+                    When(GreaterThan(grown, F("entries_at_claim")), then=0),
                     When(lease_until__isnull=False, then=F("crashes") + 1),
                     default=F("crashes"),
                     output_field=PositiveSmallIntegerField(),
                 ),
+                entries_at_claim=grown,
                 started_at=Coalesce("started_at", now),
             )
         )
         return lease_of(run_id) if taken else None
 
 
-def claim_next(owner: str, seconds: float = LEASE_SECONDS) -> Lease | None:
-    """The oldest claimable run, or None; reads before it locks."""
+def claim_next(owner: str, seconds: float = LEASE_SECONDS, *, is_idle: bool = True) -> Lease | None:
+    """The oldest claimable run, or None; reads before it locks.
+
+    A run that has to be worked on alone waits until the process is idle, and others wait behind
+    it, so that its turn comes.
+    """
     waiting = claimable(database_now()).order_by("created_at", "pk")
-    for run_id in waiting.values_list("pk", flat=True)[:10]:
+    for run_id, crashes in waiting.values_list("pk", "crashes")[:10]:
+        if crashes >= CRASHES and not is_idle:
+            return None
         lease = claim(run_id, owner, seconds)
         if lease is not None:
             return lease
@@ -106,8 +141,8 @@ def claim_next(owner: str, seconds: float = LEASE_SECONDS) -> Lease | None:
 
 def lease_of(run_id: int) -> Lease:
     """The lease that the run's row names: for whoever has just made or claimed it."""
-    row = Run.objects.values_list("public_id", "lease_epoch", "lease_owner").get(pk=run_id)
-    return Lease(run_id, *row)
+    columns = ("public_id", "lease_epoch", "lease_owner", "crashes")
+    return Lease(run_id, *Run.objects.values_list(*columns).get(pk=run_id))
 
 
 def hold(lease: Lease, **columns: Any) -> None:
@@ -131,6 +166,21 @@ def release(lease: Lease) -> None:
     The epoch is raised too: nothing more is written under this lease.
     """
     hold(lease, lease_owner="", lease_until=None, lease_epoch=F("lease_epoch") + 1)
+
+
+def regain(lease: Lease, seconds: float = LEASE_SECONDS) -> Lease | None:
+    """The run again, for the same worker after an outage in which no lease could be renewed.
+
+    None where another has it by now; the death that was counted then was none.
+    """
+    until = database_now() + timedelta(seconds=seconds)
+    with transaction.atomic():
+        run = Run.objects.filter(pk=lease.run_id)
+        ours = run.filter(lease_epoch=lease.epoch)
+        if ours.update(lease_until=until, lease_epoch=F("lease_epoch") + 1):
+            return lease_of(lease.run_id)
+        run.filter(lease_epoch=lease.epoch + 1, crashes__gt=0).update(crashes=F("crashes") - 1)
+        return None
 
 
 def is_held(run: Run) -> bool:

@@ -1,4 +1,4 @@
-"""How a run ends where the engine does not end it: cancelled or failed."""
+"""How a run ends, or is parked, where the engine does neither: cancelled, failed or stalled."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ from research import notify
 from research.commands import Kind
 from research.engine import records
 from research.engine.records import Status, StopReason
-from research.leases import Lease, hold
-from research.models import Command, Problem
+from research.leases import CRASHES, Lease, hold
+from research.models import Command, Problem, Run
 from research.projection import problem_key
 from research.writer import upsert
 
 CANCELLED = "Cancelled before it was finished."
 CANCEL_PLACE = "cancelled"
+STALLED = (
+    f"The run was put aside because its worker stopped unexpectedly {CRASHES + 1} times at the same"
+    " point, the last time with no other run beside it. The server's log may say why; what was"
+    " found so far is kept."
+)
+RETRY_PLACE = "retried"
 
 
 def cancelled_columns() -> dict[str, Any]:
@@ -43,17 +49,35 @@ def mark_cancel_taken(run_id: int) -> None:
 
 def fail_run(lease: Lease, sentence: str) -> None:
     """End a leased run as failed, with the sentence as its problem. Raises `LeaseLost`."""
-    problem = records.Problem("run", sentence)
     with transaction.atomic():
         hold(lease, **_ended_columns(Status.FAILED, sentence))
-        row = Problem(
-            run_id=lease.run_id,
-            key=problem_key(problem),
-            where=problem.where,
-            message=problem.message,
-        )
-        upsert(Problem, [row])
+        upsert(Problem, [_problem_row(lease, sentence)])
         notify.sequence_after_commit(lease.run_id)
+
+
+def stall_run(lease: Lease) -> None:
+    """Park a run that kills its workers until somebody has it tried again. Raises `LeaseLost`."""
+    with transaction.atomic():
+        hold(lease, status=Status.STALLED.value, verdict=STALLED, **_left_columns())
+        upsert(Problem, [_problem_row(lease, STALLED)])
+        notify.sequence_after_commit(lease.run_id)
+
+
+def try_again(run_id: int) -> None:
+    """Make a stalled run claimable; its journal goes on where it ended."""
+    Run.objects.filter(pk=run_id).update(status=Status.QUEUED.value, verdict="", crashes=0)
+    retries = Command.objects.filter(run_id=run_id, kind=Kind.RETRY, taken_at_place=None)
+    retries.update(taken_at_place=RETRY_PLACE)
+
+
+def _problem_row(lease: Lease, sentence: str) -> Problem:
+    problem = records.Problem("run", sentence)
+    return Problem(
+        run_id=lease.run_id,
+        key=problem_key(problem),
+        where=problem.where,
+        message=problem.message,
+    )
 
 
 def _ended_columns(status: Status, sentence: str) -> dict[str, Any]:
@@ -62,10 +86,17 @@ def _ended_columns(status: Status, sentence: str) -> dict[str, Any]:
         "verdict": sentence,
         "termination_reason": None,
         "termination_text": sentence,
+        "finished_at": timezone.now(),
+        **_left_columns(),
+    }
+
+
+def _left_columns() -> dict[str, Any]:
+    """Nothing is done at the moment, and nobody has the run."""
+    return {
         "action": "",
         "action_at": None,
         "draft": [],
-        "finished_at": timezone.now(),
         "lease_owner": "",
         "lease_until": None,
         "lease_epoch": F("lease_epoch") + 1,

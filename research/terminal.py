@@ -59,13 +59,13 @@ class Foreground:
         self._interrupts = 0
 
     async def work(self) -> Run:
-        """The run as it ended."""
+        """The run as it ended, or as it was put aside."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._interrupt)
         if self.console.is_terminal:
             logging.getLogger("research.engine").setLevel(logging.WARNING)
         try:
-            while self.run.status not in ENDED:
+            while self.run.status not in ENDED | {Status.STALLED}:
                 await self._advance()
                 await asyncio.to_thread(self.run.refresh_from_db)
                 if self.run.status == Status.AWAITING_CLARIFICATION:

@@ -22,10 +22,10 @@ from research.progress_parts import DraftedPart, Progress
 LENGTHS = {"longest": 370, "longer": 270, "long": 170}
 """Characters from which a verdict is set smaller, so that it keeps to the room it has."""
 
-BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING})
+BEGUN = frozenset({Status.RESEARCHING, Status.PAUSED, Status.WRITING, Status.STALLED})
 """Where something may have been found that is lost to a report when the run is cancelled."""
 
-OFFERS = ("can_pause", "can_resume", "can_stop", "can_cancel", "can_steer")
+OFFERS = ("can_pause", "can_resume", "can_retry", "can_stop", "can_cancel", "can_steer")
 MARKS = {"good": "✓", "bad": "✗", "asks": "?"}
 FAVICONS = {"good": "done", "bad": "failed", "asks": "asks"}
 STANDING = {
@@ -36,6 +36,7 @@ STANDING = {
     Status.RESEARCHING: "Researching.",
     Status.PAUSED: "Paused. Nothing is searched or spent.",
     Status.WRITING: "Writing the report.",
+    Status.STALLED: "Put aside after its worker stopped unexpectedly, again and again.",
 }
 ENDINGS = {
     Status.COMPLETED: "Done.",
@@ -60,6 +61,7 @@ def head(run: Run, told: Container[str] = frozenset()) -> dict[str, Any]:
         "asks": run.waiting and not heard,
         "can_pause": Kind.PAUSE in can and Kind.PAUSE not in told,
         "can_resume": Kind.RESUME in can and not heard,
+        "can_retry": Kind.RETRY in can,
         "can_stop": Kind.STOP in can and Kind.STOP not in told,
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,

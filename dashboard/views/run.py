@@ -194,6 +194,7 @@ def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], Ht
 
 pause = plain(runs.pause)
 resume = plain(runs.resume)
+retry = plain(runs.retry)
 stop = plain(runs.stop_and_report)
 dig_deeper = plain(runs.dig_deeper)
 

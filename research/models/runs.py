@@ -143,7 +143,10 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     lease_epoch = models.PositiveBigIntegerField(default=0)
     crashes = models.PositiveSmallIntegerField(
-        default=0, help_text="How often a worker died while it had the run."
+        default=0, help_text="How often in a row a worker died without any progress of the run."
+    )
+    entries_at_claim = models.PositiveIntegerField(
+        default=0, help_text="Settled entries of the journal when a worker last took the run."
     )
     idempotency_key = models.CharField(max_length=200, null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

@@ -23,7 +23,7 @@ from research.engine.intake import TERMS as PLAN_TERMS
 from research.engine.journal import digest
 from research.leases import Lease, claim, is_held
 from research.models import Command, Run, Thread
-from research.outcomes import cancelled_columns, mark_cancel_taken
+from research.outcomes import cancelled_columns, mark_cancel_taken, try_again
 from research.services import sites
 from research.services.access import require
 from research.services.errors import ServiceError
@@ -47,6 +47,7 @@ NOT_NOW = {
     Kind.ADD_TOPIC: "Topics can be added while a run is researching.",
     Kind.DROP_TOPIC: "Topics can be dropped while a run is researching.",
     Kind.DIG_DEEPER: "Only a run that is researching can dig deeper.",
+    Kind.RETRY: "Only a run that was put aside can be tried again.",
 }
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
 MOST_ROUNDS = 10
@@ -215,6 +216,11 @@ def cancel(actor: AbstractUser, run: Run) -> Command:
     return _tell(actor, run, Kind.CANCEL)
 
 
+def retry(actor: AbstractUser, run: Run) -> Command:
+    """Have a stalled run taken up again where its journal ends."""
+    return _tell(actor, run, Kind.RETRY)
+
+
 def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
     """Store one command; told twice what counts once, it gives the first."""
     require(actor, run)
@@ -232,6 +238,8 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
             told = Command.objects.create(run=now, actor=actor, kind=kind, payload=payload)
         if kind is Kind.CANCEL and not is_held(now):
             _cancel_at_once(now)
+        if kind is Kind.RETRY:
+            try_again(now.pk)
         notify.sequence_after_commit(now.pk)
         notify.wake_after_commit()
     return told

@@ -15,6 +15,7 @@ from django.utils import timezone
 from dashboard.queries import CLAIMS_ON_A_PAGE
 from dashboard.run_rows import EVIDENCE_SHOWN
 from research.models import Command, Run
+from research.outcomes import STALLED
 from research.services import reviews
 from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
@@ -121,6 +122,7 @@ def count_queries(ask: Callable[[], object]) -> int:
         ("researching", "stop", {}, "stop", {}),
         ("researching", "pause", {}, "pause", {}),
         ("paused", "resume", {}, "resume", {}),
+        ("stalled", "retry", {}, "retry", {}),
         ("paused", "dig-deeper", {}, "dig_deeper", {"rounds": 2}),
         ("researching", "add-topic", {"topic": " Elms? "}, "add_topic", {"topic": "Elms?"}),
         ("researching", "drop-topic", {"topic": "Old?"}, "drop_topic", {"topic": "Old?"}),
@@ -155,6 +157,19 @@ def test_an_answer_counts_as_heard_before_a_worker_takes_it(client: Client, admi
     html = page(client, run)
     assert "It goes on in a moment" in html and "The plan</h2>" not in html
     assert "Plan waits for you" not in html
+
+
+def test_a_run_that_was_put_aside_says_why_and_can_be_tried_again(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, "stalled", verdict=STALLED)
+    html = page(client, run)
+    assert "4 times at the same point" in html and "Try again" in html
+    assert "Put aside" in html
+    assert "Put aside" in client.get("/runs/?state=waiting").content.decode()
+    client.post(f"/runs/{run.public_id}/retry/")
+    html = page(client, run)
+    assert "Waiting its turn" in html and "Try again" not in html
 
 
 def test_what_cannot_be_done_now_is_said_on_the_page(client: Client, admin: User) -> None:

@@ -33,6 +33,7 @@ TELL: dict[Kind, Callable[[Any, Run], Command]] = {
     Kind.ADD_TOPIC: lambda actor, run: runs.add_topic(actor, run, "Salt"),
     Kind.DROP_TOPIC: lambda actor, run: runs.drop_topic(actor, run, "Salt"),
     Kind.DIG_DEEPER: runs.dig_deeper,
+    Kind.RETRY: runs.retry,
 }
 
 

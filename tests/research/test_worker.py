@@ -13,7 +13,6 @@ from typing import Any
 import jsonschema
 import pytest
 from django.contrib.auth.models import AbstractUser
-from django.db import OperationalError
 from django.db.models import F
 
 from research import leases, notify
@@ -132,7 +131,7 @@ def test_a_crash_at_any_entry_asks_nothing_twice(ada: AbstractUser) -> None:
         assert advanced(run, world) == "done"
         assert world.asked == asked_once.asked, k
         run.refresh_from_db()
-        assert (run.status, run.crashes) == ("completed", 1)
+        assert (run.status, run.crashes) == ("completed", int(k == 1)), "later ones progressed"
         assert _without_times(resource(run)) == expected
 
 
@@ -215,18 +214,6 @@ def test_an_engine_that_ends_nowhere_fails_the_run(run: Run) -> None:
     assert run.status == "failed"
 
 
-def test_a_run_whose_worker_died_three_times_fails(run: Run) -> None:
-    for _ in range(3):
-        assert leases.claim(run.pk, "doomed")
-        expire(run)
-    world = World()
-    assert advanced(run, world) == "done"
-    run.refresh_from_db()
-    assert (run.status, run.crashes) == ("failed", 3)
-    assert "3 times" in (run.termination_text or "")
-    assert not world.asked
-
-
 def test_a_worker_whose_lease_was_taken_stops_and_leaves_the_run_alone(run: Run) -> None:
     taken: list[int] = []
 
@@ -277,18 +264,6 @@ def _leased_until(run_id: int) -> datetime:
     until = Run.objects.get(pk=run_id).lease_until
     assert until is not None
     return until
-
-
-def test_a_database_that_blinked_leaves_the_run_to_another_worker(run: Run) -> None:
-    async def blinks(question: Question, config: ResearchConfig, journal: Journal) -> None:
-        raise OperationalError("server closed the connection")
-
-    assert advanced(run, World(), blinks) == "elsewhere"
-    run.refresh_from_db()
-    assert run.status == "queued"
-    assert advanced(run, World()) == "done"
-    run.refresh_from_db()
-    assert (run.status, run.crashes) == ("completed", 1)
 
 
 def test_a_cancel_ends_the_engine_at_once(run: Run, ada: AbstractUser) -> None:

@@ -7,7 +7,10 @@ from typing import Literal
 
 
 class Status(StrEnum):
-    """Where a run stands, as people and clients see it."""
+    """Where a run stands, as people and clients see it.
+
+    A run is stalled after workers died of it again and again; the engine never says so itself.
+    """
 
     QUEUED = "queued"
     INTAKE = "intake"
@@ -16,13 +19,16 @@ class Status(StrEnum):
     RESEARCHING = "researching"
     PAUSED = "paused"
     WRITING = "writing"
+    STALLED = "stalled"
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
 
 ENDED = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
-WAITING = frozenset({Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL, Status.PAUSED})
+WAITING = frozenset(
+    {Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL, Status.PAUSED, Status.STALLED}
+)
 
 
 class Stage(StrEnum):

@@ -100,6 +100,8 @@ def onward(run: Any) -> str:
     ways = [f"manage.py replay {run.public_id}"]
     if run.reports.exclude(markdown="").exists():
         ways.insert(0, f"manage.py export {run.public_id} pdf")
+    if run.status == Status.STALLED:
+        ways.insert(0, f"manage.py retry {run.public_id}")
     return f"Run {run.public_id}: {', '.join(ways)}"
 
 

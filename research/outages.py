@@ -1,0 +1,113 @@
+"""Outages: what the process itself needs (database, Redis, disk, memory, sockets) is not there.
+
+An outage says nothing about the run that met it, so it is no crash. The process waits, ever
+longer, and takes on no other run meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import random
+import sqlite3
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TypeVar
+
+import psycopg
+from django.db import InterfaceError, OperationalError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FIRST_SECONDS = 1.0
+LONGEST_SECONDS = 60.0
+JITTER = 0.25
+"""The share of a wait that is left to chance, so that processes do not return all at once."""
+
+_SYSTEM = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EIO, errno.EROFS}
+)
+_SQLITE = frozenset(
+    {
+        *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR),
+        *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY),
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+# Connection, insufficient resources, shutdown or start, the system; a lock that was not to be
+# had in time, a conflict of transactions, a server that takes no writes at the moment.
+_SQLSTATES = ("08", "53", "57P", "58", "55P03", "40001", "40P01", "25006")
+
+
+def is_outage(error: BaseException | None) -> bool:
+    """Whether an error, what caused it, or one of a group's, is an outage."""
+    return any(map(_is_one, _all_of(error)))
+
+
+def _all_of(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        if isinstance(error, BaseExceptionGroup):
+            for each in error.exceptions:
+                yield from _all_of(each)
+        error = error.__cause__
+
+
+def _is_one(error: BaseException) -> bool:
+    if isinstance(error, sqlite3.Error):
+        return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE
+    if isinstance(error, psycopg.OperationalError):
+        return error.sqlstate is None or error.sqlstate.startswith(_SQLSTATES)
+    if isinstance(error, OperationalError):
+        return error.__cause__ is None  # else the driver's own error tells
+    if isinstance(error, OSError):
+        return error.errno in _SYSTEM
+    return isinstance(
+        error,
+        InterfaceError | psycopg.InterfaceError | RedisConnectionError | RedisTimeoutError,
+    )
+
+
+class Outages:
+    """How one process waits. While `is_on` it takes on nothing new.
+
+    `sleep` and `chance` (from 0 to 1) are there for tests.
+    """
+
+    def __init__(
+        self,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self.sleep = sleep
+        self._chance = chance
+        self._waiting = 0
+
+    @property
+    def is_on(self) -> bool:
+        return self._waiting > 0
+
+    def seconds(self, failures: int) -> float:
+        """The wait after so many failures in a row: 1, 2, 4 … 60 seconds, less some jitter."""
+        wait = min(LONGEST_SECONDS, FIRST_SECONDS * 2.0 ** min(failures - 1, 10))
+        return wait * (1 - JITTER * self._chance())
+
+    async def outlast(self, call: Callable[[], Awaitable[T]], failures: int = 1) -> T:
+        """What a call gives once it meets no outage; `failures` came before it, in a row."""
+        self._waiting += 1
+        try:
+            while True:
+                await self.sleep(self.seconds(failures))
+                try:
+                    return await call()
+                except Exception as error:
+                    if not is_outage(error):
+                        raise
+                    failures += 1
+                    log.warning("still not there after %d attempts: %s", failures, error)
+        finally:
+            self._waiting -= 1
