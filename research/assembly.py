@@ -165,7 +165,7 @@ async def _documents(
         reports = [await refresh(parts.index, folder, parts.pool) for folder in folders]
         own = [await _indexed(collection, parts) for collection in collections]
     except DocumentError as error:
-        raise ToolFailure(error.reason, permanent=True) from None
+        raise ToolFailure(error.reason, permanent=True) from error
     names = [*(report.collection for report in reports), *filter(None, own)]
     if not names:
         raise ToolFailure(NO_FILES, permanent=True)

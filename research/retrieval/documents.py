@@ -36,7 +36,7 @@ class DocumentSearch:
         try:
             found = await self._index.search(request.query, self._collections, request.limit)
         except DocumentError as error:
-            raise SearchFailure(error.reason) from None
+            raise SearchFailure(error.reason) from error
         hits = (self._hit(hit, rank) for rank, hit in enumerate(found, start=1))
         return SearchAnswer(tuple(hits))
 
@@ -63,7 +63,7 @@ class DocumentFetch:
         try:
             document = await self._index.document(_as_stored(url), self._collections)
         except DocumentError as error:
-            raise FetchFailure(error.reason, status="failed", permanent=False) from None
+            raise FetchFailure(error.reason, status="failed", permanent=False) from error
         if document is None:
             raise FetchFailure("No document has this address.", status="refused")
         return _page(url, document)

@@ -107,7 +107,7 @@ class _Attempt:
 
     def answer(self) -> SearchAnswer:
         if not self._answered:
-            raise self._all_failed()
+            raise self._all_failed() from self._failures[-1]
         instead = f"Answered instead: {', '.join(self._answered)}."
         refused = (f"{refusal} {instead}" for refusal in self._refusals)
         return SearchAnswer(prepare(self._hits, self.request.limit), (*refused, *self._notes))

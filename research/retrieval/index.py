@@ -105,8 +105,8 @@ class DocumentIndex:
                 return await self._refresh(
                     path, workers, progress or _silent, addressing or FileAddressing()
                 )
-            except self._store.errors:
-                raise DocumentError("The index of the documents cannot be written.") from None
+            except self._store.errors as error:
+                raise DocumentError("The index of the documents cannot be written.") from error
 
     async def search(self, query: str, collections: Sequence[str], limit: int) -> list[IndexHit]:
         """The best documents of the named collections, best first; ties by address."""
@@ -195,8 +195,8 @@ class DocumentIndex:
             try:
                 with self._store.snapshot() as connection:
                     return function(connection, *args, **kwargs)
-            except self._store.errors:
-                raise DocumentError("The index of the documents cannot be read.") from None
+            except self._store.errors as error:
+                raise DocumentError("The index of the documents cannot be read.") from error
 
         return await asyncio.get_running_loop().run_in_executor(self._readers, query)
 

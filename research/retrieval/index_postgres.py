@@ -190,8 +190,8 @@ class PostgresStore:
                 if not self._made:
                     _migrate(connection)
                     self._made = True
-            except psycopg.Error:
-                raise DocumentError("The index of the documents cannot be opened.") from None
+            except psycopg.Error as error:
+                raise DocumentError("The index of the documents cannot be opened.") from error
             self._connections = [open for open in self._connections if not open.closed]
             self._connections.append(connection)
             return connection

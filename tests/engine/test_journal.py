@@ -8,7 +8,7 @@ import pytest
 from research.engine.budget import BudgetSpent, Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Entry, Journal, JournalEnds, MemoryStore, Parked, digest
-from research.engine.journal.containment import UNEXPECTED, IsOutage, no_outage
+from research.engine.journal.containment import UNEXPECTED, IsOutage, Outage, no_outage
 from research.engine.records import Action, Problem, Record
 from research.engine.tools import (
     FetchFailure,
@@ -152,7 +152,7 @@ async def test_the_journals_own_exceptions_are_not_contained(
 async def test_an_outage_is_no_calls_failure(failure: type[ToolFailure], call: Any) -> None:
     of = world()
     journal = await broken(of, OSError("no space"), lambda error: isinstance(error, OSError))
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(Outage, match="no space"):
         await call(journal)
     assert all(entry.status == "pending" for entry in await of.store.load())
 

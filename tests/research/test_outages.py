@@ -22,11 +22,14 @@ from research.advancing import Timing, advance
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal
 from research.engine.loop import Question
-from research.engine.tools import SearchAnswer, SearchRequest
+from research.engine.tools import SearchAnswer, SearchFailure, SearchRequest
 from research.leases import CRASHES, LeaseLost
 from research.models import Run
 from research.outages import Outages, is_outage
 from research.resource import run_resource
+from research.retrieval.documents import DocumentSearch
+from research.retrieval.fallback import FallbackSearch, NamedSearch
+from research.retrieval.folder import DocumentError
 from research.services import ServiceError, runs
 from research.worker import EmbeddedWorker, Engine
 from tests.research.killing import Killed, killed_at
@@ -338,3 +341,25 @@ def test_a_stalled_run_is_tried_again_from_the_command_line(
     run.refresh_from_db()
     assert run.status == "queued"
     assert run.public_id in capsys.readouterr().out
+
+
+# --- documents ------------------------------------------------------------------------------
+
+
+async def test_an_outage_of_the_index_is_told_from_an_index_that_cannot_be_used() -> None:
+    class Index:
+        def __init__(self, error: Exception) -> None:
+            self.error = error
+
+        async def search(self, *_: Any) -> Any:
+            raise DocumentError("The index of the documents cannot be read.") from self.error
+
+    async def failure(error: Exception) -> SearchFailure:
+        index: Any = Index(error)
+        search = FallbackSearch([NamedSearch("documents", DocumentSearch(index, ["a"]))])
+        with pytest.raises(SearchFailure) as caught:
+            await search.search(SearchRequest("eggs"))
+        return caught.value
+
+    assert is_outage(await failure(psycopg.OperationalError("server closed the connection")))
+    assert not is_outage(await failure(sqlite_error(sqlite3.SQLITE_CORRUPT)))

@@ -29,18 +29,22 @@ def no_outage(error: BaseException) -> bool:
     return False
 
 
+class Outage(Exception):
+    """A call met an outage, which its cause tells: the call has no answer and is not journaled."""
+
+
 @contextmanager
 def contain(place: str, failure: ToolFailure, is_outage: IsOutage = no_outage) -> Iterator[None]:
-    """Raise `failure` in place of an unexpected error.
+    """Raise `failure` in place of an unexpected error, and `Outage` in place of one that is one.
 
-    Failures that a tool announces, the journal's own exceptions, outages and cancellation pass.
+    Failures that a tool announces, the journal's own exceptions and cancellation pass.
     """
     try:
         yield
-    except _EXPECTED:
-        raise
     except Exception as error:
         if is_outage(error):
+            raise Outage(f"{place}: {error}") from error
+        if isinstance(error, _EXPECTED):
             raise
         log.exception("%s: unexpected error", place)
         raise failure from error
