@@ -134,7 +134,10 @@ async def test_a_disputed_claim_is_looked_for_before_a_run_ends() -> None:
     script = Script("How high is the Orrin tower?", (
         Part("How high is the Orrin tower?", "Orrin tower high", ("metres high",)),
     ), "ordinary")  # fmt: skip
-    sites = [page(f"https://s{n}.example/", text, "Orrin tower") for n, text in enumerate(high)]
+    sites = [
+        page(f"https://s{n}.example/", f"{text} So says book {n}, {own}.", "Orrin tower")
+        for n, (text, own) in enumerate(zip(high, ("bound", "torn", "new", "lost"), strict=True))
+    ]
     said = "A survey found: 40 metres of tower, at Orrin, in 1990."
     found = page("https://survey.example/", said, "Metres of the Orrin tower")
     world = World(Deep(*sites, found, hidden={found.url: "metres tower Orrin 40"}), Oracle(script))
