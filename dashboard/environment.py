@@ -179,6 +179,7 @@ def providers() -> dict[str, Any]:
         **{name.lower(): text(name) for name in PROVIDER_KEYS},
         "ddgs_engines": ",".join(texts("DDGS_ENGINES")),
         "per_second": rates("SEARCH_RATES"),
+        "at_once": count("SEARCH_AT_ONCE", 4),
     }
     return {name: value for name, value in given.items() if value}
 

@@ -57,6 +57,8 @@ INSTALLATION = {
     "ARXIV_URL": "Another address for arXiv's interface.",
     "DDGS_ENGINES": "Search engines that ddgs asks, in this order, with commas between.",
     "SEARCH_RATES": "Searches a second by provider, such as brave=20,tavily=10; 0 is no limit.",
+    "SEARCH_AT_ONCE": "Searches under way at once at one provider; 4 if not set. Wikipedia and"
+    " arXiv are asked one at a time, ddgs at most two.",
     "NETWORK_PROBE": "host:port that is tried, once and for a second at most, to see whether there"
     " is a network when nothing to search is configured; none: never. html.duckduckgo.com:443"
     " if not set.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -12,7 +12,7 @@ from research.engine.extractive.coverage import Scale, in_words, plain_title
 from research.engine.ledger import Lead
 from research.engine.relevance import hit_relevance
 from research.engine.similarity import jaccard
-from research.engine.text import term_set
+from research.engine.text import normalise, term_set
 from research.engine.tools import SearchHit
 
 LEAST = 0.2
@@ -72,32 +72,55 @@ def _standing(hit: SearchHit) -> float:
     return 0.65 + 0.35 / (1 + 0.15 * (hit.rank - 1))
 
 
+def shown_as(hit: SearchHit) -> str:
+    """What a search shows of a page: two hits of one showing are mirrors. "" where it is too
+    little to tell.
+    """
+    snippet = normalise(hit.snippet).casefold()
+    return f"{normalise(hit.title).casefold()}\n{snippet}" if snippet else ""
+
+
 def choose_pages(
-    wanted: Sequence[Sequence[Offer]], most: int, per_unit: int, tried: set[str]
+    wanted: Sequence[Sequence[Offer]],
+    most: int,
+    per_unit: int,
+    tried: set[str],
+    shown: Iterable[str] = (),
 ) -> list[list[str]]:
     """Addresses for each unit, at most `most` in all and `per_unit` each, best first.
 
-    Units take turns, so that no topic starves another; no page is chosen twice.
+    Units take turns, so that no topic starves another; no page is chosen twice. Mirrors, of each
+    other or of pages that were `shown_as` these, are chosen once nothing else is left.
     """
     chosen: list[list[str]] = [[] for _ in wanted]
-    taken, hosts = set(tried), Counter[str]()
+    taken, hosts, seen = set(tried), Counter[str](), set(shown)
+    mirrors_too = False
     while sum(map(len, chosen)) < most:
         before = len(taken)
         for unit, candidates in enumerate(wanted):
             if len(chosen[unit]) >= per_unit or sum(map(len, chosen)) >= most:
                 continue
-            best = _best(candidates, taken, hosts)
+            best = _best(candidates, taken, hosts, frozenset() if mirrors_too else seen)
             if best is not None:
                 chosen[unit].append(best.hit.url)
                 taken.add(best.hit.url)
+                seen |= {shown_as(best.hit)} - {""}
                 hosts[_host(best.hit.url)] += 1
         if len(taken) == before:
-            break
+            if mirrors_too:
+                break
+            mirrors_too = True
     return chosen
 
 
-def _best(candidates: Sequence[Offer], taken: set[str], hosts: Counter[str]) -> Offer | None:
-    free = [c for c in candidates if c.hit.url not in taken and c.worth > 0]
+def _best(
+    candidates: Sequence[Offer], taken: set[str], hosts: Counter[str], seen: Set[str]
+) -> Offer | None:
+    free = [
+        c
+        for c in candidates
+        if c.hit.url not in taken and c.worth > 0 and shown_as(c.hit) not in seen
+    ]
     if not free:
         return None
     return max(free, key=lambda c: (c.worth * SAME_HOST ** hosts[_host(c.hit.url)], -c.hit.rank))

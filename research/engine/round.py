@@ -13,7 +13,7 @@ from functools import partial
 from math import ceil
 
 from research.engine.aside import aside
-from research.engine.choosing import Candidate, Followed, choose_pages
+from research.engine.choosing import Candidate, Followed, choose_pages, shown_as
 from research.engine.extractive.coverage import Scale
 from research.engine.findings import Reading
 from research.engine.merging import Merger, aims
@@ -21,11 +21,15 @@ from research.engine.records import Round, Skipped, Source, Status, Unit
 from research.engine.run import Run
 from research.engine.scouting import use_scouted
 from research.engine.tasks.read import read
+from research.engine.tools import SearchHit
 from research.engine.topics import Choice, Topic, choose, lead_topics
 from research.engine.units import Reader, Work, fetch_and_read, host, search, take_late
 
 FIRST_WAVE = 0.6
 """The share of a round's pages for what it set out for; the rest is for what that named."""
+
+UNREADABLE = frozenset({"failed", "refused", "empty"})
+"""What became of sources whose mirrors are still wanted."""
 
 Chooser = Callable[[Run, Sequence[Work]], None]
 
@@ -146,12 +150,14 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
     most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
-    chosen = choose_pages(wanted, most, room, run.tried)
+    chosen = choose_pages(wanted, most, room, run.tried, _shown(run))
+    _note_chosen(run, (offer.hit for offers in wanted for offer in offers), chosen)
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
         run.tried.update(urls)
     taken = sum(map(len, chosen))
-    spares = choose_pages(wanted, min(taken, _fetches_left(run) - taken), room, run.tried)
+    most = min(taken, _fetches_left(run) - taken)
+    spares = choose_pages(wanted, most, room, run.tried, _shown(run))
     for item, urls in zip(work, spares, strict=True):
         item.spares = urls
 
@@ -180,12 +186,24 @@ def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
     ]
     here = sum(len(item.urls) for item in work)
     most = min(most - here, sum(_calls_left(run, item) for item in work), _fetches_left(run))
-    [urls] = choose_pages([offers], most, most, run.tried)
+    [urls] = choose_pages([offers], most, most, run.tried, _shown(run))
+    _note_chosen(run, (offer.hit for offer in offers), [urls])
     run.tried.update(urls)
     for url in urls:
         able = [item for item in work if _calls_left(run, item) > 0]
         named = (item for item in able if any(hit.url == url for hit in item.hits))
         next(named, able[0]).urls.append(url)
+
+
+def _note_chosen(run: Run, hits: Iterable[SearchHit], chosen: Sequence[Sequence[str]]) -> None:
+    urls = {url for each in chosen for url in each}
+    run.shown |= {hit.url: shown_as(hit) for hit in hits if hit.url in urls and shown_as(hit)}
+
+
+def _shown(run: Run) -> set[str]:
+    """What searches showed of the pages chosen so far, but for those that could not be read."""
+    lost = {url for url, source in run.ledger.sources.items() if source.status in UNREADABLE}
+    return {shown for url, shown in run.shown.items() if url not in lost}
 
 
 def _calls_left(run: Run, item: Work) -> int:

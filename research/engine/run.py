@@ -70,8 +70,9 @@ class Run:
     the last one that was made. `begun` is a draft that nobody knows yet to be needed,
     and `scouted` are queries of such searches, with their places. `failed` are the rounds that
     could read no page, `failing` how many of them were the last in a row, and `retries` the
-    topics of the last one. `is_chained` says that the question is covered by pages of which one
-    names the other: each rests on its own, so that further sources for the whole are unavailable.
+    topics of the last one. `shown` is what searches showed of each page that was chosen.
+    `is_chained` says that the question is covered by pages of which one names the other: each
+    rests on its own, so that further sources for the whole are unavailable.
     """
 
     question: Question
@@ -91,6 +92,7 @@ class Run:
     scouted: dict[str, str] = field(default_factory=dict)
     retries: list[Topic] = field(default_factory=list)
     failing: int = 0
+    shown: dict[str, str] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
     is_chained: bool = False
     is_verified: bool = False

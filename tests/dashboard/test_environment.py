@@ -56,6 +56,7 @@ def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("SEARXNG_URL", "localhost:8080"),
         ("BRAVE_URL", "api.search.brave.com"),
         ("SEARCH_RATES", "brave=fast"),
+        ("SEARCH_AT_ONCE", "0"),
         ("FETCH_INTERVAL_SECONDS", "-1"),
         ("FETCH_AT_ONCE", "0"),
         ("KEEP_RUNS_DAYS", "a month"),
@@ -153,7 +154,10 @@ def test_providers_know_what_is_set_and_nothing_else(monkeypatch: pytest.MonkeyP
     assert environment.providers() == {
         "brave_api_key": "key",
         "per_second": {"brave": 20.0, "arxiv": 0.5},
+        "at_once": 4,
     }
+    monkeypatch.setenv("SEARCH_AT_ONCE", "2")
+    assert environment.providers()["at_once"] == 2
 
 
 def test_sqlite_takes_its_lock_at_the_start_of_a_transaction(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.engine.choosing import Candidate, Followed, choose_pages
+from research.engine.choosing import Candidate, Followed, choose_pages, shown_as
 from research.engine.extractive.coverage import Scale
 from research.engine.ledger import Lead
 from research.engine.text import term_set
@@ -42,6 +42,31 @@ def test_a_page_that_shows_nothing_wanted_is_chosen_only_at_the_head() -> None:
 def test_another_host_goes_before_a_second_page_of_the_same() -> None:
     wanted = [[hit("https://a/1", 1), hit("https://a/2", 2), hit("https://b/1", 3)]]
     assert choose_pages(wanted, 2, 9, set()) == [["https://a/1", "https://b/1"]]
+
+
+def mirrored(host: str, rank: int, snippet: str = "It stands on the cape.") -> Candidate:
+    return Candidate(SearchHit(f"https://{host}/", AIM, snippet, "scripted", rank), (AIM,))
+
+
+def test_a_mirror_of_a_chosen_page_is_left_for_last() -> None:
+    wanted = [[mirrored("a", 1), mirrored("b", 2), mirrored("c", 3, "It is white.")]]
+    assert choose_pages(wanted, 2, 9, set()) == [["https://a/", "https://c/"]]
+    assert choose_pages(wanted, 9, 9, set()) == [["https://a/", "https://c/", "https://b/"]]
+
+
+def test_a_mirror_of_another_unit_or_of_an_earlier_round_is_left_for_last_too() -> None:
+    others = [mirrored("b", 1, "It  stands on the CAPE."), mirrored("c", 2, "It is white.")]
+    assert choose_pages([[mirrored("a", 1)], others], 2, 9, set()) == [
+        ["https://a/"],
+        ["https://c/"],
+    ]
+    shown = {shown_as(mirrored("z", 1).hit)}
+    assert choose_pages([others], 1, 9, set(), shown) == [["https://c/"]]
+
+
+def test_hits_without_a_snippet_are_no_mirrors() -> None:
+    wanted = [[mirrored("a", 1, ""), mirrored("b", 2, ""), mirrored("c", 3, "It is white.")]]
+    assert choose_pages(wanted, 2, 9, set()) == [["https://a/", "https://b/"]]
 
 
 def test_documents_of_a_folder_are_hosts_of_their_own() -> None:

@@ -657,3 +657,15 @@ def test_nothing_heavy_is_imported_before_a_search():
         " sys.exit(', '.join({'ddgs', 'primp', 'django'} & set(sys.modules)))"
     )
     assert run([sys.executable, "-c", code], capture_output=True, text=True).stderr.strip() == ""
+
+
+@pytest.mark.parametrize(
+    "name, most",
+    [("searxng", 9), ("tavily", 9), ("exa", 9), ("brave", 9), ("ddgs", 2), ("wikipedia", 1),
+     ("arxiv", 1)],
+)  # fmt: skip
+async def test_searches_at_once_are_a_setting_within_what_a_provider_allows(name, most, client):
+    known = ProviderSettings(searxng_url="http://127.0.0.1:1", at_once=9)
+    search = PROVIDERS[name].make(known, client)
+    pace = search._pace if name == "ddgs" else search._asker._pace
+    assert pace._places._value == most

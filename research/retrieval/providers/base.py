@@ -24,7 +24,8 @@ class ProviderSettings:
     """What the operator configured; an empty string where nothing is.
 
     Each address may be set to another server, also on loopback. `per_second` holds rates
-    by the provider's name, in place of the provider's own.
+    by the provider's name, in place of the provider's own; `at_once` are searches under way at a
+    provider that asks for no fewer.
     """
 
     searxng_url: str = ""
@@ -38,6 +39,7 @@ class ProviderSettings:
     arxiv_url: str = "https://export.arxiv.org"
     ddgs_engines: str = "duckduckgo,mojeek,brave,startpage,yahoo"
     per_second: Mapping[str, float] = field(default_factory=dict)
+    at_once: int = 4
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,9 @@ def _goggles(request: SearchRequest) -> str:
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> BraveSearch:
-    manners = Manners(per_second=settings.per_second.get("brave", PER_SECOND))
+    manners = Manners(
+        at_once=settings.at_once, per_second=settings.per_second.get("brave", PER_SECOND)
+    )
     return BraveSearch(settings.brave_url, settings.brave_api_key, client, manners)
 
 

@@ -61,9 +61,9 @@ class VideoEntry(Entry):
 class DdgsSearch:
     """The `Search` tool over the named engines, asked in this order until there are enough."""
 
-    def __init__(self, engines: str, per_second: float) -> None:
+    def __init__(self, engines: str, per_second: float, at_once: int = AT_ONCE) -> None:
         self._engines = engines
-        self._pace = Pace(AT_ONCE, 1 / per_second if per_second else 0.0)
+        self._pace = Pace(min(at_once, AT_ONCE), 1 / per_second if per_second else 0.0)
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
         answers, failed = await ask_by_site(LABEL, request, lambda query: self._one(query, request))
@@ -127,7 +127,7 @@ def _ask(kind: str, query: str, engines: str, options: Mapping[str, Any]) -> lis
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> DdgsSearch:
     rate = settings.per_second.get("ddgs", PER_SECOND)
-    return DdgsSearch(settings.ddgs_engines, rate)
+    return DdgsSearch(settings.ddgs_engines, rate, settings.at_once)
 
 
 PROVIDER = Provider(

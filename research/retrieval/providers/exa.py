@@ -67,7 +67,9 @@ class ExaSearch:
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> ExaSearch:
-    manners = Manners(per_second=settings.per_second.get("exa", PER_SECOND))
+    manners = Manners(
+        at_once=settings.at_once, per_second=settings.per_second.get("exa", PER_SECOND)
+    )
     return ExaSearch(settings.exa_url, settings.exa_api_key, client, manners)
 
 

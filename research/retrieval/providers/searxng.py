@@ -94,7 +94,7 @@ def _notes(silent: list[str]) -> tuple[str, ...]:
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> SearxngSearch:
-    manners = Manners(per_second=settings.per_second.get("searxng", 0.0))
+    manners = Manners(at_once=settings.at_once, per_second=settings.per_second.get("searxng", 0.0))
     return SearxngSearch(settings.searxng_url, client, manners)
 
 

@@ -69,7 +69,9 @@ class TavilySearch:
 
 
 def _make(settings: ProviderSettings, client: httpx.AsyncClient) -> TavilySearch:
-    manners = Manners(per_second=settings.per_second.get("tavily", PER_SECOND))
+    manners = Manners(
+        at_once=settings.at_once, per_second=settings.per_second.get("tavily", PER_SECOND)
+    )
     return TavilySearch(settings.tavily_url, settings.tavily_api_key, client, manners)
 
 
