@@ -4,12 +4,13 @@ PY = .venv/bin/python
 UV_COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
 
-.PHONY: help install test-environment run test check bench bench-quick format lock clean
+.PHONY: help install test-environment run test test-fast check bench bench-quick format lock clean
 
 help:
 	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
 	@echo "make install  make .venv from requirements.lock (PYTHON=… chooses the interpreter)"
 	@echo "make test     run the whole test suite (ARGS=… for pytest)"
+	@echo "make test-fast  only what needs no browser, no service and no other process"
 	@echo "make check    lint, formatting, types, templates, imports, dependencies, migrations"
 	@echo "make bench    measure and write docs/benchmarks.md"
 	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, dashboard)"
@@ -30,6 +31,9 @@ run: install
 
 test: test-environment
 	@$(PY) scripts/run_tests.py $(ARGS)
+
+test-fast: test-environment
+	@$(PY) scripts/run_tests.py --fast $(ARGS)
 
 check: test-environment
 	$(PY) -m ruff check .

@@ -10,6 +10,7 @@ import asyncio
 import os
 import shutil
 import ssl
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -90,6 +91,34 @@ SERVICES = {
     ),
 }
 left_out = pytest.StashKey[dict[str, list[str]]]()
+STARTS_A_PROCESS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
+
+
+class ProcessWatch:
+    """Refuses a new process to a test that isn't marked `subprocess`, and fails the test."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.refused: list[str] = []
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self.is_on and event in STARTS_A_PROCESS:
+            told = " ".join(map(str, arguments[:2]))[:300]
+            self.refused.append(told)
+            raise RuntimeError(f"mark this test `subprocess`: it starts {told}")
+
+    def begin(self, item: pytest.Item) -> None:
+        may = needed_services(item) or item.get_closest_marker("subprocess")
+        self.is_on, self.refused = not may, []
+
+    def check(self) -> None:
+        """What a test swallowed, or a thread of its own met, fails it too."""
+        if self.refused:
+            pytest.fail(f"mark this test `subprocess`: it starts {self.refused[0]}", pytrace=False)
+
+
+process_watch = ProcessWatch()
 
 
 @cache
@@ -143,6 +172,7 @@ def pytest_configure(config: pytest.Config) -> None:
         django_settings.NETWORK_PROBE = "none"  # no test asks whether there is a network
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_asyncio_loop_factories(
     item: pytest.Item,
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
@@ -170,6 +200,20 @@ def needed_services(item: pytest.Item) -> set[str]:
     if unknown := names - SERVICES.keys():
         raise pytest.UsageError(f"{item.nodeid}: no such service: {', '.join(sorted(unknown))}")
     return names
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    process_watch.begin(item)
+    try:
+        return (yield)
+    finally:
+        process_watch.is_on = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_call() -> None:
+    process_watch.check()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -23,6 +23,8 @@ from research.engine.loop import PAID_TWICE
 from tests.support.installation import ROOT, Inside, Installation, Killed
 from tests.support.world import CHAINED, SCRIPTS, SIMPLE, WIDE, World
 
+pytestmark = pytest.mark.subprocess
+
 pytest_plugins = ["tests.support.fixtures"]
 
 SAMPLES = [

@@ -20,6 +20,8 @@ from tests.support.installation import Installation, Killed
 from tests.support.model_server import Answer, no_choices, refuses, says
 from tests.support.world import CHAINED, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World
 
+pytestmark = pytest.mark.subprocess
+
 pytest_plugins = ["tests.support.fixtures"]
 
 SCHEMA = json.loads(Path(__file__).with_name("run.schema.json").read_text())

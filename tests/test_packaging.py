@@ -60,6 +60,7 @@ def test_the_test_lock_holds_the_other_with_the_same_versions() -> None:
     assert run <= test
 
 
+@pytest.mark.subprocess
 def test_no_committed_file_names_a_folder_of_somebodys_machine() -> None:
     tracked = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False

@@ -31,6 +31,8 @@ from tests.support.model_server import (
 from tests.support.serving import closed_place
 from tests.support.world import World
 
+pytestmark = pytest.mark.subprocess
+
 pytest_plugins = ["tests.support.fixtures"]
 
 

@@ -16,6 +16,8 @@ from tests.support.serving import LoopbackServer, Reply, closed_place, json_repl
 from tests.support.web_server import html
 from tests.support.world import LIT, SIMPLE, World
 
+pytestmark = pytest.mark.subprocess
+
 pytest_plugins = ["tests.support.fixtures"]
 
 KEYS = {

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.subprocess
+
 SUITE = """
 import pytest
 
 @pytest.mark.services("redis")
 def test_with_redis(): ...
 """
+ROOT = Path(__file__).resolve().parents[1]
 PORT_WITH_NOTHING = "redis://127.0.0.1:1/0"
 
 
@@ -34,6 +37,7 @@ def run(suite: Path, **environment: str) -> subprocess.CompletedProcess[str]:
         env={
             **clean,
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHONPATH": str(ROOT),
             "TEST_REDIS_URL": PORT_WITH_NOTHING,
             **environment,
         },

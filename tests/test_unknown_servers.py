@@ -20,6 +20,8 @@ from tests.support.model_server import (
 )
 from tests.support.world import LIT, SIMPLE, World
 
+pytestmark = pytest.mark.subprocess
+
 pytest_plugins = ["tests.support.fixtures"]
 
 

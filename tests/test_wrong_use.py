@@ -14,6 +14,8 @@ from tests.support.installation import Installation
 from tests.support.serving import closed_place
 from tests.support.world import LIT, SIMPLE, World
 
+pytestmark = pytest.mark.subprocess
+
 pytest_plugins = ["tests.support.fixtures"]
 
 EGGS = "How to make scrambled eggs?"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from bench.comparison import begun
 from bench.comparison.ablation import Ablated, Ablation, Outcome, Setting, ablate, rows
 from bench.comparison.begun import Begun, Spent
@@ -13,6 +15,8 @@ from bench.comparison.running import Bench
 from bench.suites.ablation import idle
 from bench.world.running import running_world
 from research.engine.records import StopReason
+
+pytestmark = pytest.mark.subprocess
 
 KEPT = Outcome("quality_met", "completed", 2, 7, 4, 12, 8, 1.0, 8.0, "a")
 

@@ -14,6 +14,8 @@ from bench.comparison.running import Bench, Ran
 from bench.comparison.variant import forced
 from bench.world.running import RunningWorld, running_world
 
+pytestmark = pytest.mark.subprocess
+
 SEED, QUESTIONS = 4, 3
 SIMPLE_CALLS, COMPLEX_CALLS = 4, 14
 ROUNDS = 10

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from bench.chaos import measure
 from bench.world.running import running_world
+
+pytestmark = pytest.mark.subprocess
 
 RUNS = 6
 

@@ -16,6 +16,8 @@ from bench.world.running import RunningWorld, running_world
 from research.engine import loop
 from research.engine.tools import Page, Tools
 
+pytestmark = pytest.mark.subprocess
+
 SEED = 4
 
 

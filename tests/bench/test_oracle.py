@@ -106,6 +106,7 @@ def test_no_answer_holds_a_fact_a_name_or_an_address_that_its_prompt_lacks(
 
 
 @pytest.mark.parametrize("mode", ("adaptive", "fixed"))
+@pytest.mark.subprocess
 async def test_no_answer_of_a_whole_run_does(mode: str) -> None:
     with running_world(7, per_kind=1) as running:
         async with Bench.open(running) as bench:

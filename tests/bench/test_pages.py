@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bench.dashboard import database
+
+pytestmark = pytest.mark.subprocess
 
 RUNS = 40
 

@@ -13,6 +13,8 @@ from bench.comparison.running import Bench
 from bench.comparison.variant import AS_IT_IS, Variant, forced
 from bench.world.running import running_world
 
+pytestmark = pytest.mark.subprocess
+
 SEED, PER_KIND = 41, 1
 AGAIN = Variant("as it is, again")
 Found = dict[str, dict[str, float]]

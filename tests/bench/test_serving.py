@@ -19,6 +19,8 @@ from research.retrieval.pool import TextPool
 from research.retrieval.providers.searxng import SearxngSearch
 from tests.bench import prompts
 
+pytestmark = pytest.mark.subprocess
+
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[RunningWorld]:

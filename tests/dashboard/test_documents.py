@@ -22,7 +22,7 @@ from tests.dashboard.test_run_page import count_queries
 from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
 from tests.retrieval.folders import write
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 
 
 @pytest.fixture(autouse=True)

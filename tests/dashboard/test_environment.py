@@ -34,6 +34,7 @@ def test_a_named_env_file_comes_first_and_must_exist(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("D16")
+@pytest.mark.subprocess
 def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "x.env"
     file.write_text("PORT=8111\nMAX_SEARCHES=7\n")
@@ -70,6 +71,7 @@ def test_the_real_environment_wins_over_the_file(tmp_path: Path) -> None:
         ("ADAPTIVE_MIN_DEPTH", "9"),
     ],
 )
+@pytest.mark.subprocess
 def test_a_setting_that_cannot_be_used_is_one_sentence(
     tmp_path: Path, name: str, value: str
 ) -> None:
@@ -113,6 +115,7 @@ def test_the_environment_sets_when_research_stops(
 
 
 @pytest.mark.requirement("A14")
+@pytest.mark.subprocess
 def test_the_environment_names_a_model_for_writing_and_one_for_judging(tmp_path: Path) -> None:
     code = (
         "from django.conf import settings;print(settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL)"
@@ -129,6 +132,7 @@ def test_the_environment_names_a_model_for_writing_and_one_for_judging(tmp_path:
         ({"RESEARCH_MODEL": "mine", "READER_MODEL": "reader:8b"}, ["mine", "reader:8b"]),
     ],
 )
+@pytest.mark.subprocess
 def test_the_models_go_by_the_names_of_other_agents_too(
     tmp_path: Path, own: dict[str, str], expected: list[str]
 ) -> None:
@@ -138,6 +142,7 @@ def test_the_models_go_by_the_names_of_other_agents_too(
 
 
 @pytest.mark.requirement("F16")
+@pytest.mark.subprocess
 def test_the_usual_ports_of_four_model_servers_are_looked_at(tmp_path: Path) -> None:
     code = "from django.conf import settings;print(*settings.LOCAL_MODEL_PORTS)"
     looked_at = python(tmp_path, "-c", code).stdout.split()

@@ -31,6 +31,7 @@ def server(settings: Settings) -> Iterator[ModelServer]:
 
 
 @pytest.mark.requirement("F16")
+@pytest.mark.subprocess
 def test_a_local_server_is_found_and_used_by_one_button(
     client: Client, server: ModelServer
 ) -> None:

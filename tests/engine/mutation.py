@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.virtual_time import VirtualTimeLoop
+
 Test = Callable[..., Any]
 CONSTANTS = (int, float, str, tuple, frozenset, re.Pattern)
 
@@ -92,7 +94,8 @@ def fails(test: Test) -> bool:
         try:
             result = test(**case)
             if inspect.isawaitable(result):
-                asyncio.run(result)  # type: ignore[arg-type]
+                with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+                    runner.run(result)  # type: ignore[arg-type]
         except (Exception, pytest.fail.Exception):
             return True
     return False

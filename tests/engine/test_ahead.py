@@ -25,6 +25,8 @@ from tests.engine.scripted import (
 )
 from tests.engine.test_verification import KNOBS, QUESTION, tower
 
+pytestmark = pytest.mark.virtual_time
+
 GAP = {"text": "Who paid for it", "sub_question": "A1", "query": "who paid for Harrow Point",
        "critical": False}  # fmt: skip
 

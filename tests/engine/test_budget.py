@@ -10,6 +10,8 @@ from research.engine.records import StopReason
 from research.engine.tools import ModelAnswer, ModelRequest, SearchRequest
 from tests.engine.scripted import SIMPLE, Oracle, Web, World, harbour, page
 
+pytestmark = pytest.mark.virtual_time
+
 ANSWER = ModelAnswer("{}", "m", 100, 50, cost_usd=0.01)
 
 

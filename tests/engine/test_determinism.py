@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from research.engine.journal import digest
 from tests.engine.scripted import CHAIN, SIMPLE, harbour
 
@@ -22,6 +24,7 @@ async def digests() -> list[str]:
     return found
 
 
+@pytest.mark.subprocess
 def test_another_process_with_another_hash_seed_gives_the_same_records() -> None:
     code = (
         "import asyncio, json; from tests.engine.test_determinism import digests; "

@@ -21,6 +21,8 @@ from research.engine.tools import (
 )
 from tests.engine.scripted import AT, SIMPLE, Clock, Commands, Oracle, Web, World, page
 
+pytestmark = pytest.mark.virtual_time
+
 URL = "https://a.example/"
 QUERY = SearchRequest("harbour wall")
 ASKED = ModelRequest("assess", "", "# FINDINGS\n\n# ALREADY SEARCHED\n\n# SUB-QUESTIONS\n", {}, 10)

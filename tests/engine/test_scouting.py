@@ -21,6 +21,8 @@ from tests.engine.scripted import (
     harbour_pages,
 )
 
+pytestmark = pytest.mark.virtual_time
+
 FIRST, SECOND = "Edda Marlow", "Calder foundry"
 
 

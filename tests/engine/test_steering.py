@@ -20,6 +20,8 @@ from tests.engine.scripted import (
 )
 from tests.engine.test_verification import KNOBS, QUESTION, tower
 
+pytestmark = pytest.mark.virtual_time
+
 OWNER = "Who owned the Calder foundry in Leith?"
 KNOWS_MORE = Script(
     SIMPLE.question, (*SIMPLE.parts, Part(OWNER, "Calder foundry", ("Ruth Ansel",)))

@@ -22,6 +22,8 @@ from tests.engine.scripted import (
 )
 from tests.engine.test_report import check_markers
 
+pytestmark = pytest.mark.virtual_time
+
 SUBJECTS = ("harbour", "tower", "lamp", "keeper", "coal", "cliff", "cape", "sea", "coast", "light")
 FIXED = {"deep_research_mode": "fixed"}
 

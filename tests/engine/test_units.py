@@ -28,6 +28,8 @@ from tests.engine.scripted import (
     page,
 )
 
+pytestmark = pytest.mark.virtual_time
+
 SLOW = "https://register.example/harrow"
 QUICK = {"unit_seconds": 0.3}
 

@@ -22,6 +22,8 @@ from research.evaluation.run_questions import run_cases
 from research.evaluation.summary import summarise
 from tests.evaluation.planted import CHAIN, PLAIN, write
 
+pytestmark = pytest.mark.subprocess
+
 
 @pytest.fixture
 def home(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:

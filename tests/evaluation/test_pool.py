@@ -2,6 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from research.evaluation import pool
 from research.evaluation.cases import Case, PageText
 from research.retrieval.documents import DocumentFetch
@@ -24,6 +26,7 @@ def test_the_same_pages_are_the_same_library_in_any_order(tmp_path: Path) -> Non
     assert pool.build(pages(PLAIN), tmp_path) != first
 
 
+@pytest.mark.subprocess
 async def test_an_indexed_page_has_the_address_and_the_text_of_its_file(tmp_path: Path) -> None:
     page = PageText(title="Salt & <Pepper>", sentences=("Salt costs less than 5 & more.", "Fine."))
     library = pool.build([page], tmp_path)

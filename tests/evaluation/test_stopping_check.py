@@ -30,6 +30,8 @@ from research.retrieval.index import DocumentIndex
 from tests.engine.test_verification import KNOBS, QUESTION, tower
 from tests.evaluation.planted import CHAIN
 
+pytestmark = pytest.mark.subprocess
+
 CASE = Case.model_validate(CHAIN)
 ONE_PAGE = {"max_pages_per_round": 1}
 

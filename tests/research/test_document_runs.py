@@ -19,7 +19,7 @@ from research.services import documents, runs, threads
 from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
 from tests.retrieval.papers import pdf
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 
 RENT = "How much is the rent of the mill?"
 SECRET = "The rent of the mill is secretly doubled for tenants from the city."

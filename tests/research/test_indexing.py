@@ -24,7 +24,7 @@ from tests.research.collections import GRANARY, LEASE, apart, filled, forget_ind
 from tests.retrieval.folders import InProcess, write
 from tests.retrieval.papers import pdf
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 import pytest
 
+pytestmark = pytest.mark.subprocess
+
 ROOT = Path(__file__).resolve().parents[2]
 MIGRATE = """
 import os, sys

@@ -348,6 +348,7 @@ def test_what_is_not_text_is_empty():
         extract(b"\x7fELF\x00\x00\x01", "text/plain", URL)
 
 
+@pytest.mark.subprocess
 def test_the_module_is_light():
     code = "import sys, research.retrieval.extract; print('lxml' in sys.modules, len(sys.modules))"
     done = subprocess.run(

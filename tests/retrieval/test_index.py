@@ -400,6 +400,7 @@ def many(folder: Path, files: int) -> Path:
     )
 
 
+@pytest.mark.subprocess
 async def test_two_processes_may_index_at_once(place: Place, where: str, tmp_path: Path):
     folder = many(tmp_path / "notes", 120)
     processes = [indexing(where, folder) for _ in range(2)]
@@ -414,6 +415,7 @@ async def test_two_processes_may_index_at_once(place: Place, where: str, tmp_pat
     index.close()
 
 
+@pytest.mark.subprocess
 async def test_a_killed_process_leaves_an_index_that_goes_on(
     place: Place, where: str, tmp_path: Path
 ):
@@ -478,6 +480,7 @@ async def test_a_text_too_large_for_a_vector_is_found_by_its_passages(
         assert await urls(index, query) == ["file:///notes/large.txt"]
 
 
+@pytest.mark.subprocess
 async def test_runs_in_worker_processes(index: DocumentIndex, folder: Path):
     with TextPool(1) as pool:
         report = await index.refresh(folder, pool)
@@ -528,6 +531,7 @@ QUESTIONS = (
 
 
 @needs_documentation
+@pytest.mark.subprocess
 async def test_finds_the_right_page_of_real_documentation(index: DocumentIndex):
     with TextPool() as pool:
         roots = (POSTGRESQL, PYTHON / "library", PYTHON / "howto")

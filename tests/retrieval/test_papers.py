@@ -151,6 +151,7 @@ def test_a_pdf_of_one_like_line_a_page_keeps_its_lines():
     assert "## Page 6\n\nBuoy 5 lies at the mole." in text
 
 
+@pytest.mark.subprocess
 async def test_both_are_found_in_a_folder_and_broken_ones_are_listed(tmp_path):
     folder = write(
         tmp_path / "notes",

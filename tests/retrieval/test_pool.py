@@ -12,6 +12,8 @@ from research.retrieval.extracted import EmptyPage
 from research.retrieval.pool import TextPool, TookTooLong, Unreadable, WorkerLost
 from tests.retrieval import tasks
 
+pytestmark = pytest.mark.subprocess
+
 ROOT = Path(__file__).parents[2]
 PAGE = b"<html><title>T</title><body><p>Hello <b>you</b>.</p></body></html>"
 

@@ -651,6 +651,7 @@ async def test_every_provider_is_opened_at_the_address_that_is_set(spoken, api, 
     assert (await named.search.search(REQUEST)).hits
 
 
+@pytest.mark.subprocess
 def test_nothing_heavy_is_imported_before_a_search():
     code = (
         "import sys; from research.retrieval import providers;"

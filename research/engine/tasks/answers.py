@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, model_validator
@@ -50,6 +51,7 @@ def id_in(text: str) -> str:
     return found[0] if found else text
 
 
+@lru_cache(maxsize=1_000)
 def _folded(name: Any) -> str:
     return re.sub(r"[\W_]", "", str(name)).lower()
 
