@@ -101,7 +101,7 @@ TABLE = (
     Default(
         "C18", "2 a host", (FETCH.at_once_per_host, setting("FETCH_AT_ONCE_PER_HOST")), (2, 2)
     ),
-    Default("C21", "SEARCH_KIND", CONFIG.search_kind, "web"),
+    Default("C21", "SEARCH_KIND", CONFIG.search_kind, ("web",)),
     # evidence and safety
     Default("D3", "records (5)", ORDINARY.evidence_records, 5),
     Default("D3", "independent sources (3", ORDINARY.independent_sources, 3),
