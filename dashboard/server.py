@@ -19,6 +19,7 @@ from zope.interface import implementer
 
 from dashboard import refusals
 from dashboard.http_channel import LimitedFactory
+from dashboard.socket_protocol import MESSAGE_BYTES, LimitedSocket
 
 SERVICE_RESTART = 1012
 WORKER_SECONDS = 1.2
@@ -94,9 +95,6 @@ class Drain:
 HANDSHAKE_SECONDS = 30
 """A busy machine may let a socket wait; one that is dropped is an error on somebody's console."""
 
-SOCKET_BYTES = 4_096
-"""Of one frame, and of one message: a page sends none."""
-
 
 class EmbeddedServer(Server):  # type: ignore[misc]
     """Serves, works and ends together.
@@ -119,8 +117,8 @@ class EmbeddedServer(Server):  # type: ignore[misc]
             endpoints=[address.endpoint],
             server_name="plumbline",
             websocket_handshake_timeout=HANDSHAKE_SECONDS,
-            websocket_max_frame_size=SOCKET_BYTES,
-            websocket_max_message_size=SOCKET_BYTES,
+            websocket_max_frame_size=MESSAGE_BYTES,
+            websocket_max_message_size=MESSAGE_BYTES,
         )
         self.worker = worker
         self.address = address
@@ -167,6 +165,7 @@ class EmbeddedServer(Server):  # type: ignore[misc]
         return defer.Deferred.fromFuture(asyncio.ensure_future(self._end()))
 
     def _begin(self) -> None:
+        self.ws_factory.protocol = LimitedSocket
         self._starting = asyncio.get_event_loop().create_task(self._start(), name="start")
         self._starting.add_done_callback(self._started)
 

@@ -7,15 +7,17 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 import pytest
 
+from bench.bodies import asking
 from bench.dashboard.processes import Served, served
-from dashboard.server import SOCKET_BYTES
+from dashboard.socket_protocol import MESSAGE_BYTES
 
 SECONDS = 60
+GENEROUS_MS = 3_000
 TEXT, PING, PONG, FINAL = 0x1, 0x9, 0xA, 0x80
 LENGTHS = {126: "!H", 127: "!Q"}
 
@@ -79,18 +81,28 @@ def test_a_page_of_another_port_is_refused(server: Served) -> None:
 
 def test_a_message_may_have_so_many_bytes(server: Served) -> None:
     with opened(server, server.port) as (sock, stream, _):
-        sock.sendall(frame(FINAL | TEXT, b"x" * SOCKET_BYTES))
+        sock.sendall(frame(FINAL | TEXT, b"x" * MESSAGE_BYTES))
         assert answers(sock, stream)
 
 
 def test_a_large_frame_ends_the_socket(server: Served) -> None:
     with opened(server, server.port) as (sock, stream, _):
-        sock.sendall(frame(FINAL | TEXT, b"x" * (SOCKET_BYTES + 1)))
+        sock.sendall(frame(FINAL | TEXT, b"x" * (MESSAGE_BYTES + 1)))
         assert not answers(sock, stream)
 
 
 def test_a_large_message_of_small_frames_ends_it_too(server: Served) -> None:
-    half = b"x" * (SOCKET_BYTES // 2)
+    half = b"x" * (MESSAGE_BYTES // 2)
     with opened(server, server.port) as (sock, stream, _):
         sock.sendall(frame(TEXT, half) + frame(0, half) + frame(0, half))
         assert not answers(sock, stream)
+
+
+def test_many_small_frames_end_it_before_they_are_read(server: Served) -> None:
+    with opened(server, server.port) as (sock, stream, _), asking(server.port) as waiting:
+        assert answers(sock, stream)
+        with suppress(ConnectionError):
+            for _ in range(100):
+                sock.sendall(frame(FINAL | TEXT, b"x") * 5_000)
+        assert not answers(sock, stream)
+    assert waiting.p95 < GENEROUS_MS
