@@ -18,7 +18,7 @@ from django.urls import Resolver404, resolve
 
 KILOBYTE = 1024
 MEGABYTE = 1024 * KILOBYTE
-ANONYMOUS_BYTES = 64 * KILOBYTE
+ANONYMOUS_BYTES = 16 * KILOBYTE
 """Enough for signing in, and for most forms: up to here nobody is looked up."""
 
 UPLOAD_ROUTES = frozenset({"collections", "add_files"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, BinaryIO
 
 import django
@@ -10,9 +11,20 @@ from django.http import HttpResponse
 
 from dashboard.http_channel import BODY
 
+REQUESTS_AT_ONCE = 16
+"""Each has a thread, which competes with the event loop, and a connection to the database."""
+
 
 class SpooledBodyHandler(ASGIHandler):
     """Takes the file in the place of messages: nothing is copied, and nothing read on the loop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        async with self._slots:
+            await super().__call__(scope, receive, send)
 
     def create_request(
         self, scope: dict[str, Any], body_file: BinaryIO

@@ -13,7 +13,7 @@ import dashboard.server  # noqa: F401 - sets Twisted's reactor
 from dashboard import http_channel
 from dashboard.http_channel import LimitedFactory
 
-HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n"
+HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n"
 
 
 class Server:
