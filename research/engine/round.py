@@ -146,7 +146,7 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
         [Candidate(hit, aims(run, item)) for hit in item.hits if hit.url not in run.tried]
         for item in work
     ]
-    searches = max((item.searches for item in work), default=1)
+    searches = max((len(item.searched) for item in work), default=1)
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
     most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
@@ -209,7 +209,7 @@ def _shown(run: Run) -> set[str]:
 def _calls_left(run: Run, item: Work) -> int:
     if item.unit.status:
         return 0
-    calls = max(1, run.limits.tool_calls - item.searches)
+    calls = max(1, run.limits.tool_calls - len(item.searched))
     return max(0, calls - len(item.urls))
 
 

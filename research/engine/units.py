@@ -38,14 +38,13 @@ LATE = "not there in time; counts in a later round if it comes"
 class Work:
     """A unit at work: its topic, what its searches named, what was fetched and read.
 
-    `searched` are the queries that were asked, with the number of their hits, `searches` how many
-    searches that took; `spares` are pages to take where one of `urls` is not to be had.
+    `searched` are the queries that were asked, with the number of their hits; `spares` are
+    pages to take where one of `urls` is not to be had.
     """
 
     unit: Unit
     topic: Topic
     searched: dict[str, int] = field(default_factory=dict)
-    searches: int = 0
     hits: tuple[SearchHit, ...] = ()
     urls: list[str] = field(default_factory=list)
     spares: list[str] = field(default_factory=list)
@@ -97,7 +96,6 @@ async def _ask(run: Run, item: Work, number: int, query: str) -> None:
     first, *others = run.config.search_kind
     places = {first: run.scouted.pop(query, f"{item.place}/search/{number}")}
     places |= {kind: f"{item.place}/search/{number}/{kind}" for kind in others}
-    item.searches += len(places)
     given = await _side_by_side(
         _of_kind(run, place, request_for(run, query, kind)) for kind, place in places.items()
     )
@@ -160,9 +158,10 @@ def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchR
 
 
 def _most_searches(run: Run) -> int:
-    """Queries of a unit: at least one of its tool calls is left for a page."""
-    most = min(run.config.researcher_search_budget, run.limits.tool_calls - 1)
-    return max(1, most // len(run.config.search_kind))
+    """At least one tool call of the unit is left for a page. A query is one call, for however many
+    kinds of pages it is asked.
+    """
+    return max(1, min(run.config.researcher_search_budget, run.limits.tool_calls - 1))
 
 
 def _is_new(run: Run, hit: SearchHit) -> bool:
