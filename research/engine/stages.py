@@ -21,8 +21,8 @@ TRANSITIONS: dict[tuple[Stage, Event], Stage] = {
 }
 """A gate's name stands for its being passed, or for nothing more being to be had.
 
-Only the round that looks for other sources on weak claims is verification; a round that follows
-it is research again.
+Only rounds that look for other sources on weak claims, or settle disputed ones, are verification;
+a round that works on anything else is research, also after one of them.
 """
 
 GATE_OF: dict[Stage, GateName] = {

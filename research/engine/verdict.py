@@ -28,7 +28,7 @@ from research.engine.run import Run
 from research.engine.steering import ask_person, in_order, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
-from research.engine.topics import Topic, choose, lacking_topics, next_topics
+from research.engine.topics import DISPUTED, Topic, choose, lacking_topics, next_topics
 from research.engine.verification import weak_claims
 from research.engine.wrapup import foresee, mark
 
@@ -303,12 +303,19 @@ def _close(
 
 def _next_stage(run: Run, decision: Decision, results: dict[GateName, GateResult]) -> Stage:
     """The stage of what follows: more research, verification, or the report."""
-    stage = run.state.stage
-    if isinstance(decision, Continue):
+    stage, goes_on = run.state.stage, isinstance(decision, Continue)
+    if goes_on and not _settles_claims(run):
         stage = stages.after(stage, "more_research")
         return stages.after_gates(stage, results, at_most=Stage.DEEP_RESEARCH)
-    most = Stage.VERIFICATION if weak_claims(run, decision) else Stage.REPORT
+    verifies = goes_on or weak_claims(run, decision)
+    most = Stage.VERIFICATION if verifies else Stage.REPORT
     return stages.after_gates(stage, results, at_most=most)
+
+
+def _settles_claims(run: Run) -> bool:
+    """Whether the next round only looks for which of two claims is right."""
+    fresh = _fresh(run, run.candidates)[: run.limits.topics_per_round]
+    return {topic.reason for topic in fresh} == {DISPUTED}
 
 
 def _figures(run: Run) -> str:
