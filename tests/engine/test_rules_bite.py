@@ -226,7 +226,7 @@ TABLE = (
              "begun is None",
              (test_ahead.test_a_draft_that_rests_on_something_else_is_written_anew,)),
     # searches for leads while a round is judged
-    Mutation("C12", scouting, "another and left > SPARE_ROUNDS * run.limits.topics_per_round",
+    Mutation("C12", scouting, "another and left > SPARE_ROUNDS * round_takes",
              "another", (test_scouting.test_nothing_is_scouted_where_searches_are_short,)),
     Mutation("A4", scouting, "another and left >", "left >",
              (test_scouting.test_nothing_is_scouted_after_the_last_round,)),
