@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dashboard import settings
-from research.engine import evidence, gates, limits, quotes, report, sheets, topics
+from research.engine import evidence, limits, quotes, report, sheets, topics, unchecked
 from research.engine.config import ResearchConfig
 from research.engine.records import Complexity, StopReason
 from research.engine.tasks import assess, draft, judge
@@ -80,7 +80,7 @@ TABLE = (
     Default("C2", "0.8", CONFIG.gate_overview_pass_score, 0.8),
     Default("C3", "2 independent sources", CONFIG.min_sources_per_aspect[1:], (2, 2)),
     Default("C3", "1 in a simple question", CONFIG.min_sources_per_aspect[0], 1),
-    Default("C3", "cross-checked", gates.CORROBORATED, 2),
+    Default("C3", "cross-checked", unchecked.CORROBORATED, 2),
     Default("C3", "0.7", CONFIG.gate_deep_pass_score, 0.7),
     Default("C4", "below 90 % key claims", report.KEY_CLAIMS, 0.9),
     Default("C4", "50 % sound statements", report.STATEMENTS, 0.5),
