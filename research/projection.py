@@ -45,7 +45,7 @@ Key = tuple[object, ...]
 
 
 def _position(label: str) -> int:
-    digits = re.search(r"\d+$", label)
+    digits = re.search(r"(?<!\d)\d+$", label)
     return int(digits.group()) if digits else 0
 
 

@@ -29,10 +29,11 @@ _ASIDE = re.compile(
     r",\s(?:which|who|whose|where)\b[^,;]*(?=,)|\([^()]*\)|\s[—–]\s[^—–]*\s(?=[—–]\s)"
 )
 _CLAUSE = re.compile(
-    r"\s*[;:]\s+|\s+[—–]\s+"
-    r"|,?\s+(?=(?:but|whereas|while|although|though|because|unless|yet)\b)"
+    r"(?:(?<!\s)\s+)?[;:]\s+|(?<!\s)\s+[—–]\s+"
+    r"|(?:,|(?<!\s))\s+(?=(?:but|whereas|while|although|though|because|unless|yet)\b)"
     r"|,\s+(?=(?:and|or|not|nor|which|who|where|so)\b)"
-    r"|\s+(?=and (?:can|may|might|could|is|are|was|were|has|have|had|does|did|will|not|never)\b)",
+    r"|(?<!\s)\s+"
+    r"(?=and (?:can|may|might|could|is|are|was|were|has|have|had|does|did|will|not|never)\b)",
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[^\W\d_]+")

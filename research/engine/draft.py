@@ -13,7 +13,7 @@ from research.engine.text import normalise, words_in
 
 CONNECTIONS = 10
 CONNECTION_WORDS = 15
-_IDS = re.compile(r"\s*[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
+_IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
 _ID = re.compile(r"E\d+")
 
 

@@ -19,7 +19,7 @@ MORE_WORDS = 2
 
 _HALF = 0.5
 _WORD = re.compile(r"[^\W\d_]+")
-_IDENTIFIER = re.compile(r"\w+(?:[._/@]+\w+)+")
+_IDENTIFIER = re.compile(r"(?<!\w)\w+(?:[._/@]+\w+)+")
 _LETTERS = {
     "de": "äöüß", "fr": "àâçèéêëîïôùûœ", "es": "áéíóúñü¿¡", "it": "àèéìòù",
     "pt": "áâãàçéêíóôõú", "nl": "éëï",

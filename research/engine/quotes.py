@@ -38,4 +38,4 @@ def span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | None:
 
 def plain(quote: str) -> str:
     """A quote as people read it: white space folded, list and table marks dropped."""
-    return normalise(re.sub(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+", "", quote, flags=re.MULTILINE))
+    return normalise(re.sub(r"^[^\S\n]*(?:[-*•]|\d{1,3}[.)])\s+", "", quote, flags=re.MULTILINE))

@@ -18,7 +18,9 @@ import snowballstemmer
 _DATA = Path(__file__).parent / "data"
 STOP_WORDS = frozenset((_DATA / "stop_words_en.txt").read_text().split())
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*[^\W_]+|[+#]+)*", re.UNICODE)
-_TOKEN = re.compile(r"[^\W_]+(?:(?:[._'’-]|_+)[^\W_]+)*[+#]*|_+[^\W_]+(?:_+[^\W_]+)*_*", re.UNICODE)
+_TOKEN = re.compile(
+    r"[^\W_]+(?:(?:[._'’-]|_+)[^\W_]+)*[+#]*|(?<!_)_+[^\W_]+(?:_+[^\W_]+)*_*", re.UNICODE
+)
 _PART = re.compile(r"[^\W_]+", re.UNICODE)
 _CONTRACTION = re.compile(r"(?:n't|'s|'re|'ve|'ll|'d|'m)$")
 _CLIPPED = frozenset({"ca", "wo", "sha"})  # can't, won't, shan't

@@ -38,7 +38,7 @@ _NOT_IN_DATA = ("table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "dl", "secti
 TERM = "###### "
 END_OF_TERMS = "***"
 _LINE_BREAK = "\x1e"
-_TRAILING_SPACE = re.compile(r"[ \t]+$", re.M)
+_TRAILING_SPACE = re.compile(r"(?<![ \t])[ \t]+$", re.M)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _HIDING_STYLE = re.compile(
 )
 _NO_ROOM = re.compile(r"(?:^|;)\s*(?:max-)?(?:height|width)\s*:\s*[01](?:px)?\s*(?:;|!|$)", re.I)
 _CUT_OFF = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.I)
-_COMMENT = re.compile(r"/\*.*?\*/", re.S)
+_COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 _SIMPLE = re.compile(r"(?:[a-z][a-z0-9]*)?([.#][\w-]+)", re.I)
 
 

@@ -32,7 +32,7 @@ _NEEDS_SCRIPT = re.compile(
 )
 _SCRIPTS_NEEDED = "the page shows its text only with scripts"
 _CONSENT_NEEDED = "the page asks for consent before it shows its text"
-_PASSWORD = re.compile(r"<input[^>]*\btype\s*=\s*[\"']?password", re.I)
+_PASSWORD = re.compile(r"<input[^<>]*\btype\s*=\s*[\"']?password", re.I)
 _CONSENT = re.compile(
     r"before you continue|we (?:value|care about) your privacy|accept (?:all )?cookies"
     r"|consent to (?:our|the use of) cookies|reject all|manage (?:my |your )?(?:choices|consent)"

@@ -32,7 +32,7 @@ _NESTED = ("link", "strong", "slanted")
 _OPENS_BLOCK = re.compile(r"(?:#{1,6}|[-+*•])(?:\s|$)|\*\*\*|[>|]|\s|```|~~~")
 _INDENTED = re.compile(r" {4}|\t")
 _BETWEEN_CELLS = re.compile(r"(?<!\\)\|")
-_DELIMITER = re.compile(r"[ ]{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*")
+_DELIMITER = re.compile(r"[ ]{0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*(?:\|\s*)?")
 
 
 def without_marks(lines: Iterable[str]) -> list[str]:

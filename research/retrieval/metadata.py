@@ -11,7 +11,7 @@ from research.retrieval.sites import domain_of
 
 MAX_TITLE = 300
 
-_SEPARATOR = re.compile(r"\s+[|·\u2013\u2014«»:-]{1,2}\s+")
+_SEPARATOR = re.compile(r"(?<!\s)\s+[|·\u2013\u2014«»:-]{1,2}\s+")
 _HEADER_SIGNS = "¶#§🔗 "
 _PUBLISHED_NAMES = (
     *("article:published_time", "datepublished", "citation_publication_date", "citation_date"),

@@ -13,7 +13,8 @@ from research.retrieval.titles import FENCE, HEADING, title_of
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.S)
 _FIELD = re.compile(r"^(title|date|lang|language)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.M)
 _UNDERLINE = re.compile(r"^(=+|-{2,})\s*$")
-_COMMENT = re.compile(r"<!--.*?-->", re.S)
+_COMMENT = re.compile(r"<!--(?:.*?-->|(.*))", re.S)
+"""One that is never closed is text; it is taken to the end, so that the end is sought once."""
 
 
 def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
@@ -47,8 +48,12 @@ def _markdown(lines: list[str]) -> list[str]:
     """Underlined headings get their signs, and comments outside code go."""
     done: list[str] = []
     for fenced, run in _runs(lines):
-        done += run if fenced else _headings(_COMMENT.sub("", "\n".join(run)).split("\n"))
+        done += run if fenced else _headings(_without_comments("\n".join(run)).split("\n"))
     return done
+
+
+def _without_comments(text: str) -> str:
+    return _COMMENT.sub(lambda comment: comment[0] if comment[1] is not None else "", text)
 
 
 def _without_marks(lines: list[str]) -> Iterable[str]:

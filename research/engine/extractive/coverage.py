@@ -24,7 +24,7 @@ from research.engine.tools import Page
 ENOUGH = 0.85
 SHORTEST_TITLE = 3
 _WORD = re.compile(r"[^\W_]+")
-_REMARK = re.compile(r"\s*\([^()]*\)")
+_REMARK = re.compile(r"(?:(?<!\s)\s+)?\([^()]*\)")
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from research.engine.text import STOP_WORDS, term_set, terms, tokens
 LONGEST = 60
 _BREAK = re.compile(r"[^\w\s'’-]+|\b\d+(?:[.,]\d+)*\b")
 
-_DETERMINES = re.compile(r"\b(?:an?|the|its|their|his|her|your|our)\s+\W*$", re.IGNORECASE)
+_DETERMINES = re.compile(r"\b(?:an?|the|its|their|his|her|your|our)\s\W*$", re.IGNORECASE)
 _PREPOSED = re.compile(
     r"\b(?:of|in|on|at|by|for|from|with|without|into|as|between|under|over|through|against"
-    r"|about|every|no)\s+\W*$",
+    r"|about|every|no)\s\W*$",
     re.IGNORECASE,
 )
 _IS = re.compile(r"\s+(?:is|are|was|were|has|have|can|may|must|will|would|should)\b")

@@ -42,7 +42,7 @@ _BEFORE_A_NAME = re.compile(
     re.IGNORECASE,
 )
 _ASKS_PRICE = re.compile(
-    r"\bhow much\b.*\bcosts?\b|^what (?:do|does|did|will|would)\b.*\bcosts?\b"
+    r"\bhow much\b(?:(?!\bhow much\b).)*\bcosts?\b|^what (?:do|does|did|will|would)\b.*\bcosts?\b"
     r"|^what(?:'s| is| was| are| were) the (?:\w+ ){0,2}(?:costs?|prices?|fees?|fares?|charges?)\b",
     re.IGNORECASE,
 )

@@ -21,7 +21,7 @@ from research.engine.extractive.signs import (
 from research.engine.text import STOP_WORDS, term_set, terms, tokens
 
 _IDENTIFIER = re.compile(
-    r"\w+_\w+|\w+\(\)|--?[a-z][\w-]+|\b[a-z]+[A-Z]\w*|\b[A-Z]{3,}\b|\b\w+\.\w+\b|\\\w+"
+    r"(?<!\w)\w+_\w+|(?<!\w)\w+\(\)|--?[a-z][\w-]+|\b[a-z]+[A-Z]\w*|\b[A-Z]{3,}\b|\b\w+\.\w+\b|\\\w+"
     r"|\b[A-Z][a-z]+[A-Z]\w+|%\w+"
 )
 _ASKS_NUMBER = re.compile(
