@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("research", "0012_standing"),
+        ("research", "0013_stalled_runs"),
     ]
 
     operations = [
