@@ -56,6 +56,7 @@ MARK = {
     Mark.DISPUTED: ("split", "bad"),
     Mark.OPEN: ("circle", "idle"),
     Mark.NOT_FOUND: ("none", "idle"),
+    Mark.NOT_SEARCHED: ("circle", "idle"),
 }
 """How each is shown: icon and tone."""
 STAGE = {

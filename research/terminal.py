@@ -44,6 +44,7 @@ MARKS = {
     Mark.DISPUTED: "[magenta]≠[/]",
     Mark.OPEN: "○",
     Mark.NOT_FOUND: "[red]–[/]",
+    Mark.NOT_SEARCHED: "○",
 }
 
 

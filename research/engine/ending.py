@@ -6,13 +6,17 @@ from research.engine import stages, wording
 from research.engine.records import AspectState, Status, StopReason
 from research.engine.run import Run
 from research.engine.stopping import Stop
+from research.engine.topics import unsearched
 
 
 async def conclude(run: Run, stop: Stop) -> bool:
     """Write down why it ended; True where a report is to be written."""
     ledger = run.ledger
+    threshold = run.config.duplicate_topic_similarity_threshold
+    missed = [] if run.is_fixed else unsearched(ledger, threshold)
     for aspect in ledger.open_aspects():
-        ledger.set_aspect(aspect.id, state=AspectState.NOT_FOUND)
+        state = AspectState.NOT_SEARCHED if aspect in missed else AspectState.NOT_FOUND
+        ledger.set_aspect(aspect.id, state=state)
     text = wording.stopped(stop.reason, ledger, run.config, run.earned)
     if stop.reason is StopReason.CANCELLED:
         run.change(status=Status.CANCELLED, termination_reason=stop.reason, termination_text=text)

@@ -29,6 +29,7 @@ from research.engine.tools import Page
 
 ANSWERING = frozenset({AspectState.ANSWERED, AspectState.ONE_SOURCE, AspectState.DISPUTED})
 SUPPORTS = 0.3
+_WITHOUT = frozenset({AspectState.NOT_FOUND, AspectState.NOT_SEARCHED})
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ class Ledger:
     def enter_aspect(self, aspect: Aspect) -> None:
         """A sub-question of an earlier run, under its own id; a dropped one stays out."""
         self.book.asked[aspect.id] = term_set(aspect.text)
+        if aspect.state is not AspectState.NOT_SEARCHED:
+            self.effort.searched.add(aspect.id)
         if aspect.dropped:
             self.dropped[aspect.id] = aspect
             self.emit(aspect)
@@ -220,7 +223,7 @@ def _next_id(letter: str, used: int, known: Iterable[str]) -> str:
 
 def _state(aspect: Aspect, supporting: list[Evidence]) -> AspectState:
     if not supporting:
-        return AspectState.NOT_FOUND if aspect.state is AspectState.NOT_FOUND else AspectState.OPEN
+        return aspect.state if aspect.state in _WITHOUT else AspectState.OPEN
     if any(record.contradicts for record in supporting):
         return AspectState.DISPUTED
     keys = {key for record in supporting for key in record.keys}

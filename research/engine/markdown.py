@@ -81,6 +81,7 @@ def render(
         *([_table(ledger, draft.sections, marks)] if as_table else sections),
         _disagreements(ledger, marks),
         _not_found(ledger, draft, marks.words),
+        _not_searched(ledger, draft, marks.words),
         _dropped(ledger, marks.words),
     ]
     parts.insert(2, f"*{_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
@@ -232,13 +233,27 @@ def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
 def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
     """What nothing was found on; a sub-question with a section of its own stands there alone."""
     shown = {section.aspect_id for section in draft.sections}
-    missing = [a for a in ledger.aspects.values() if a.state not in ANSWERING and a.id not in shown]
+    missing = [
+        a for a in ledger.open_aspects()
+        if a.state is not AspectState.NOT_SEARCHED and a.id not in shown
+    ]  # fmt: skip
     if not missing:
         return ""
     lines = [f"- {literal(heading(aspect.text))}" for aspect in missing]
     queries = ", ".join(f"“{literal(query)}”" for query in list(ledger.queries)[:12])
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
+
+
+def _not_searched(ledger: Ledger, draft: Draft, words: Labels) -> str:
+    """What no search was made for."""
+    shown = {section.aspect_id for section in draft.sections}
+    lines = [
+        f"- {literal(heading(a.text))}"
+        for a in ledger.open_aspects()
+        if a.state is AspectState.NOT_SEARCHED and a.id not in shown
+    ]
+    return f"## {words['not_searched']}\n\n" + "\n".join(lines) if lines else ""
 
 
 def _dropped(ledger: Ledger, words: Labels) -> str:

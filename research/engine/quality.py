@@ -6,7 +6,8 @@ the rest are open:
 
     cap = 1 + 9 · (s + 0.75·o + 0.5·d) / n
 
-and, while the evidence gate fails, at most half a point below the threshold. More evidence
+and at most half a point below the threshold while the evidence gate fails, a sub-question was
+never searched, or code had to judge in the place of a model and not everything holds. More evidence
 never lowers it while the sub-questions and the contradictions stay the same. What a round
 earned leaves that last part out: it does not depend on the threshold, so that a higher one
 never makes a round look as if it had improved less.
@@ -75,14 +76,18 @@ def score(
     sources_per_aspect: int,
     threshold: float,
     evidence_gate_passed: bool,
+    held: tuple[str, ...] = (),
 ) -> Score:
-    """The round's score; `model_score` is the mean before the cap."""
+    """The round's score; `model_score` is the mean before the cap. `held` are further reasons
+    that hold it below the threshold.
+    """
     mean = weighted_mean(dimensions, weights)
     highest, why = cap(ledger, sources_per_aspect)
     earned = round(min(mean, highest), 2)
     below = max(1.0, threshold - BELOW_THRESHOLD)
-    if not evidence_gate_passed and highest > below:
+    reasons = (*held, "" if evidence_gate_passed else "too little evidence for the gate")
+    if any(reasons) and highest > below:
         highest = below
-        why = "; ".join(filter(None, (why, "too little evidence for the gate")))
+        why = "; ".join(filter(None, (why, *reasons)))
     capped = min(mean, highest)
     return Score(round(capped, 2), earned, mean, highest, why if capped < mean else "")

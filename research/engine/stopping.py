@@ -37,8 +37,9 @@ class Situation:
     round closed a gap or raised a sub-question. `topics_left` counts untried topics. `wished`
     is the round that a person wants to see, whatever the rules of quality say. `bridge` says
     that pages name what the question needs and nobody looked up yet, `untried_critical` that a
-    critical gap has a query that was not searched. `failed` rounds could read no page, the last
-    `failing` ones in a row; they have no score and no novelty.
+    critical gap has a query that was not searched. `unsearched` counts the sub-questions without
+    an answer that no search was made for. `failed` rounds could read no page, the last `failing`
+    ones in a row; they have no score and no novelty.
     """
 
     rounds: int
@@ -55,6 +56,7 @@ class Situation:
     wished: int = 0
     bridge: bool = False
     untried_critical: bool = False
+    unsearched: int = 0
     failing: int = 0
     failed: int = 0
     complexity: Complexity = Complexity.ORDINARY
@@ -107,7 +109,7 @@ def _unreadable(now: Situation, end: int) -> bool:
 
 
 def _quality(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
-    if now.gates_open or now.bridge:
+    if now.gates_open or now.bridge or now.unsearched:
         return
     good = bool(now.scores) and now.scores[-1] >= config.adaptive_quality_threshold
     if good and not now.critical_gaps:
@@ -118,7 +120,7 @@ def _quality(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
 
 def _early(now: Situation, config: ResearchConfig) -> Iterator[StopReason]:
     """The three rules that `ENABLE_EARLY_TERMINATION` switches."""
-    if now.had_news or now.bridge or now.untried_critical or now.failing:
+    if now.had_news or now.bridge or now.untried_critical or now.unsearched or now.failing:
         return
     if min(len(now.novelties), len(now.scores)) < 2:
         return

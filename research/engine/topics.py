@@ -13,7 +13,7 @@ from research.engine.extractive.leads import find_leads
 from research.engine.extractive.planning import query_of
 from research.engine.ledger import Lead, Ledger
 from research.engine.limits import Limits
-from research.engine.records import Complexity, Evidence, Gap, Skipped
+from research.engine.records import Aspect, Complexity, Evidence, Gap, Skipped
 from research.engine.similarity import twin
 from research.engine.text import normalise, unique
 from research.engine.unchecked import unchecked
@@ -58,6 +58,27 @@ class Choice:
 def first_topics(ledger: Ledger) -> list[Topic]:
     """One topic for each sub-question of the plan."""
     return [Topic(a.text, (a.query,), a.id) for a in ledger.aspects.values()]
+
+
+def unsearched(ledger: Ledger, threshold: float) -> list[Aspect]:
+    """The sub-questions without an answer that no search was made for, nor for nearly the same
+    words.
+    """
+    answered = [query for query, hits in ledger.queries.items() if hits]
+    return [
+        aspect
+        for aspect in ledger.open_aspects()
+        if aspect.id not in ledger.effort.searched and not twin(aspect.query, answered, threshold)
+    ]
+
+
+def unsearched_first(wanted: Sequence[Topic], missed: Sequence[Aspect]) -> list[Topic]:
+    """The topics, those of sub-questions that were never searched before all others."""
+    ids = {aspect.id for aspect in missed}
+    named = {topic.aspect_id for topic in wanted}
+    added = [Topic(a.text, (a.query,), a.id) for a in missed if a.id not in named]
+    first = [topic for topic in wanted if topic.aspect_id in ids]
+    return [*first, *added, *(topic for topic in wanted if topic.aspect_id not in ids)]
 
 
 def next_topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:

@@ -13,9 +13,10 @@ from research.engine.effort import TRIED
 from research.engine.extractive.coverage import Coverage, covered
 from research.engine.extractive.judging import judge, without_second_sources
 from research.engine.gaps import carry_gaps, has_untried_critical
-from research.engine.ledger import SUPPORTS
+from research.engine.ledger import ANSWERING, SUPPORTS
 from research.engine.marks import answered
 from research.engine.records import (
+    Aspect,
     AspectState,
     Evidence,
     GateName,
@@ -28,7 +29,15 @@ from research.engine.run import Run
 from research.engine.steering import ask_person, in_order, take_commands
 from research.engine.stopping import Continue, Decision, Situation, Stop, decide
 from research.engine.tasks.assess import assess
-from research.engine.topics import DISPUTED, Topic, choose, lacking_topics, next_topics
+from research.engine.topics import (
+    DISPUTED,
+    Topic,
+    choose,
+    lacking_topics,
+    next_topics,
+    unsearched,
+    unsearched_first,
+)
 from research.engine.verification import weak_claims
 from research.engine.wrapup import foresee, mark
 
@@ -43,6 +52,7 @@ UNSURE = frozenset(
 
 CHAINED = "each page rests on itself"
 NO_WAY_LEFT = "no other way to search is left"
+UNJUDGED = "the model's judgement could not be used"
 
 
 async def close_round(run: Run) -> Decision:
@@ -151,9 +161,24 @@ async def _judged(run: Run, assessment: Assessment) -> dict[GateName, GateResult
     run.candidates = in_order(run, await _wanted(run, assessment, results))
     if results["evidence"].decision != "retry" and not _fresh(run, run.candidates):
         results = _evaluate(run, assessment, at, NO_WAY_LEFT)
-    _score(run, assessment, results)
+    _score(run, assessment, results, _held(run, assessment, results))
     _tell_gates(run, results)
     return results
+
+
+def _held(run: Run, assessment: Assessment, results: dict[GateName, GateResult]) -> tuple[str, ...]:
+    """Why a score stays below the threshold, whatever the marks: a sub-question was never
+    searched, or a model was to judge and code did, and not everything holds.
+    """
+    ledger, needed = run.ledger, run.limits.sources_per_aspect
+    missed = len(_unsearched(run))
+    whole = results["evidence"].decision == "pass" and all(
+        aspect.state in ANSWERING and len(ledger.keys_of(aspect.id)) >= needed
+        for aspect in ledger.aspects.values()
+    )
+    unjudged = run.has_model and not assessment.by_model and not whole
+    reasons = (f"{missed} not searched" if missed else "", UNJUDGED if unjudged else "")
+    return tuple(filter(None, reasons))
 
 
 async def _now(run: Run) -> datetime:
@@ -175,7 +200,12 @@ def _tell_gates(run: Run, results: dict[GateName, GateResult]) -> None:
         run.journal.emit(result)
 
 
-def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]) -> None:
+def _score(
+    run: Run,
+    assessment: Assessment,
+    results: dict[GateName, GateResult],
+    held: tuple[str, ...] = (),
+) -> None:
     config = run.config
     scored = quality.score(
         run.ledger,
@@ -184,6 +214,7 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
         run.limits.sources_per_aspect,
         config.adaptive_quality_threshold,
         results["evidence"].decision != "retry",
+        held,
     )
     run.assessment = assessment
     if not run.failing:
@@ -207,7 +238,8 @@ def _score(run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 async def _wanted(
     run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 ) -> Sequence[Topic]:
-    """The next topics: those of a failed round, then what the assessment names; where a model
+    """The next topics: those of a failed round, sub-questions that were never searched, then what
+    the assessment names; where a model
     names nothing that is new, and a gate asks for more or the least depth is not reached, what
     the ledger lacks (rules A7, C6).
     """
@@ -215,10 +247,15 @@ async def _wanted(
     retried = {topic.text for topic in run.retries}
     wanted = [*run.retries, *(topic for topic in wanted if topic.text not in retried)]
     early = run.ledger.round.number < run.config.adaptive_min_depth
+    wanted = unsearched_first(wanted, _unsearched(run))
     asked = assessment.by_model and (early or gates.ask(results))
     if not asked or _fresh(run, wanted):
         return wanted
     return [*wanted, *lacking_topics(run.ledger, run.limits)]
+
+
+def _unsearched(run: Run) -> list[Aspect]:
+    return unsearched(run.ledger, run.config.duplicate_topic_similarity_threshold)
 
 
 def _fresh(run: Run, topics: Sequence[Topic]) -> Sequence[Topic]:
@@ -254,6 +291,7 @@ async def _situation(
         wished=run.wished,
         bridge=bool(coverage and not coverage.is_enough) and any(topic.lead for topic in fresh),
         untried_critical=has_untried_critical(run),
+        unsearched=len(_unsearched(run)),
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),

@@ -272,6 +272,7 @@ def mark_words(mark: Mark, sources: int) -> str:
         Mark.DISPUTED: "sources disagree",
         Mark.OPEN: "open",
         Mark.NOT_FOUND: "not found",
+        Mark.NOT_SEARCHED: "not searched",
     }[mark]
 
 

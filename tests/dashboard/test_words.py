@@ -15,6 +15,7 @@ from research.engine.records import Mark
         (Mark.DISPUTED, 2, "Sources disagree", "split"),
         (Mark.OPEN, 0, "Open", "circle"),
         (Mark.NOT_FOUND, 0, "Not found", "none"),
+        (Mark.NOT_SEARCHED, 0, "Not searched", "circle"),
     ],
 )
 def test_a_sub_question_says_what_it_rests_on(

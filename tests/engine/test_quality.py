@@ -100,6 +100,13 @@ def score(made: Ledger, marks: Dimensions, *, passed: bool, threshold: float = 7
     return quality.score(made, marks, EQUAL, 2, threshold, passed)
 
 
+@pytest.mark.requirement("A2")
+def test_what_holds_a_score_keeps_it_below_the_threshold() -> None:
+    held = quality.score(known(2, 2), BEST, EQUAL, 2, 7, True, ("1 not searched", "unjudged"))
+    assert (held.score, held.earned) == (6.5, 10)
+    assert held.cap_reason == "1 not searched; unjudged"
+
+
 def test_a_flattering_model_is_capped_and_both_scores_are_kept() -> None:
     found = score(known(2, 0), BEST, passed=True)
     assert (found.score, found.model_score, found.cap) == (5.5, 10, 5.5)

@@ -52,6 +52,7 @@ class AspectState(StrEnum):
     DISPUTED = "disputed"
     OPEN = "open"
     NOT_FOUND = "not_found"
+    NOT_SEARCHED = "not_searched"
 
 
 class Mark(StrEnum):
@@ -64,6 +65,7 @@ class Mark(StrEnum):
     DISPUTED = "disputed"
     OPEN = "open"
     NOT_FOUND = "not_found"
+    NOT_SEARCHED = "not_searched"
 
 
 class StopReason(StrEnum):

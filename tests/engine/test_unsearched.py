@@ -1,0 +1,102 @@
+"""Every planned sub-question is searched before a run may end as good enough, and a model whose
+judgement can't be used gives no good marks."""
+
+from typing import Any
+
+import pytest
+
+from research.engine.records import Aspect, Round, StopReason
+from research.engine.wording import mark_words
+from tests.engine.scripted import MARKS, Answer, Oracle, Part, Ran, Script, Web, World, page
+
+THINGS = ("tower", "bell", "mill", "weir", "barn", "quay")
+QUESTION = Script(
+    "Who built the tower, bell, mill, weir, barn and quay of Orrin?",
+    tuple(
+        Part(f"Who built the Orrin {thing}?", f"{thing} {thing}wright", (thing, "built"))
+        for thing in THINGS
+    ),
+    "ordinary",
+)
+
+
+def orrin(*, sites: int = 2) -> World:
+    """Each thing on so many sites of its own."""
+    pages = [
+        page(
+            f"https://{thing}{site}.example/",
+            f"The Orrin {thing} was built by Mason{thing}. So says {thing} book {site}.",
+            f"The {thing} and its {thing}wright",
+        )
+        for thing in THINGS
+        for site in range(sites)
+    ]
+    return World(Web(pages), Oracle(QUESTION))
+
+
+def content(answer: Answer) -> Answer:
+    """Complete, whatever was found."""
+    best = dict.fromkeys(MARKS, 10)
+    return {**answer, "dimensions": best, "overall": 10, "unanswered": [], "gaps": [],
+            "ready": True}  # fmt: skip
+
+
+async def asked(world: World, **knobs: Any) -> Ran:
+    ran = await world.ask(QUESTION.question, **knobs)
+    replayed = await world.replay(QUESTION.question, **knobs)
+    assert replayed.final() == ran.final()
+    assert (replayed.ended, replayed.journal.divergences) == (None, [])
+    return ran
+
+
+@pytest.mark.requirement("A3", "A5")
+async def test_an_evaluator_that_is_content_ends_no_run_before_all_was_searched() -> None:
+    world = orrin()
+    assert world.model is not None
+    world.model.twists["assess"] = content
+    ran = await asked(world)
+    assert {part.query for part in QUESTION.parts} <= set(world.web.searched)
+    assert ran.rounds[1].topics[:2] == tuple(part.question for part in QUESTION.parts[4:])
+    assert {aspect.state for aspect in ran.of(Aspect)} == {"answered"}
+    first = next(r for r in ran.of(Round) if r.number == 1)
+    assert first.score is not None and first.score < 7, "four of six would be 7.0, the threshold"
+    assert "2 not searched" in first.cap_reason
+
+
+async def test_what_was_not_searched_is_called_so_everywhere() -> None:
+    ran = await asked(orrin(), adaptive_max_depth=1)
+    states = [aspect.state for aspect in ran.of(Aspect)]
+    assert states == ["answered"] * 4 + ["not_searched"] * 2
+    _, _, told = ran.report.markdown.partition("## Not searched")
+    assert "barn" in told.partition("##")[0] and "quay" in told.partition("##")[0]
+    assert "## Not found" not in ran.report.markdown
+    assert ran.state.termination_reason is StopReason.MAX_ROUNDS
+    assert "2 questions stay open" in (ran.state.termination_text or "")
+    assert mark_words(ran.of(Aspect)[-1].state, 0) == "not searched"  # type: ignore[arg-type]
+
+
+async def test_what_was_searched_in_vain_is_not_found() -> None:
+    world = orrin()
+    gone = ("barn", "quay")
+    world.web = Web([p for p in world.web.pages.values() if not any(g in p.url for g in gone)])
+    ran = await asked(world)
+    assert [aspect.state for aspect in ran.of(Aspect)][4:] == ["not_found"] * 2
+    assert "## Not searched" not in ran.report.markdown
+
+
+@pytest.mark.requirement("A2", "A3")
+@pytest.mark.parametrize("sites, best", [(1, 6.5), (2, 10)])
+async def test_code_in_the_place_of_an_evaluator_gives_no_good_marks_unless_all_holds(
+    sites: int, best: float
+) -> None:
+    world = orrin(sites=sites)
+    assert world.model is not None
+    world.model.raw["assess"] = lambda text: "I would say it is complete."
+    ran = await asked(world)
+    assert ran.usage.fallbacks["assess"]
+    assert max(r.score or 0 for r in ran.of(Round)) <= best
+    if sites == 1:
+        assert ran.state.termination_reason is not StopReason.QUALITY_MET
+        assert "the model's judgement could not be used" in ran.of(Round)[-1].cap_reason
+    else:
+        assert ran.state.termination_reason is StopReason.QUALITY_MET
