@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from math import ceil
 
+from research.engine.arrivals import Arrivals
 from research.engine.aside import aside
 from research.engine.choosing import Candidate, Followed, choose_pages, shown_as
 from research.engine.extractive.coverage import Scale
@@ -23,7 +24,15 @@ from research.engine.scouting import use_scouted
 from research.engine.tasks.read import read
 from research.engine.tools import SearchHit
 from research.engine.topics import Choice, Topic, choose, lead_topics
-from research.engine.units import Reader, Work, fetch_and_read, host, search, take_late
+from research.engine.units import (
+    Reader,
+    Work,
+    fetch_and_read,
+    host,
+    search,
+    take_late,
+    wanted_pages,
+)
 
 FIRST_WAVE = 0.6
 """The share of a round's pages for what it set out for; the rest is for what that named."""
@@ -97,7 +106,9 @@ async def _wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: 
     await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
-    await each(fetch_and_read(run, item, slots, read_unit) for item in work)
+    expected = sum(len(wanted_pages(run, item)) for item in work if not item.unit.status)
+    arrivals = Arrivals(expected, run.journal.active_seconds)
+    await each(fetch_and_read(run, item, slots, read_unit, arrivals) for item in work)
 
 
 async def each(steps: Iterable[Coroutine[None, None, None]]) -> None:

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from research.engine.arrivals import Arrivals
 from research.engine.aside import aside
 from research.engine.budget import BudgetSpent
 from research.engine.findings import Asked, Reading
@@ -176,12 +177,14 @@ def fail(run: Run, item: Work, reason: str) -> None:
 # --- fetching and reading -------------------------------------------------------------------
 
 
-async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_unit: Reader) -> None:
+async def fetch_and_read(
+    run: Run, item: Work, slots: asyncio.Semaphore, read_unit: Reader, arrivals: Arrivals
+) -> None:
     if item.unit.status:
         return
     async with slots:
         started = await run.journal.elapsed(f"{item.place}/start")
-        late, lost = await _fetch(run, item)
+        late, lost = await _fetch(run, item, arrivals)
         if lost and not late and not item.pages:
             fail(run, item, f"none of {count(len(item.urls), 'page')} could be read")
             return
@@ -201,27 +204,35 @@ async def fetch_and_read(run: Run, item: Work, slots: asyncio.Semaphore, read_un
             item.unit = replace(item.unit, status="late", failure=failure)
 
 
-async def _fetch(run: Run, item: Work) -> tuple[int, int]:
+def wanted_pages(run: Run, item: Work) -> list[str]:
+    """The unit's pages that are to be fetched, each once."""
+    return [url for url in dict.fromkeys(item.urls) if url not in run.ledger.pages]
+
+
+async def _fetch(run: Run, item: Work, arrivals: Arrivals) -> tuple[int, int]:
     """Fetch the unit's pages, once another for each that is not to be had; gives how many were
     not there by the deadline, and how many are not to be had.
     """
     item.urls = list(dict.fromkeys(item.urls))
     item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
-    wanted = [url for url in item.urls if url not in run.ledger.pages]
-    late, lost = await _get(run, item, wanted, f"{item.place}/late")
+    late, lost = await _get(run, item, wanted_pages(run, item), f"{item.place}/late", arrivals)
     if spares := item.spares[:lost]:
         item.urls += spares
         run.tried.update(spares)
-        again = await _get(run, item, spares, f"{item.place}/late/spares")
+        arrivals.expect(len(spares))
+        again = await _get(run, item, spares, f"{item.place}/late/spares", arrivals)
         late, lost = late + again[0], lost + again[1]
     return late, lost
 
 
-async def _get(run: Run, item: Work, urls: Sequence[str], place: str) -> tuple[int, int]:
+async def _get(
+    run: Run, item: Work, urls: Sequence[str], place: str, arrivals: Arrivals
+) -> tuple[int, int]:
     """Fetch these pages side by side; how many came too late, and how many are not to be had."""
     tasks = {url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}") for url in urls}
+    arrivals.watch(tasks.values())
     try:
-        return await _take(run, item, tasks, place)
+        return await _take(run, item, tasks, place, arrivals)
     finally:
         for task in tasks.values():
             task.cancel()
@@ -229,10 +240,13 @@ async def _get(run: Run, item: Work, urls: Sequence[str], place: str) -> tuple[i
 
 
 async def _take(
-    run: Run, item: Work, tasks: dict[str, asyncio.Task[Page]], place: str
+    run: Run, item: Work, tasks: dict[str, asyncio.Task[Page]], place: str, arrivals: Arrivals
 ) -> tuple[int, int]:
     async def wait() -> list[str]:
-        return await _late(tasks, run.journal.interrupted, run.journal.unit_seconds())
+        if not tasks:
+            return []
+        over = (run.journal.interrupted.wait(), arrivals.all_but_one())
+        return await _late(tasks, over, run.journal.unit_seconds())
 
     late, lost = set(await run.journal.decide(place, wait)), 0
     for url, task in tasks.items():
@@ -252,15 +266,16 @@ async def _take(
 
 
 async def _late(
-    tasks: dict[str, asyncio.Task[Page]], interrupted: asyncio.Event, seconds: float
+    tasks: dict[str, asyncio.Task[Page]],
+    over: Iterable[Coroutine[Any, Any, object]],
+    seconds: float,
 ) -> list[str]:
-    if tasks:
-        stop = asyncio.create_task(interrupted.wait(), name="interrupted")
-        all_done = asyncio.create_task(asyncio.wait(tasks.values()), name="pages")
-        waiting: set[asyncio.Task[Any]] = {stop, all_done}
-        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        for task in waiting:
-            task.cancel()
+    """Those that are not there when one of `over` is, or after so many seconds."""
+    waiting: set[asyncio.Task[Any]] = {asyncio.create_task(each) for each in over}
+    waiting.add(asyncio.create_task(asyncio.wait(tasks.values()), name="pages"))
+    await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
     late = [url for url, task in tasks.items() if not task.done()]
     for url in late:
         tasks[url].cancel()
