@@ -19,6 +19,7 @@ from research.gate_after_review import after_review, is_rejected
 from research.marking import marked_row
 from research.models import Aspect, Command, Evidence, Gap, Round, Run, Unit
 from research.models.runs import Mode
+from research.phases import phase, stage_progress
 from research.progress_parts import (
     ActionPart,
     AspectPart,
@@ -49,7 +50,7 @@ def progress(run: Run) -> Progress:
 def payload(rows: Committed) -> Progress:
     run = rows.run
     return Progress(
-        run=_run(run, rows.bounds, rows.config),
+        run=_run(rows),
         verdict=VerdictPart(
             text=run.verdict, termination_reason=run.termination_reason, asks=run.asks
         ),
@@ -63,6 +64,7 @@ def payload(rows: Committed) -> Progress:
         gate=evidence_gate(rows),
         evidence=_evidence(rows.evidence, rows.quotes),
         usage=_usage(run),
+        failures=_usage(run)["failures"],
         budget=_budget(_usage(run), rows.config),
         limits=_limits(rows.config, rows.bounds),
         level=_level(run, rows.config, rows.units),
@@ -95,14 +97,18 @@ def evidence_gate(rows: Committed) -> GatePart:
     )
 
 
-def _run(run: Run, bounds: Limits, config: ResearchConfig) -> RunPart:
-    named = {
-        name: getattr(run, name)
-        for name in RunPart.model_fields
-        if name not in {"id", "rounds_at_most"}
+def _run(rows: Committed) -> RunPart:
+    run = rows.run
+    fixed = run.mode == Mode.FIXED
+    most = rows.config.deep_research_depth if fixed else rows.bounds.rounds
+    made = {
+        "id": run.public_id,
+        "phase": phase(rows),
+        "stage_progress": stage_progress(rows),
+        "rounds_at_most": max(run.round, most),
     }
-    most = config.deep_research_depth if run.mode == Mode.FIXED else bounds.rounds
-    return RunPart(id=run.public_id, rounds_at_most=max(run.round, most), **named)
+    named = {name: getattr(run, name) for name in RunPart.model_fields if name not in made}
+    return RunPart.model_validate({**made, **named})
 
 
 def _action(run: Run) -> ActionPart | None:

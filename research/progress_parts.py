@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from research.engine.records import Mark
+from research.phases import Phase
 
 
 class Part(BaseModel):
@@ -19,12 +20,16 @@ class Part(BaseModel):
 
 
 class RunPart(Part):
-    """`rounds_at_most` is the soft end that holds for the question's complexity."""
+    """`rounds_at_most` is the soft end that holds for the question's complexity, `phase` what the
+    run is doing ("researching", "evaluating", …), `stage_progress` how far it is in its stage, 0-1.
+    """
 
     id: str
     sequence: int
     status: str
     stage: str
+    phase: Phase
+    stage_progress: float
     mode: str
     round: int
     rounds_at_most: int
@@ -200,7 +205,9 @@ class LevelPart(Part):
 
 
 class Progress(Part):
-    """`level` is null but in fixed mode."""
+    """`level` is null but in fixed mode. `failures` are failed calls by tool: "search", with
+    "search_academic" and "search_video" apart, "fetch" and "model".
+    """
 
     run: RunPart
     verdict: VerdictPart
@@ -214,6 +221,7 @@ class Progress(Part):
     gate: GatePart
     evidence: EvidencePart
     usage: dict[str, Any]
+    failures: dict[str, int]
     budget: list[BudgetPart]
     limits: LimitsPart
     level: LevelPart | None

@@ -85,6 +85,7 @@ class Meter:
         self.seconds = 0.0
         self.fetched = 0
         self.stage = "intake"
+        self._entered = 0.0
         self.rates: Rates = {}
         self.refused: set[StopReason] = set()
         self._held: list[Hold] = []
@@ -152,12 +153,28 @@ class Meter:
 
     # --- settling ----------------------------------------------------------------------
 
-    def paid_model(self, task: str, answer: ModelAnswer) -> None:
-        self.usage.called(task, self.stage, answer)
+    def enter(self, stage: str) -> None:
+        """What follows counts for this stage; the time until now counted for the one before."""
+        if stage != self.stage:
+            self._count_time()
+            self.stage = stage
 
-    def failed_model(self, task: str, spent: ModelAnswer | None = None) -> None:
+    def _count_time(self) -> None:
+        if self.seconds != self._entered:
+            self.usage.took(self.stage, self.seconds - self._entered)
+            self._entered = self.seconds
+
+    def paid_model(
+        self, task: str, answer: ModelAnswer, seconds: float = 0.0, stage: str = ""
+    ) -> None:
+        """`stage` is the present one where it is not given."""
+        self.usage.called(task, stage or self.stage, answer, seconds)
+
+    def failed_model(
+        self, task: str, spent: ModelAnswer | None = None, seconds: float = 0.0, stage: str = ""
+    ) -> None:
         """A failed attempt is a call all the same, and may have cost as much as a good one."""
-        self.usage.called(task, self.stage, spent)
+        self.usage.called(task, stage or self.stage, spent, seconds)
 
     def prompt_only(self, request: ModelRequest, model: str) -> ModelAnswer:
         """What a call took that was given up before its answer: its prompt, by estimate."""
@@ -217,6 +234,7 @@ class Meter:
         return self.short_of(two, seconds, has_model=True) is None
 
     def snapshot(self) -> Usage:
+        self._count_time()
         return self.usage.snapshot(self.seconds)
 
     def _hold(self, hold: Hold) -> Hold:

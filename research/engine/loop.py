@@ -10,7 +10,7 @@ from research.engine.config import ResearchConfig
 from research.engine.ending import conclude
 from research.engine.journal import Journal
 from research.engine.prices import know_prices
-from research.engine.reopening import reopens
+from research.engine.reopening import reopen, reopens
 from research.engine.report import compose, publish
 from research.engine.rewriting import rewrite
 from research.engine.round import research_round
@@ -69,6 +69,7 @@ async def finish(run: Run, stop: Stop) -> None:
         return
     written = await compose(run)
     if reopens(run, written):
+        await reopen(run)
         if not await conclude(run, await adapt(run)):
             return
         written = await compose(run)

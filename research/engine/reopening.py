@@ -36,10 +36,12 @@ def reopens(run: Run, written: Written | None) -> bool:
     if not choose(topics, run.ledger, 1, threshold).topics:
         return False
     run.is_reopened, run.candidates = True, topics
-    run.change(
-        stage=stages.after(run.state.stage, "draft_failed"),
-        termination_reason=None,
-        termination_text=None,
-    )
     run.log("research reopens: the draft failed in %s", ", ".join(written.gate.feedback))
     return True
+
+
+async def reopen(run: Run) -> None:
+    """Go back from the report to research; the time so far was the report's."""
+    await run.journal.elapsed("report")
+    stage = stages.after(run.state.stage, "draft_failed")
+    run.change(stage=stage, termination_reason=None, termination_text=None)

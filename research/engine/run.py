@@ -207,7 +207,7 @@ class Run:
         state = replace(self.state, **changes)  # type: ignore[arg-type]
         if state != self.state:
             self.state = state
-            self.journal.meter.stage = "intake" if state.status in BEFORE else state.stage.value
+            self.journal.meter.enter("intake" if state.status in BEFORE else state.stage.value)
             self.journal.emit(state)
 
     def doing(self, text: str) -> None:

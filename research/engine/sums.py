@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from research.engine.records import ModelUse, Usage
 from research.engine.tools import ModelAnswer
@@ -27,6 +27,7 @@ class Sums:
     repeated_fetches: int = 0
     refused_quotes: int = 0
     unexpected_errors: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
 
     @property
     def llm_calls(self) -> int:
@@ -41,13 +42,13 @@ class Sums:
         """How many model tasks were done by code, for whatever cause."""
         return sum(sum(causes.values()) for causes in self.fallbacks.values())
 
-    def called(self, task: str, stage: str, paid: ModelAnswer | None) -> None:
+    def called(self, task: str, stage: str, paid: ModelAnswer | None, seconds: float = 0.0) -> None:
         """Count an attempt; a failed one of which nothing is known is a call all the same."""
         self.llm_calls_by_task[task] = self.llm_calls_by_task.get(task, 0) + 1
-        self._add("task", task, paid)
-        self._add("stage", stage, paid)
+        self._add("task", task, paid, seconds)
+        self._add("stage", stage, paid, 0.0)
         if paid is not None:
-            self._add("model", paid.model, paid)
+            self._add("model", paid.model, paid, seconds)
             self.prompt_tokens += paid.prompt_tokens
             self.completion_tokens += paid.completion_tokens
             self.tokens_estimated |= paid.tokens_estimated
@@ -60,6 +61,15 @@ class Sums:
     def fell_back(self, task: str, cause: str) -> None:
         causes = self.fallbacks.setdefault(task, {})
         causes[cause] = causes.get(cause, 0) + 1
+
+    def failed(self, tool: str) -> None:
+        self.failures[tool] = self.failures.get(tool, 0) + 1
+
+    def took(self, stage: str, seconds: float) -> None:
+        """Add active time to a stage."""
+        stages = self.spent_by.setdefault("stage", {})
+        before = stages.get(stage, ModelUse())
+        stages[stage] = replace(before, seconds=round(before.seconds + seconds, 3))
 
     def snapshot(self, seconds: float) -> Usage:
         return Usage(
@@ -79,10 +89,11 @@ class Sums:
             repeated_fetches=self.repeated_fetches,
             refused_quotes=self.refused_quotes,
             unexpected_errors=self.unexpected_errors,
+            failures=dict(self.failures),
             seconds=round(seconds, 3),
         )
 
-    def _add(self, kind: str, name: str, paid: ModelAnswer | None) -> None:
+    def _add(self, kind: str, name: str, paid: ModelAnswer | None, seconds: float) -> None:
         names = self.spent_by.setdefault(kind, {})
         before = names.get(name, ModelUse())
         names[name] = ModelUse(
@@ -90,6 +101,7 @@ class Sums:
             before.prompt_tokens + (paid.prompt_tokens if paid else 0),
             before.completion_tokens + (paid.completion_tokens if paid else 0),
             _sum_usd(before.cost_usd, paid.cost_usd if paid else 0.0),
+            round(before.seconds + seconds, 3),
         )
 
 

@@ -244,3 +244,15 @@ async def test_nothing_is_said_of_a_draft_that_may_be_given_up() -> None:
     ran = await world.ask(SIMPLE.question)
     said = [record.text for record in ran.records if isinstance(record, Action)]
     assert said.index("Judging what was found") < said.index("Writing the report")
+
+
+@pytest.mark.requirement("A16")
+async def test_a_draft_in_vain_counts_for_the_stage_that_it_was_begun_in() -> None:
+    world = World(Web(harbour_pages()), Doubting(SIMPLE))
+    ran = await world.ask(SIMPLE.question)
+    drafts = [request for request in world.model.requests if request.task == "draft"]  # type: ignore[union-attr]
+    assert len(drafts) == 2, "one was begun in vain"
+    stages = ran.usage.spent_by["stage"]
+    assert stages["report"].calls == 1
+    assert sum(each.calls for each in stages.values()) == ran.usage.llm_calls
+    assert ran.usage.failures == {}

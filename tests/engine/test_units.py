@@ -12,7 +12,13 @@ from research.engine import units
 from research.engine.journal import JournalEnds
 from research.engine.journal.containment import UNEXPECTED
 from research.engine.records import Problem, Round, Source, Status, Unit
-from research.engine.tools import Page, SearchAnswer, SearchFailure, SearchRequest
+from research.engine.tools import (
+    ModelFailure,
+    Page,
+    SearchAnswer,
+    SearchFailure,
+    SearchRequest,
+)
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -347,3 +353,16 @@ def test_a_replay_that_ends_leaves_no_failure_of_a_page_behind() -> None:
         del ended  # its traceback holds the tasks
         gc.collect()
     assert unheard == []
+
+
+@pytest.mark.requirement("C23")
+async def test_failures_are_counted_by_tool_and_kind_of_page() -> None:
+    world = World(ByKind(KINDS, frozenset({"video"})), Oracle(SIMPLE))
+    assert world.model is not None
+    world.web.down.add(KINDS["academic"].url)
+    world.model.faults["assess"] = [ModelFailure("The server is busy.")]
+    knobs: dict[str, Any] = {"search_kind": ("web", "academic", "video"), "adaptive_max_depth": 1}
+    ran = await world.ask(SIMPLE.question, **knobs)
+    assert ran.usage.failures == {"search_video": 1, "fetch": 1, "model": 1}
+    replayed = await world.replay(SIMPLE.question, **knobs)
+    assert replayed.usage == ran.usage

@@ -17,7 +17,7 @@ from research.engine.records import (
 )
 from research.engine.text import term_set
 from research.engine.tools import SearchAnswer, SearchRequest
-from tests.engine.scripted import Oracle, Part, Ran, Script, Web, World, page
+from tests.engine.scripted import Clock, Oracle, Part, Ran, Script, Web, World, page
 
 TOWER = "The Orrin tower was raised by masons from Balla in 1702."
 BELL = "The Orrin bell was cast by Jonna Reiss from the cannon of a wreck."
@@ -240,6 +240,28 @@ async def test_a_draft_that_fails_its_gate_reopens_research_once() -> None:
     assert reopened.stage is Stage.DEEP_RESEARCH
     assert ran.state.status is Status.COMPLETED and ran.state.termination_reason
     assert "18" not in ran.report.short_answer
+
+
+@pytest.mark.requirement("A16")
+async def test_what_stages_take_adds_up_to_the_run() -> None:
+    world = tower()
+    lying_once(world)
+    world.clock = Clock(0.25)
+    ran = await asked(world)
+    usage, stages_ = ran.usage, ran.usage.spent_by["stage"]
+    assert set(stages_) == {"intake", "overview", "verification", "report", "deep_research"}
+    assert sum(each.calls for each in stages_.values()) == usage.llm_calls
+    assert sum(each.prompt_tokens for each in stages_.values()) == usage.prompt_tokens
+    assert sum(each.completion_tokens for each in stages_.values()) == usage.completion_tokens
+    assert sum(each.cost_usd or 0 for each in stages_.values()) == pytest.approx(usage.cost_usd)
+    assert sum(each.seconds for each in stages_.values()) == pytest.approx(usage.seconds)
+    assert all(each.seconds > 0 for each in stages_.values())
+    assert stages_["report"].calls == world.model.tasks.count("draft") + world.model.tasks.count(
+        "repair"
+    )
+    assert stages_["deep_research"].calls == sum(r.stage is Stage.DEEP_RESEARCH for r in ran.rounds)
+    by_model = ran.usage.spent_by["model"].values()
+    assert sum(each.calls for each in by_model) == usage.llm_calls
 
 
 async def test_a_draft_that_always_fails_is_published_cut_after_one_reopening() -> None:

@@ -14,11 +14,13 @@ import pytest
 from django.contrib.auth.models import AbstractUser
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from rich.console import Console
 
 from research import leases
 from research.advancing import advance
 from research.engine import records
+from research.engine.config import ResearchConfig
 from research.models import Run
 from research.progress import progress
 from research.progress_parts import LevelPart
@@ -250,3 +252,64 @@ def test_a_followed_up_run_names_its_parent(run: Run, ada: AbstractUser) -> None
     found = run_resource(child)
     assert (found["parent"], found["kind"]) == (run.public_id, "follow_up")
     assert found["thread"] == run.thread.public_id
+
+
+@pytest.mark.requirement("C23")
+@pytest.mark.parametrize(
+    ("status", "stage", "units", "expected", "share"),
+    [
+        ("queued", "overview", [], "queued", 0),
+        ("intake", "overview", [], "planning", 0),
+        ("awaiting_approval", "overview", [], "waiting", 0),
+        ("paused", "deep_research", [None], "waiting", 0),
+        ("researching", "overview", [], "researching", 0),
+        ("researching", "overview", ["done", None], "researching", 0.25),
+        ("researching", "overview", ["done", "failed"], "evaluating", 0.5),
+        ("researching", "deep_research", [None, None], "researching", 0.5),
+        ("researching", "deep_research", ["done", None], "researching", 0.62),
+        ("researching", "verification", [None], "verifying", 0),
+        ("writing", "report", ["done"], "writing", 0),
+        ("completed", "report", ["done"], "ended", 1),
+        ("cancelled", "deep_research", ["done"], "ended", 1),
+    ],
+)
+def test_progress_tells_the_phase_and_how_far_the_stage_is(
+    run: Run, status: str, stage: str, units: list[str | None], expected: str, share: float
+) -> None:
+    Run.objects.filter(pk=run.pk).update(status=status, stage=stage, round=1)
+    run.rounds.create(number=1, stage=stage)
+    for number, ended in enumerate(units, 1):
+        run.units.create(round=1, number=number, topic=f"eggs {number}", status=ended)
+    told = {"round": 1, "decision": "retry", "at": timezone.now(), "threshold": 0.8}
+    run.gates.create(gate="deep_research", score=0.4, **told)
+    shown = progress(run).run
+    assert (shown.phase, shown.stage_progress) == (expected, share)
+
+
+@pytest.mark.requirement("C23")
+def test_a_round_that_is_closed_is_not_evaluated_any_more(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(status="researching", stage="overview", round=1)
+    run.rounds.create(number=1, stage="overview", closed=True)
+    run.units.create(round=1, number=1, topic="eggs", status="done")
+    assert progress(run).run.phase == "researching"
+
+
+@pytest.mark.requirement("B7", "C23")
+def test_a_tree_is_as_far_as_its_levels(run: Run) -> None:
+    config = ResearchConfig(deep_research_mode="fixed", deep_research_depth=2)
+    Run.objects.filter(pk=run.pk).update(
+        status="researching", round=2, mode="fixed", config=config.model_dump(mode="json")
+    )
+    run.rounds.create(number=2, stage="overview")
+    for number, ended in enumerate(["done", None], 1):
+        run.units.create(round=2, number=number, topic=f"eggs {number}", status=ended)
+    assert progress(run).run.stage_progress == 0.75
+
+
+@pytest.mark.requirement("C23")
+def test_progress_holds_failures_by_tool(run: Run) -> None:
+    assert progress(run).failures == {}
+    Run.objects.filter(pk=run.pk).update(usage={"failures": {"search_academic": 2, "fetch": 1}})
+    told = progress(run).model_dump(mode="json")
+    assert told["failures"] == {"search_academic": 2, "fetch": 1}
+    assert told["run"]["phase"] == "queued"

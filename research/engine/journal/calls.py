@@ -66,6 +66,7 @@ class Journal(ModelCalls):
         self.meter.usage.searches += begun is None
         if entry.status == "failed":
             self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
+            self.meter.usage.failed(_tool(request))
             raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         return SEARCH.validate_python(entry.answer)
 
@@ -122,6 +123,8 @@ class Journal(ModelCalls):
             return
         self._counted.add(url)
         self.meter.usage.fetches += 1
+        if failure is not None:
+            self.meter.usage.failed("fetch")
         if failure is not None and failure.reason == UNEXPECTED:
             self.meter.usage.unexpected_errors += 1
             self.emit(Problem(f"page {url:.200}", UNEXPECTED))
@@ -198,3 +201,8 @@ class Journal(ModelCalls):
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _tool(request: SearchRequest) -> str:
+    """The name that a search's failures are counted by: each kind of page has its own."""
+    return "search" if request.kind == "web" else f"search_{request.kind}"

@@ -54,6 +54,7 @@ class ModelCalls(Recording):
         self.analyst = analyst
         self.backoff_seconds = backoff_seconds
         self._begun: dict[str, asyncio.Task[Entry]] = {}
+        self._begun_in: dict[str, str] = {}
         self._held_for_begun: dict[str, Hold] = {}
 
     async def model(
@@ -77,12 +78,13 @@ class ModelCalls(Recording):
         `model` takes it up, `drop_model` gives it up; either counts it, at its own place in the
         run. Until then its worst case stays reserved.
         """
+        self._begun_in[place] = self.meter.stage
         self._begun[place] = asyncio.create_task(
             self._model_entry(place, 1, request, on_text), name=f"begun {place}"
         )
 
     async def drop_model(self, place: str, request: ModelRequest) -> None:
-        """Give up a call that was begun; what it took is counted all the same."""
+        """Give up a call that was begun; what it took counts for the stage it was begun in."""
         begun, entry = self._begun.pop(place), self._entries.get((place, 1))
         if entry is None or entry.status == "pending":
             begun.cancel()
@@ -97,7 +99,7 @@ class ModelCalls(Recording):
             unused = ModelFailure(NOT_NEEDED, permanent=True, spent=spent)
             entry = await self._put(replace(entry, status="failed", answer=_model_failed(unused)))
         with suppress(ModelFailure):
-            self._answered(request, entry)
+            self._answered(request, entry, self._begun_in[place])
 
     async def person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
         """As `Recording`; a run that waits for somebody has no call under way."""
@@ -118,20 +120,23 @@ class ModelCalls(Recording):
             recorded = self._recorded(place, attempt, asdict(request))
             return recorded or await self._live_model(place, attempt, request, on_text)
 
-    def _answered(self, request: ModelRequest, entry: Entry) -> ModelAnswer:
+    def _answered(self, request: ModelRequest, entry: Entry, stage: str = "") -> ModelAnswer:
         """Count a settled call, and give its answer or raise its failure."""
         self._check_budget(entry)
         if entry.status == "failed":
             spent = entry.answer.get("spent")
             self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
-            self.meter.failed_model(request.task, spent and MODEL.validate_python(spent))
+            if entry.answer["reason"] != NOT_NEEDED:
+                self.meter.usage.failed("model")
+            paid = spent and MODEL.validate_python(spent)
+            self.meter.failed_model(request.task, paid, entry.seconds, stage)
             raise ModelFailure(
                 entry.answer["reason"],
                 permanent=entry.answer["permanent"],
                 too_long=entry.answer.get("too_long", False),
             )
         answer = MODEL.validate_python(entry.answer)
-        self.meter.paid_model(request.task, answer)
+        self.meter.paid_model(request.task, answer, entry.seconds, stage)
         return answer
 
     async def _live_model(

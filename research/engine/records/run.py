@@ -61,12 +61,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class ModelUse:
-    """Model calls and what they took, failed and repeated ones too; money as in `Usage`."""
+    """Model calls and what they took, failed and repeated ones too; money as in `Usage`.
+
+    `seconds` are a stage's active time, which adds up to the run's; of a task or a model those of
+    its calls, of which several may be made at once.
+    """
 
     calls: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float | None = 0.0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,8 @@ class Usage:
     `spent_by` is "task", "stage" or "model" → its name → what that took; calls that came to
     nothing have no model there. `prompts_cut` counts prompts that held less than there was,
     because of the model's window; `unexpected_errors` calls of any kind that failed by an error
-    which no tool announced.
+    which no tool announced. `failures` counts failed calls by tool: "search" ("search_academic" and
+    "search_video" apart), "fetch", "model".
     """
 
     llm_calls: int = 0
@@ -96,6 +102,7 @@ class Usage:
     repeated_fetches: int = 0
     refused_quotes: int = 0
     unexpected_errors: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
 
 
