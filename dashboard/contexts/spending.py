@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dashboard import words
+
 TASKS = {
     "follow_up": "Understanding the follow-up",
     "intake": "Understanding the question",
@@ -17,6 +19,11 @@ TASKS = {
     "judge": "Marking the report",
 }
 
+STAGES = {
+    "intake": "Before research",
+    **{stage.value: name for stage, name in words.STAGE.items()},
+}
+
 
 def by_task(usage: Mapping[str, Any]) -> list[dict[str, str]]:
     """A line for each task that the model was asked, or that code did in its place."""
@@ -27,6 +34,41 @@ def by_task(usage: Mapping[str, Any]) -> list[dict[str, str]]:
         _line(name, usage.get("answers", {}).get(name, 0), fallbacks.get(name, {}), spent.get(name))
         for name in names
     ]
+
+
+def by_stage(usage: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A line for each stage in the order of a run, and their sum; none where nothing is known."""
+    spent = usage.get("spent_by", {}).get("stage", {})
+    lines = [_took(STAGES[name], spent[name]) for name in STAGES if name in spent]
+    return [*lines, _together(usage, usage.get("seconds"))] if lines else []
+
+
+def by_model(usage: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A line for each model, one for calls that came to nothing, and their sum."""
+    spent = usage.get("spent_by", {}).get("model", {})
+    lines = [_took(name, part) for name, part in sorted(spent.items())]
+    if lost := usage.get("llm_calls", 0) - sum(part["calls"] for part in spent.values()):
+        lines.append(_took("No model answered", {"calls": lost}))
+    return [*lines, _together(usage, None)] if lines else []
+
+
+def _took(what: str, part: Mapping[str, Any]) -> dict[str, Any]:
+    """`seconds` is None where it was not counted."""
+    tokens = part.get("prompt_tokens", 0) + part.get("completion_tokens", 0)
+    return {
+        "what": what,
+        "calls": f"{part['calls']:,}",
+        "tokens": f"{tokens:,}",
+        "cost": money(part.get("cost_usd", 0.0)),
+        "seconds": part.get("seconds"),
+    }
+
+
+def _together(usage: Mapping[str, Any], seconds: float | None) -> dict[str, Any]:
+    names = ("prompt_tokens", "completion_tokens", "cost_usd")
+    part = {name: usage.get(name, 0) for name in names}
+    took = _took("Together", {**part, "calls": usage.get("llm_calls", 0), "seconds": seconds})
+    return {**took, "is_sum": True}
 
 
 def _line(

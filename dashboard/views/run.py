@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import fragments, queries, thread_queries
+from dashboard.contexts import spending
 from dashboard.contexts.activity import activity, spent
 from dashboard.contexts.evidence import claim
 from dashboard.contexts.lists import paging
@@ -79,6 +80,8 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
         "run": head(run),
         "calls": [activity(entry) for entry in page],
         "spent": spent(queries.time_spent(run)),
+        "by_stage": spending.by_stage(run.usage),
+        "by_model": spending.by_model(run.usage),
         "paging": paging(page),
     }
     if run.kind in REWRITES:

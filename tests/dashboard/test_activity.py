@@ -71,6 +71,63 @@ def test_where_the_time_went_is_told_longest_first(client: Client, admin: User) 
     ]
 
 
+@pytest.mark.requirement("A16")
+def test_what_each_stage_and_model_took_adds_up(client: Client, admin: User) -> None:
+    def part(calls: int, tokens: int, cost: float | None, seconds: float) -> dict[str, Any]:
+        told = {"calls": calls, "prompt_tokens": tokens, "completion_tokens": 0}
+        return {**told, "cost_usd": cost, "seconds": seconds}
+
+    usage = {
+        **part(0, 5_000, 0.03, 90.0),
+        "llm_calls": 6,
+        "spent_by": {
+            "stage": {
+                "report": part(2, 1_500, 0.01, 20.0),
+                "intake": part(1, 500, 0.005, 10.0),
+                "overview": part(3, 3_000, 0.015, 60.0),
+            },
+            "model": {"large": part(3, 3_000, 0.025, 35), "small": part(2, 2_000, 0.005, 50)},
+        },
+    }
+    run = make_run(admin, usage=usage)
+    record(run, "s", "search", {"query": "oaks"}, {"hits": []})
+    page = client.get(f"/runs/{run.public_id}/activity/").content
+    tables = BeautifulSoup(page, "html.parser").select("table.took")
+    stages, models = (
+        [[cell.get_text() for cell in row.select("th, td")] for row in table.select("tbody tr")]
+        for table in tables
+    )
+    assert stages == [
+        ["Before research", "1", "500", "$0.0050", "10 s"],
+        ["Overview", "3", "3,000", "$0.0150", "1:00 min"],
+        ["Report", "2", "1,500", "$0.0100", "20 s"],
+        ["Together", "6", "5,000", "$0.0300", "1:30 min"],
+    ]
+    assert models == [
+        ["large", "3", "3,000", "$0.0250", "35 s"],
+        ["small", "2", "2,000", "$0.0050", "50 s"],
+        ["No model answered", "1", "0", "$0.0000", ""],
+        ["Together", "6", "5,000", "$0.0300", ""],
+    ]
+
+
+def test_a_run_of_before_stages_were_timed_shows_no_time(client: Client, admin: User) -> None:
+    old = {"calls": 1, "prompt_tokens": 5, "completion_tokens": 5, "cost_usd": None}
+    usage = {"llm_calls": 1, "seconds": 9, "spent_by": {"stage": {"overview": old}}}
+    run = make_run(admin, usage=usage)
+    record(run, "s", "search", {"query": "oaks"}, {"hits": []})
+    page = client.get(f"/runs/{run.public_id}/activity/").content
+    row = BeautifulSoup(page, "html.parser").select_one("table.took tbody tr")
+    assert row is not None
+    assert [cell.get_text() for cell in row.select("th, td")] == [
+        "Overview",
+        "1",
+        "10",
+        "unknown",
+        "",
+    ]
+
+
 def test_the_run_leads_to_it_and_nobody_else_sees_it(
     client: Client, admin: User, django_user_model: type[User]
 ) -> None:
