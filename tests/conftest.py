@@ -8,6 +8,7 @@ makes new ones. They get no deadline: a busy machine is no fault of the code's.
 
 import asyncio
 import os
+import platform
 import shutil
 import ssl
 import sys
@@ -100,6 +101,7 @@ class ProcessWatch:
     def __init__(self) -> None:
         self.is_on = False
         self.refused: list[str] = []
+        platform.processor()  # asks a program, once; clients of model servers want to know
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from dashboard import settings
-from research.engine import evidence, limits, quotes, report, sheets, topics, unchecked
+from research.engine import criteria, evidence, limits, quotes, report, sheets, topics, unchecked
 from research.engine.config import ResearchConfig
 from research.engine.records import Complexity, StopReason
 from research.engine.tasks import assess, draft, judge
@@ -76,7 +76,8 @@ TABLE = (
     Default("B6", "25,000 words", draft.CONTEXT_WORDS, 25_000),
     # stages and gates
     Default("C2", "3 sources", CONFIG.gate_overview_min_sources, 3),
-    Default("C2", "0.6", CONFIG.gate_overview_relevance, 0.6),
+    Default("C2", "60 % of the pages read", criteria.RELEVANT_SHARE, 0.6),
+    Default("C2", "relevance of 0.6", CONFIG.gate_overview_relevance, 0.6),
     Default("C2", "0.8", CONFIG.gate_overview_pass_score, 0.8),
     Default("C3", "2 independent sources", CONFIG.min_sources_per_aspect[1:], (2, 2)),
     Default("C3", "1 in a simple question", CONFIG.min_sources_per_aspect[0], 1),

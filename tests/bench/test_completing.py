@@ -14,6 +14,7 @@ RUNS = 5
     "database",
     ["sqlite", pytest.param("postgresql", marks=pytest.mark.services("postgresql"))],
 )
+@pytest.mark.subprocess
 def test_every_run_completes_at_four_slots(database: str) -> None:
     with running_world(1, per_kind=1) as running:
         found = completing.measure(running, database, RUNS, 4)

@@ -19,6 +19,8 @@ from bench.dashboard.processes import Served, served
 from dashboard.body_limits import ANONYMOUS_BYTES
 from tests.dashboard.test_serve import free_port, link_in, serving
 
+pytestmark = pytest.mark.subprocess
+
 SIZE = 3 * MEGABYTE
 SECONDS = 60
 GENEROUS_MS = 3_000

@@ -16,6 +16,8 @@ from bench.bodies import asking
 from bench.dashboard.processes import Served, served
 from dashboard.socket_protocol import MESSAGE_BYTES
 
+pytestmark = pytest.mark.subprocess
+
 SECONDS = 60
 GENEROUS_MS = 3_000
 TEXT, PING, PONG, FINAL = 0x1, 0x9, 0xA, 0x80
