@@ -148,6 +148,7 @@ def of_kind(ran: Ran, kind: type[R]) -> list[R]:
     return [record for record in ran.records if isinstance(record, kind)]
 
 
+@pytest.mark.subprocess
 async def test_a_model_that_ties_gaps_to_sub_questions_finds_as_much() -> None:
     """Complex questions with several hops: each gap belongs to a sub-question that is answered."""
     with running_world(4, per_kind=2) as running:

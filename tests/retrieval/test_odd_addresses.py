@@ -11,10 +11,10 @@ from research.engine.tools import Page, SearchAnswer, SearchHit, SearchRequest
 from research.retrieval.bounds import Bounds
 from research.retrieval.fallback import FallbackSearch, NamedSearch
 from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
 from research.retrieval.run_fetch import RunFetch
 from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Oracle, Web, World
 from tests.retrieval.web import Site, open_site, redirect, reply
+from tests.support.in_process import InProcessPool
 
 ODD = (
     *("http://xn--a/", "http://xn--a.example.com/", "http://xn--.example.com/"),
@@ -66,7 +66,7 @@ async def test_odd_addresses_cost_their_own_pages_only(
     listing = Listing([*ODD, *UNREADABLE, *redirecting, *good])
     world = World(Web(()), Oracle(SIMPLE))
     limits = FetchSettings(frozenset({site.place}), interval_seconds=0)
-    with TextPool(1) as pool:
+    with InProcessPool() as pool:
         fetch = SafeFetch(limits, pool)
         web = RunFetch(fetch, Bounds(never_sites=("other.example",)), NoCache())
         monkeypatch.setattr(world.web, "search", FallbackSearch([NamedSearch("l", listing)]).search)
