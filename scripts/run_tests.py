@@ -3,8 +3,9 @@
 Tests run on several processes, one a core, at most four. Browser tests have processes of their
 own: synchronous Playwright leaves an event loop running, beside which asyncio tests fail. Those
 of a file stay in one process, since they share a server and a browser. With `--fast`, as
-`make test-fast` does, tests of browsers, services and other processes are left out. Arguments are
-handed to both parts (`-n 0` runs each in one process); TEST_SUMMARY may name a file for the totals.
+`make test-fast` does, tests of browsers, services and other processes, and the slowest ones, are
+left out. Arguments are handed to both parts (`-n 0` runs each in one process); TEST_SUMMARY may
+name a file for the totals.
 """
 
 import os
@@ -18,6 +19,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent
 BROWSER_TESTS = "tests/browser"
 FAST = "--fast"
+NOT_FAST = " and not services and not subprocess and not slow"
 PROCESSES = str(min(4, os.cpu_count() or 1))
 NO_TESTS_SELECTED = 5
 INTERRUPTED = 2
@@ -26,7 +28,7 @@ INTERRUPTED = 2
 def main(extra: list[str]) -> int:
     is_fast = FAST in extra
     extra = [argument for argument in extra if argument != FAST]
-    chosen = "not browser and not services and not subprocess" if is_fast else "not browser"
+    chosen = f"not browser{NOT_FAST if is_fast else ''}"
     parts = [["tests", "--ignore", BROWSER_TESTS, "-m", chosen, "--dist", "worksteal"]]
     if (ROOT / BROWSER_TESTS).is_dir() and not is_fast:
         parts.append([BROWSER_TESTS, "--dist", "loadfile"])

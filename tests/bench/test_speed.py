@@ -21,6 +21,7 @@ def test_a_step_on_words_is_quick(figure: Callable[[int], speed.Timed]) -> None:
 
 
 @pytest.mark.requirement("E10")
+@pytest.mark.slow
 def test_closing_a_round_is_quick_on_a_full_ledger_and_grows_no_faster_than_it() -> None:
     """Merging, the gates and the stop rule look at each record a fixed number of times."""
     small, full = speed.close_of_a_round(500, 10), speed.close_of_a_round(5_000, 10)

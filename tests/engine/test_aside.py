@@ -3,6 +3,8 @@
 import asyncio
 import threading
 
+import pytest
+
 from research.engine import aside as module
 from research.engine.aside import aside
 from tests.engine.scripted import Web, World, page
@@ -15,6 +17,7 @@ def long_page(sentences: int) -> str:
     return "\n\n".join(LONG.format(n) for n in range(sentences))
 
 
+@pytest.mark.slow
 async def test_the_loop_goes_on_while_long_pages_are_read() -> None:
     texts = [f"{long_page(1_500)}\n\nThis is manual {n}." for n in range(3)]
     pages = [page(f"https://s{n}.example/", text, "Rotors") for n, text in enumerate(texts)]

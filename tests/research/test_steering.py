@@ -209,6 +209,7 @@ def decided(found: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
+@pytest.mark.slow
 def test_killed_at_any_entry_a_steered_run_ends_the_same_and_pays_nothing_twice(
     ada: AbstractUser,
 ) -> None:

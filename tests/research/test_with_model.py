@@ -69,6 +69,7 @@ def test_four_units_journal_the_window_once(ada: AbstractUser) -> None:
     assert run.journal.filter(place="model/window").count() == 1
 
 
+@pytest.mark.slow
 def test_four_runs_at_once_complete_with_large_batches(
     ada: AbstractUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +99,7 @@ async def worked_off(waiting: list[Run]) -> None:
 
 
 @pytest.mark.requirement("F3")
+@pytest.mark.slow
 def test_killed_at_an_entry_it_completes_and_asks_for_no_settled_answer_again(
     ada: AbstractUser,
 ) -> None:

@@ -149,6 +149,7 @@ async def test_no_spelling_is_connected_to(pool, connects) -> None:
 
 
 @pytest.mark.requirement("D10")
+@pytest.mark.slow
 async def test_no_redirect_is_connected_to(pool, connects) -> None:
     """Through one hop and through three, from a site that may be fetched."""
     async with listening() as (port, connections), open_site() as site:

@@ -132,6 +132,7 @@ async def test_what_was_learned_is_learned_again_on_a_resume() -> None:
 
 
 @pytest.mark.requirement("D14")
+@pytest.mark.slow
 async def test_a_prompt_that_cannot_be_made_short_enough_is_left_to_code() -> None:
     model, world, ran = await asked_in_silence(300)
     calls = [entry for entry in world.store.entries.values() if entry.kind == "model"]
