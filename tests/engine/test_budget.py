@@ -140,6 +140,23 @@ def test_money_is_unknown_once_one_price_is() -> None:
     assert meter.snapshot().cost_usd is None
 
 
+@pytest.mark.requirement("C12", "F7")
+def test_the_money_of_the_report_is_held_back_from_all_other_tasks() -> None:
+    """24,000 tokens, of which the answer's 6,000 are the dear ones."""
+    prompt, answer = 1e-6, 4e-6
+    call = estimate_tokens(asks()) * prompt + 1000 * answer
+    share = 18_000 * prompt + 6_000 * answer
+    for cap, fits in ((share + call + 1e-9, True), (share + call - 1e-9, False)):
+        meter = Meter(ResearchConfig(max_cost_usd=cap))
+        meter.rates = {"research": (prompt, answer)}
+        if fits:
+            meter.reserve_model(asks())
+        else:
+            with pytest.raises(BudgetSpent):
+                meter.reserve_model(asks())
+            meter.reserve_model(asks("draft"))
+
+
 # --- what ends a run ------------------------------------------------------------------------
 
 

@@ -48,3 +48,14 @@ def test_which_page_came_first_does_not_depend_on_length() -> None:
     copies = Copies()
     assert key(copies, "short", " ".join(SENTENCES[:4])) == "short.example"
     assert key(copies, "long", STORY) == "short.example"
+
+
+@pytest.mark.requirement("D5")
+def test_the_same_words_in_another_order_are_another_page() -> None:
+    """Four words in a row stand in both, five never do."""
+    words = STORY.split()
+    fours = [words[at : at + 4] for at in range(0, len(words), 4)]
+    turned = " ".join(word for four in reversed(fours) for word in four)
+    copies = Copies()
+    key(copies, "a", STORY)
+    assert key(copies, "b", turned) == "b.example"

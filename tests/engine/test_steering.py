@@ -224,6 +224,20 @@ async def test_digging_deeper_raises_the_round_limit() -> None:
     assert ran.state.termination_reason is not None
 
 
+async def test_digging_deeper_without_a_number_is_two_rounds() -> None:
+    inbox = Commands({"kind": "dig_deeper"})
+    ran = await harbour(CHAIN).ask(CHAIN.question, inbox=inbox, adaptive_max_depth=1)
+    assert len(ran.rounds) == 3
+
+
+async def test_no_more_than_twenty_topics_are_worked_on() -> None:
+    added = [{"kind": "add_topic", "topic": f"What is ship{n} keel{n} for?"} for n in range(25)]
+    ran = await harbour(SIMPLE).ask(SIMPLE.question, inbox=Commands(*added), max_searches=1)
+    assert len(ran.of(Aspect)) == 20
+    refused = [p.message for p in ran.of(Problem) if "Not added" in p.message]
+    assert refused == ["Not added: there are 20 already."] * 6
+
+
 async def test_a_budget_still_ends_a_run_that_is_to_dig_deeper() -> None:
     inbox = Commands({"kind": "dig_deeper", "rounds": 9})
     ran = await harbour(CHAIN).ask(CHAIN.question, inbox=inbox, max_searches=3)

@@ -152,6 +152,16 @@ async def test_no_more_queries_are_at_work_at_once_than_allowed(most: int) -> No
     assert world.model.at_once == most
 
 
+async def test_a_query_reads_its_four_best_pages() -> None:
+    pages = [
+        page(f"https://s{n}.example/", f"Harrow Point harbour lighthouse 0 {n}.") for n in range(7)
+    ]
+    ran = await World(Web(pages), TreeOracle()).ask(
+        SIMPLE.question, **FIXED, deep_research_breadth=1, deep_research_depth=1
+    )
+    assert (ran.usage.searches, ran.usage.fetches) == (1, 4)
+
+
 async def test_queries_that_the_model_leaves_short_are_filled_up() -> None:
     ran = await tree_world(TreeOracle(short=1)).ask(SIMPLE.question, **FIXED)
     assert ran.usage.searches == 12

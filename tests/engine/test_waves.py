@@ -38,6 +38,17 @@ async def test_the_second_wave_follows_what_the_first_one_read() -> None:
     assert ran.rounds[0].pages_read <= PAGES
 
 
+async def test_the_first_wave_leaves_pages_for_what_it_names() -> None:
+    """Three fifths of the pages; what the first wave could not take, the second one may."""
+    pages = [page(f"https://s{n}.example/", f"{CHAIN[:-1]}? Note {n}.") for n in range(9)]
+    world = World(Web(pages), None)
+    ran = await world.ask(CHAIN, max_pages_per_round=PAGES, adaptive_max_depth=1)
+    places = [place for place, _ in world.store.entries]
+    first = places[: places.index("round/1/unit/2/search/1")]
+    assert sum(place.startswith("fetch/") for place in first) == 3
+    assert ran.usage.fetches == PAGES
+
+
 async def test_a_round_with_room_for_one_page_has_one_wave() -> None:
     ran = await asked(CHAIN, max_pages_per_round=1)
     assert len(ran.rounds[0].topics) == 1

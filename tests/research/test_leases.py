@@ -61,6 +61,26 @@ def test_a_lease_that_ran_out_is_taken_over_and_counts_a_crash(run: Run) -> None
     leases.renew(new)
 
 
+def test_a_run_is_held_until_its_lease_has_run_out(run: Run) -> None:
+    assert not leases.is_held(run)
+    assert leases.claim(run.pk, "me")
+    run.refresh_from_db()
+    assert leases.is_held(run)
+    expire(run)
+    run.refresh_from_db()
+    assert not leases.is_held(run)
+
+
+def test_a_run_was_started_when_it_was_first_claimed(run: Run) -> None:
+    assert leases.claim(run.pk, "dead")
+    run.refresh_from_db()
+    first = run.started_at
+    expire(run)
+    assert leases.claim(run.pk, "alive")
+    run.refresh_from_db()
+    assert first is not None and run.started_at == first
+
+
 def test_a_lease_that_was_given_back_counts_no_crash_and_fences_its_writer(run: Run) -> None:
     lease = leases.claim(run.pk, "me")
     assert lease
