@@ -19,7 +19,7 @@ from zope.interface import implementer
 
 from dashboard import refusals
 from dashboard.http_channel import LimitedFactory
-from dashboard.socket_protocol import MESSAGE_BYTES, LimitedSocket
+from dashboard.socket_protocol import LimitedSocket
 
 SERVICE_RESTART = 1012
 WORKER_SECONDS = 1.2
@@ -117,8 +117,6 @@ class EmbeddedServer(Server):  # type: ignore[misc]
             endpoints=[address.endpoint],
             server_name="plumbline",
             websocket_handshake_timeout=HANDSHAKE_SECONDS,
-            websocket_max_frame_size=MESSAGE_BYTES,
-            websocket_max_message_size=MESSAGE_BYTES,
         )
         self.worker = worker
         self.address = address

@@ -8,11 +8,9 @@ from daphne.ws_protocol import WebSocketProtocol
 
 log = logging.getLogger(__name__)
 
-MESSAGE_BYTES = 4_096
-"""Of one frame, and of one message."""
-
-RECENT_BYTES = 2 * MESSAGE_BYTES
-"""Of everything within `RECENT_SECONDS`, pings among it."""
+RECENT_BYTES = 8_192
+"""Of everything within `RECENT_SECONDS`, pings among it. The limits of frames and messages that
+Daphne offers hold for what the server sends, too."""
 
 RECENT_SECONDS = 20.0
 

@@ -14,7 +14,9 @@ import pytest
 
 from bench.bodies import asking
 from bench.dashboard.processes import Served, served
-from dashboard.socket_protocol import MESSAGE_BYTES
+from dashboard.socket_protocol import RECENT_BYTES
+
+pytestmark = pytest.mark.subprocess
 
 pytestmark = pytest.mark.subprocess
 
@@ -26,7 +28,7 @@ LENGTHS = {126: "!H", 127: "!Q"}
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
-    with served(1) as running:
+    with served(1, per_second=100) as running:
         yield running
 
 
@@ -57,20 +59,22 @@ def frame(first: int, payload: bytes) -> bytes:
     return struct.pack("!BBH", first, 0x80 | 126, len(payload)) + bytes(4) + payload
 
 
+def received(stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Kind and content of the server's frames, until the connection ends."""
+    while head := stream.read(2):
+        first, length = head
+        if long := LENGTHS.get(length):
+            [length] = struct.unpack(long, stream.read(struct.calcsize(long)))
+        yield first & 0x0F, stream.read(length)
+
+
 def answers(sock: socket.socket, stream: BinaryIO) -> bool:
     """Whether the server still answers a ping."""
     try:
         sock.sendall(bytes((FINAL | PING, 0x80)) + bytes(4))
-        while head := stream.read(2):
-            if head[0] & 0x0F == PONG:
-                return True
-            long = LENGTHS.get(head[1])
-            stream.read(
-                struct.unpack(long, stream.read(struct.calcsize(long)))[0] if long else head[1]
-            )
+        return any(kind == PONG for kind, _ in received(stream))
     except ConnectionError:
-        pass
-    return False
+        return False
 
 
 def test_a_page_of_another_port_is_refused(server: Served) -> None:
@@ -81,22 +85,29 @@ def test_a_page_of_another_port_is_refused(server: Served) -> None:
         assert answers(sock, stream)
 
 
-def test_a_message_may_have_so_many_bytes(server: Served) -> None:
+def test_the_present_state_arrives_whole(server: Served) -> None:
+    """However large: what a client may send is no limit of what it is sent."""
+    server.steps(30)
+    with opened(server, server.port) as (_, stream, _):
+        assert len(next(received(stream))[1]) > RECENT_BYTES
+
+
+def test_a_little_may_be_sent(server: Served) -> None:
     with opened(server, server.port) as (sock, stream, _):
-        sock.sendall(frame(FINAL | TEXT, b"x" * MESSAGE_BYTES))
+        sock.sendall(frame(FINAL | TEXT, b"x" * (RECENT_BYTES // 2)))
         assert answers(sock, stream)
 
 
 def test_a_large_frame_ends_the_socket(server: Served) -> None:
     with opened(server, server.port) as (sock, stream, _):
-        sock.sendall(frame(FINAL | TEXT, b"x" * (MESSAGE_BYTES + 1)))
+        sock.sendall(frame(FINAL | TEXT, b"x" * RECENT_BYTES))
         assert not answers(sock, stream)
 
 
 def test_a_large_message_of_small_frames_ends_it_too(server: Served) -> None:
-    half = b"x" * (MESSAGE_BYTES // 2)
+    half = b"x" * (RECENT_BYTES // 2)
     with opened(server, server.port) as (sock, stream, _):
-        sock.sendall(frame(TEXT, half) + frame(0, half) + frame(0, half))
+        sock.sendall(frame(TEXT, half) + frame(0, half))
         assert not answers(sock, stream)
 
 
