@@ -46,11 +46,14 @@ class Section:
 
 @dataclass(frozen=True)
 class Draft:
-    """`opening` stands before the short answer where nothing answers directly."""
+    """`opening` stands before the short answer where nothing answers directly; where nothing was
+    found at all, the closest passages stand in its place.
+    """
 
     short_answer: tuple[Statement, ...]
     sections: tuple[Section, ...]
     opening: str = ""
+    found: bool = True
 
     @property
     def statements(self) -> list[Statement]:

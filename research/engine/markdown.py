@@ -72,12 +72,16 @@ def render(
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
     closest = is_thin and not _is_answered(next(iter(ledger.aspects.values())))
+    head = "closest" if closest else "short_answer"
+    if not draft.found:
+        head = "not_found"
     short = " ".join(group.inline() for group in _said(draft.short_answer, marks))
     opening = f"{draft.opening} " if draft.opening else ""
     sections = (_section(ledger, section, marks) for section in draft.sections)
+    told = short if draft.found else ""
     parts = [
         f"# {literal(ledger.question)}",
-        f"**{marks.words['closest' if closest else 'short_answer']}.** {opening}{short}",
+        f"**{marks.words[head]}.** {opening}{short}",
         *([_table(ledger, draft.sections, marks)] if as_table else sections),
         _disagreements(ledger, marks),
         _not_found(ledger, draft, marks.words),
@@ -86,7 +90,7 @@ def render(
     ]
     parts.insert(2, f"*{_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
     parts.append(_sources(ledger, marks))
-    return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), short)
+    return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), told)
 
 
 def _is_answered(aspect: Aspect) -> bool:

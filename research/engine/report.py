@@ -20,7 +20,7 @@ from research.engine.records import (
 )
 from research.engine.run import Run
 from research.engine.shaping import shaped
-from research.engine.tasks.draft import repair, write
+from research.engine.tasks.draft import drop, repair, write
 from research.engine.tasks.judge import judge
 
 KEY_CLAIMS = 0.9
@@ -46,9 +46,12 @@ class Written:
 
 
 async def compose(run: Run) -> Written | None:
-    """Draft, check, repair, cut and judge the report; None where no evidence answers."""
+    """Draft, check, repair, cut and judge the report; None where no sub-question is answered,
+    though there may be notes on the topic.
+    """
     ledger = run.ledger
-    if not any(ledger.supporting(aspect) for aspect in ledger.aspects):
+    if not ledger.answered():
+        await drop(run)
         return None
     run.doing("Writing the report")
     drafted = shaped(await write(run), run.shape)
@@ -114,8 +117,18 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
             said = (*old.statements, statement(best))
             sections[aspect_id] = replace(old, statements=said)
     ordered = tuple(sections[a] for a in ledger.aspects if a in sections)
-    short = _short(draft.short_answer, ordered)
+    given = [said for said in draft.short_answer if _answers(ledger, said)]
+    short = _short(given, [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING])
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
+
+
+def _answers(ledger: Ledger, said: Statement) -> bool:
+    """Whether a statement may be part of the short answer: notes on a sub-question that stays
+    open may not.
+    """
+    cited = [ledger.book.records[i] for i in said.evidence]
+    answered = {a.id for a in ledger.aspects.values() if a.state in ANSWERING}
+    return not cited or any(answered.intersection(record.answers) for record in cited)
 
 
 def _short(given: Sequence[Statement], sections: Sequence[Section]) -> tuple[Statement, ...]:

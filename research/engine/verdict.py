@@ -107,6 +107,7 @@ async def close_verification(
             missing += 1
             ledger.set_aspect(claim.aspect_id, searches_without_news=TRIED)
     ledger.effort.verified.update(claim.id for claim in claims)
+    _reopen(run, run.assessment, known)
     wishes = await take_commands(run, f"round/{ledger.round.number}/verification")
     results = await _judged(run, run.assessment)
     now = await _situation(run, results, wishes.news, wishes.reason)
@@ -145,9 +146,15 @@ async def close_level(run: Run, last: bool) -> StopReason | None:
     return reason
 
 
-def _reopen(run: Run, assessment: Assessment) -> None:
-    """A sub-question that the model calls unanswered is open, whatever was found for it."""
+def _reopen(
+    run: Run, assessment: Assessment, known: Mapping[str, frozenset[str]] | None = None
+) -> None:
+    """A sub-question that the model calls unanswered is open, whatever was found for it; with
+    `known`, unless it has further sources since.
+    """
     for aspect in list(run.ledger.aspects.values()):
+        if known is not None and run.ledger.keys_of(aspect.id) > known[aspect.id]:
+            continue
         if assessment.by_model and aspect.id in assessment.unanswered:
             run.ledger.set_aspect(aspect.id, state=AspectState.OPEN)
 

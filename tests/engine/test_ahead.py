@@ -148,7 +148,8 @@ async def test_broken_off_anywhere_a_run_that_gave_up_a_draft_ends_the_same() ->
 
 async def test_a_draft_that_rests_on_something_else_is_written_anew() -> None:
     """Here the last assessment calls unanswered what the ledger calls answered."""
-    world = harbour(SIMPLE)
+    both = replace(SIMPLE, parts=(*SIMPLE.parts, CHAIN.parts[0]))
+    world = harbour(both)
     assert world.model is not None
     world.model.twists["assess"] = lambda answer: {**answer, "unanswered": ["A1"], "ready": False}
     ran = await asked(world, adaptive_max_depth=1)

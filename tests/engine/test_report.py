@@ -145,7 +145,7 @@ async def test_a_sub_question_stands_in_one_place_only() -> None:
     assert world.model is not None
     world.model.twists["assess"] = lambda answer: {
         **answer,
-        "unanswered": ["A1", "A2", "A3"],
+        "unanswered": ["A1", "A2"],
         "ready": False,
     }
     ran = await world.ask(CHAIN.question)
@@ -178,7 +178,7 @@ async def test_where_nothing_answers_only_the_closest_passages_are_shown() -> No
     ran = await World(web).ask(SIMPLE.question)
     assert ran.state.termination_reason == "nothing_found"
     assert ran.report.markdown.split("\n\n")[1].startswith(
-        "**Closest passages.** No passage answers this directly; the closest:"
+        "**Not found.** No passage answers this directly; the closest:"
     )
     assert f"- {SIMPLE.question}" in ran.report.markdown.split("## Not found")[1]
     check_markers(ran)
@@ -381,3 +381,27 @@ async def test_what_several_sources_confirm_is_told_from_what_one_says(
     ran = await World(Web(pages), Oracle(SIMPLE)).ask(SIMPLE.question)
     assert f"## {SIMPLE.question}\n\n*{standing}*" in ran.report.markdown
     check_markers(ran)
+
+
+# --- notes that answer nothing ------------------------------------------------------------------
+
+
+@pytest.mark.requirement("D14")
+async def test_notes_that_answer_nothing_are_no_short_answer() -> None:
+    """What the model notes is on the topic; its own judgement leaves the question open."""
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {**answer, "unanswered": ["A1"], "ready": False}
+    ran = await world.ask(SIMPLE.question, adaptive_max_depth=1)
+    _, opening, *_ = ran.report.markdown.split("\n\n")
+    assert opening.startswith("**Not found.** No passage answers this directly; the closest: ")
+    assert "Short answer" not in ran.report.markdown and not ran.report.short_answer
+
+
+async def test_the_short_answer_rests_on_answered_sub_questions_alone() -> None:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    world.model.twists["assess"] = lambda answer: {**answer, "unanswered": ["A1"]}
+    ran = await world.ask(CHAIN.question)
+    assert "## Who designed" in ran.report.markdown
+    assert ran.report.short_answer and "designed" not in ran.report.short_answer

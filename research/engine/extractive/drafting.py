@@ -54,9 +54,8 @@ def draft(ledger: Ledger) -> Draft:
 def closest(ledger: Ledger) -> Draft:
     """The passages that come closest where none answers."""
     best = sorted(ledger.evidence, key=_rank)[:CLOSEST]
-    return Draft(
-        tuple(statement(record) for record in best), (), labels(ledger.plan.language)["no_direct"]
-    )
+    opening = labels(ledger.plan.language)["no_direct"]
+    return Draft(tuple(statement(record) for record in best), (), opening, found=False)
 
 
 def statement(record: Evidence) -> Statement:
