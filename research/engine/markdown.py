@@ -235,15 +235,10 @@ def _pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
 
 
 def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
-    """What nothing was found on; a sub-question with a section of its own stands there alone."""
-    shown = {section.aspect_id for section in draft.sections}
-    missing = [
-        a for a in ledger.open_aspects()
-        if a.state is not AspectState.NOT_SEARCHED and a.id not in shown
-    ]  # fmt: skip
-    if not missing:
+    """What nothing was found on, and the searches that were tried."""
+    lines = [line for state, line in _open(ledger, draft) if state is not AspectState.NOT_SEARCHED]
+    if not lines:
         return ""
-    lines = [f"- {literal(heading(aspect.text))}" for aspect in missing]
     queries = ", ".join(f"“{literal(query)}”" for query in list(ledger.queries)[:12])
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
@@ -251,13 +246,18 @@ def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
 
 def _not_searched(ledger: Ledger, draft: Draft, words: Labels) -> str:
     """What no search was made for."""
-    shown = {section.aspect_id for section in draft.sections}
-    lines = [
-        f"- {literal(heading(a.text))}"
-        for a in ledger.open_aspects()
-        if a.state is AspectState.NOT_SEARCHED and a.id not in shown
-    ]
+    lines = [line for state, line in _open(ledger, draft) if state is AspectState.NOT_SEARCHED]
     return f"## {words['not_searched']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def _open(ledger: Ledger, draft: Draft) -> list[tuple[AspectState, str]]:
+    """The sub-questions without an answer; one with a section of its own stands there alone."""
+    shown = {section.aspect_id for section in draft.sections}
+    return [
+        (a.state, f"- {literal(heading(a.text))}")
+        for a in ledger.aspects.values()
+        if a.state not in ANSWERING and a.id not in shown
+    ]
 
 
 def _dropped(ledger: Ledger, words: Labels) -> str:

@@ -55,8 +55,9 @@ class Merger:
         """
         ledger = self._run.ledger
         _count_searches(self._run, self._work, self._keys)
-        self._count_effort()
         failed = note_failure(self._run, self._work)
+        if not failed:
+            self._count_effort()
         novelty = None if failed else round(ledger.corpus.novelty(self._claims), 4)
         ledger.corpus.add(self._claims)
         await self._run.refresh_aspects()
