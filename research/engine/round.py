@@ -14,7 +14,7 @@ from math import ceil
 
 from research.engine.arrivals import Arrivals
 from research.engine.aside import aside
-from research.engine.choosing import Candidate, Followed, choose_pages, shown_as
+from research.engine.choosing import Candidate, Followed, Offer, choose_pages, shown_as
 from research.engine.extractive.coverage import Scale
 from research.engine.findings import Reading
 from research.engine.merging import Merger, aims
@@ -39,6 +39,9 @@ FIRST_WAVE = 0.6
 
 UNREADABLE = frozenset({"failed", "refused", "empty"})
 """What became of sources whose mirrors are still wanted."""
+
+NEARLY = 0.75
+"""Of the best page's worth, what a page must promise that is read beside enough others."""
 
 Chooser = Callable[[Run, Sequence[Work]], None]
 
@@ -161,7 +164,12 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     room = max(1, run.limits.tool_calls - max(1, searches))
     here = sum(len(item.urls) for item in work)
     most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
-    chosen = choose_pages(wanted, most, room, run.tried, _shown(run))
+    chosen = [
+        _worth_reading(run, offers, urls)
+        for offers, urls in zip(
+            wanted, choose_pages(wanted, most, room, run.tried, _shown(run)), strict=True
+        )
+    ]
     _note_chosen(run, (offer.hit for offers in wanted for offer in offers), chosen)
     for item, urls in zip(work, chosen, strict=True):
         item.urls += urls
@@ -171,6 +179,17 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
     spares = choose_pages(wanted, most, room, run.tried, _shown(run))
     for item, urls in zip(work, spares, strict=True):
         item.spares = urls
+
+
+def _worth_reading(run: Run, offers: Sequence[Offer], urls: Sequence[str]) -> list[str]:
+    """As many pages as a sub-question needs sources and one to spare; of further ones those that
+    promise nearly as much as the best.
+    """
+    worth = {offer.hit.url: offer.worth for offer in offers}
+    best = max((worth[url] for url in urls), default=0.0)
+    least = run.limits.sources_per_aspect + 1
+    further = (url for url in urls[least:] if worth[url] >= NEARLY * best)
+    return [*urls[:least], *further]
 
 
 def _pages_of_a_round(run: Run, topics: int) -> int:

@@ -366,3 +366,11 @@ async def test_failures_are_counted_by_tool_and_kind_of_page() -> None:
     assert ran.usage.failures == {"search_video": 1, "fetch": 1, "model": 1}
     replayed = await world.replay(SIMPLE.question, **knobs)
     assert replayed.usage == ran.usage
+
+
+async def test_beyond_enough_pages_only_those_nearly_as_promising_are_read() -> None:
+    near = [page(f"https://s{n}.example/", f"{LIT} Note {n}.", "Harrow lit") for n in range(2)]
+    far = [page(f"https://f{n}.example/", f"Harrow was lit {n}.", f"Cape {n}") for n in range(4)]
+    world = World(Web([*near, *far]), Oracle(SIMPLE))
+    await world.ask(SIMPLE.question, adaptive_max_depth=1, max_research_units=1)
+    assert {each.url for each in near} >= set(world.web.fetched)
