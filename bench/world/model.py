@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import re
 import time
@@ -53,8 +54,9 @@ class ModelServer:
             tokens = usage["completion_tokens"]
             await asyncio.sleep(FIRST_TOKEN_SECONDS + TOKEN_SECONDS * tokens)
         self._log.add(
-            "model", start, task=task, model=model, false_claims=told.false_claims, **usage
-        )
+            "model", start, task=task, model=model, false_claims=told.false_claims, **usage,
+            prompt_sha256=hashlib.sha256(prompt.encode()).hexdigest(),
+        )  # fmt: skip
         whole = _completion(body["model"], told.text, usage)
         return _streamed(whole) if body.get("stream") else json_reply(whole)
 
