@@ -3,12 +3,12 @@
     python -m bench.outages --kills 60 --seconds 30
 
 The product's own worker, in a process of its own, researches questions of the simulated world one
-after another. It is killed with SIGKILL at so many random moments on SQLite and on PostgreSQL; it
-is left without its database (a locked file, a cut connection, a limit of connections that is
-reached) and without Redis for so many seconds. TEST_DATABASE_URL and TEST_REDIS_URL name the
-servers; both are reached through a proxy of this process, so nobody else notices. Printed are the
-runs, how many completed, how many settled answers were asked for again, and how many deaths were
-counted. It ends with 1 unless all completed and nothing was asked for again.
+after another. It is killed with SIGKILL at so many random moments on SQLite and on PostgreSQL, at
+most three times in one run; it is left without its database (a locked file, a cut connection, a
+limit of connections that is reached) and without Redis for so many seconds. TEST_DATABASE_URL and
+TEST_REDIS_URL name the servers; both are reached through a proxy of this process, so nobody else
+notices. Printed are the runs, how many completed, how many settled answers were asked for again,
+and how many deaths were counted. It ends with 1 unless all completed and nothing was asked again.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ REDIS_SERVER = os.environ.get("TEST_REDIS_URL", "redis://127.0.0.1:6379/0")
 LEASE_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 4.0
 PATIENCE_SECONDS = 180.0
+KILLS_OF_A_RUN = 3
+"""One more could stall a run, where none of its answers was settled between them."""
 
 SETTLED = "SELECT kind, request FROM research_journalentry WHERE run_id = {run} AND \
 status <> 'pending' AND kind <> 'decision'"
@@ -90,21 +92,25 @@ class Database:
 
 @dataclass
 class Found:
-    """What came of one kind of disturbance."""
+    """What came of one kind of disturbance.
+
+    `compared` are the settled answers, by kind, that the servers' logs name as well.
+    """
 
     what: str
     disturbances: int = 0
     runs: int = 0
     completed: int = 0
     asked_again: int = 0
-    compared: int = 0
+    compared: dict[str, int] = field(default_factory=dict)
     deaths_counted: int = 0
     seconds: float = 0.0
     others: list[str] = field(default_factory=list)
 
     @property
     def holds(self) -> bool:
-        return self.runs == self.completed > 0 and not self.asked_again and self.compared > 0
+        was_compared = NAMES.keys() == self.compared.keys()
+        return self.runs == self.completed > 0 and not self.asked_again and was_compared
 
 
 # --- the worker -----------------------------------------------------------------------------
@@ -170,7 +176,9 @@ class Trial:
     def kills(self, number: int) -> None:
         while self.found.disturbances < number:
             epoch = self._begin()
-            while self.found.disturbances < number and self._worked_on(epoch):
+            for _ in range(min(KILLS_OF_A_RUN, number - self.found.disturbances)):
+                if not self._worked_on(epoch):
+                    break
                 self.worker.kill()
                 epoch = self._note_settled()
                 self.found.disturbances += 1
@@ -227,7 +235,8 @@ class Trial:
             later = {_logged(entry) for entry in entries if entry["start"] > then}
             self.found.asked_again += len(settled & later)
         whole = {_logged(entry) for entry in entries}
-        self.found.compared += len(self.database.settled(self.run) & whole)
+        for kind, _ in self.database.settled(self.run) & whole:
+            self.found.compared[kind] = self.found.compared.get(kind, 0) + 1
         assert self.worker.process
         self.worker.process.wait(PATIENCE_SECONDS)
 
@@ -245,13 +254,20 @@ class Trial:
 
 def _call(kind: str, words: str) -> Call:
     """A call as both the journal and the world's log tell it."""
-    return kind, hashlib.sha256(words.encode()).hexdigest() if kind == "model" else words
+    if kind == "model":
+        return kind, hashlib.sha256(words.encode()).hexdigest()
+    if kind == "fetch":  # sites differ by their addresses, and their log leaves out the port
+        parts = urlsplit(words)
+        return kind, urlunsplit(parts._replace(netloc=parts.hostname or ""))
+    return kind, words
 
 
 def _logged(entry: Mapping[str, Any]) -> Call:
     if entry["server"] == "model":
         return "model", entry["prompt_sha256"]
-    return ("search", entry["query"]) if entry["server"] == "search" else ("fetch", entry["url"])
+    if entry["server"] == "search":
+        return "search", entry["query"]
+    return _call("fetch", entry["url"])
 
 
 # --- databases ------------------------------------------------------------------------------
@@ -396,6 +412,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--on", choices=DATABASES, action="append", help="both where not named")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was made is removed all the same
     extent = Extent(options.kills, options.outages, options.seconds, options.seed)
     held = True
     with running_world(options.seed, latency=True) as running:
