@@ -22,6 +22,8 @@ _UNITS = {
 }
 _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _SCALE = re.compile(rf"[\s-]*({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
+BEFORE = 4
+"""Characters before a number in which its currency may stand."""
 _SIGN = re.compile(r"([$€£])\s*$")
 _NEXT = re.compile(r"[\s-]*(per\s?cent|[%$€£]|°?[^\W\d_]+)")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -110,7 +112,9 @@ def _figure(text: str, start: int, end: int, written: str) -> Figure:
     if scale := _SCALE.match(text, end):
         value *= 10 ** _SCALES[scale.group(1).lower()]
         end = scale.end()
-    unit = _UNITS[sign.group(1)] if (sign := _SIGN.search(text, 0, start)) else ""
+    unit = (
+        _UNITS[sign.group(1)] if (sign := _SIGN.search(text, max(0, start - BEFORE), start)) else ""
+    )
     following = _NEXT.match(text, end)
     word = re.sub(r"\s", "", following.group(1).lower()) if following else ""
     unit = unit or _UNITS.get(word, "")

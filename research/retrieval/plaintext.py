@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from research.retrieval.extracted import EmptyPage, Extracted
 from research.retrieval.markdown_marks import without_marks
 from research.retrieval.sites import kind_of
-from research.retrieval.titles import FENCE, HEADING, title_of
+from research.retrieval.titles import FENCE, HEADING, heading_words, title_of
 
 _FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.S)
-_FIELD = re.compile(r"^(title|date|lang|language)\s*:\s*[\"']?(.*?)[\"']?\s*$", re.M)
+_FIELD = re.compile(r"^(title|date|lang|language)\s*:\s*[\"']?(.*)$", re.M)
 _UNDERLINE = re.compile(r"^(=+|-{2,})\s*$")
 _COMMENT = re.compile(r"<!--(?:.*?-->|(.*))", re.S)
 """One that is never closed is text; it is taken to the end, so that the end is sought once."""
@@ -41,7 +41,14 @@ def _front_matter(content: str) -> tuple[dict[str, str], str]:
     match = _FRONT_MATTER.match(content)
     if match is None:
         return {}, content
-    return dict(_FIELD.findall(match[1])), content[match.end() :]
+    fields = {name: _unquoted(value) for name, value in _FIELD.findall(match[1])}
+    return fields, content[match.end() :]
+
+
+def _unquoted(value: str) -> str:
+    """A field's value without the quotation mark that closes it."""
+    value = value.rstrip()
+    return value[:-1] if value.endswith(('"', "'")) else value
 
 
 def _markdown(lines: list[str]) -> list[str]:
@@ -88,7 +95,7 @@ def _headings(lines: list[str]) -> list[str]:
             sign = "#" if underline[1][0] == "=" else "##"
             done[-1] = f"{sign} {done[-1].strip()}"
         elif heading := HEADING.match(line):
-            done += ["", f"{heading[1]} {heading[2]}", ""]
+            done += ["", f"{heading[1]} {heading_words(heading)}", ""]
         else:
             done.append(line)
     return done

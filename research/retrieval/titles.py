@@ -14,7 +14,7 @@ MAX_LINE = 100
 LOOKED_AT = 50
 
 FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
-HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
+HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*)$")
 
 _RULE = re.compile(r"[ \t]*([=\-~*_#^+\"'.:])(?:[ \t]?\1){2,}[ \t]*")
 _BLANK = re.compile(r"\n\s*\n")
@@ -35,13 +35,19 @@ def title_of(text: str, url: str, *, markdown: bool) -> str:
     return (found or unquote(urlsplit(url).path.rpartition("/")[2]))[:MAX_TITLE]
 
 
+def heading_words(heading: re.Match[str]) -> str:
+    """What a `HEADING` says, without the signs that may close it."""
+    return str(heading[2]).rstrip("#").rstrip(" \t")
+
+
 def _heading(lines: Sequence[str]) -> str:
     """The first one of the highest level, or one before which nothing is told."""
     told = False
     for line in lines:
         heading = HEADING.match(line)
-        if heading and heading[2] and (len(heading[1]) == 1 or not told):
-            return _words(heading[2])
+        words = heading_words(heading) if heading else ""
+        if heading and words and (len(heading[1]) == 1 or not told):
+            return _words(words)
         told = told or not (heading or _DECORATION.match(line))
     return ""
 

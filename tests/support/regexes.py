@@ -1,0 +1,169 @@
+"""Adversarial inputs for a regular expression, made from its own parts, and how matching grows.
+
+For each repetition of a pattern there are texts that begin as the pattern does, go on with what
+the repetition takes, and then break off: whatever is super-linear about it shows there.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+ALPHABET = " a1,A\n.\"-_(\t;:'!?)[]<>{}/\\#*|=&@%$+~`^—…“”«•zZ09éЖ漢的あ한"
+BREAK = "\x00"
+SAMPLES = 6
+UNITS = (
+    " ", "a", "1", ",", '"', "(", "[", "<", "\n", "-", "_", ".", "a ", "a, ", "1,", "[a", "(a ",
+    "<a ", "' ", "A ", "a.", ". ", "\\", "*", "`", "|", "&a", "{", "x_", "漢", "E1, ",
+)  # fmt: skip
+FEW, MANY = 2_000, 16_000
+SURELY_FAST_SECONDS = 0.002
+"""For twice the few characters: whatever is quadratic takes ten times as long."""
+FAST_SECONDS = 0.02
+MOST_GROWTH = 3.0 * MANY / FEW
+TOO_LONG_SECONDS = 0.3
+EXPONENTIAL = 22
+"""Characters for which what is exponential takes too long already."""
+MOST_ATTACKS = 60
+
+Match = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Attack:
+    """`start`, then `unit` again and again, then `end`."""
+
+    start: str
+    unit: str
+    end: str
+
+    def text(self, length: int) -> str:
+        return self.start + self.unit * (length // len(self.unit)) + self.end
+
+
+def attacks(pattern: str, flags: int = 0) -> list[Attack]:
+    """What may make a pattern slow: what its repetitions take, then units of every kind."""
+    parsed = list(re._parser.parse(pattern, flags))  # type: ignore[attr-defined]
+    found: list[tuple[str, str]] = []
+    for start, unit in _repeated(parsed, [""]):
+        found += [(start, unit), ("", start + unit), ("", unit + start), ("", unit)]
+    own = list(dict.fromkeys((start, unit) for start, unit in found if unit))[:MOST_ATTACKS]
+    tried = dict.fromkeys([*own, *(("", unit) for unit in UNITS)])
+    return [Attack(start, unit, BREAK) for start, unit in tried]
+
+
+def _repeated(nodes: Iterable[Any], starts: list[str]) -> Iterator[tuple[str, str]]:
+    """(what stands before, what it takes) for each long repetition, the inner ones too."""
+    for kind, value in nodes:
+        name = str(kind)
+        if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
+            if value[1] > 20:
+                yield from product(starts[:2], _samples(value[2]))
+            yield from _repeated(value[2], starts)
+        elif name == "SUBPATTERN":
+            yield from _repeated(value[3], starts)
+        elif name == "BRANCH":
+            for branch in value[1]:
+                yield from _repeated(branch, starts)
+        elif name in {"ASSERT", "ASSERT_NOT"}:
+            yield from _repeated(value[1], starts)
+        elif name == "ATOMIC_GROUP":
+            yield from _repeated(value, starts)
+        starts = _cut(one + more for one in starts for more in _sample(name, value))
+
+
+def _samples(nodes: Iterable[Any]) -> list[str]:
+    """A few texts that a sequence takes."""
+    found = [""]
+    for kind, value in nodes:
+        found = _cut(one + more for one in found for more in _sample(str(kind), value))
+    return found
+
+
+def _cut(texts: Iterable[str]) -> list[str]:
+    return list(islice(dict.fromkeys(texts), SAMPLES))
+
+
+def _sample(name: str, value: Any) -> list[str]:
+    if name == "LITERAL":
+        return [chr(value)]
+    if name == "NOT_LITERAL":
+        return [char for char in ALPHABET if ord(char) != value][:SAMPLES]
+    if name == "ANY":
+        return ["a", " ", "."]
+    if name == "IN":
+        return [char for char in ALPHABET if _holds(value, char)][:SAMPLES] or [_first(value)]
+    if name == "BRANCH":
+        return _cut(text for branch in value[1] for text in _samples(branch))
+    if name == "SUBPATTERN":
+        return _samples(value[3])
+    if name == "ATOMIC_GROUP":
+        return _samples(value)
+    if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
+        return _cut(text * max(value[0], 1) for text in _samples(value[2]))
+    return [""]
+
+
+def _holds(members: Iterable[Any], char: str) -> bool:
+    members = list(members)
+    negated = bool(members) and str(members[0][0]) == "NEGATE"
+    return negated != any(_is(str(kind), value, char) for kind, value in members[negated:])
+
+
+def _is(kind: str, value: Any, char: str) -> bool:
+    if kind == "LITERAL":
+        return ord(char) == value
+    if kind == "RANGE":
+        return bool(value[0] <= ord(char) <= value[1])
+    category = str(value).removeprefix("CATEGORY_")
+    plain = {
+        "SPACE": char.isspace(),
+        "DIGIT": char.isdigit(),
+        "WORD": char.isalnum() or char == "_",
+    }
+    return plain.get(category, not plain.get(category.removeprefix("NOT_"), False))
+
+
+def _first(members: Iterable[Any]) -> str:
+    """The first character of a set that the alphabet has none of."""
+    values = (value for _, value in members if value is not None)
+    value = next(values)
+    return chr(value[0] if isinstance(value, tuple) else value)
+
+
+# --- how it grows ---------------------------------------------------------------------------
+
+
+def growth(match: Match, attack: Attack) -> str:
+    """'' where matching is linear on this attack, else what was measured.
+
+    The time of this thread's processor counts, at its best of several: a busy machine changes
+    little of it, and a short time is never too long whatever it grew from.
+    """
+    for length in (EXPONENTIAL, FEW // 4):
+        if (took := seconds(match, attack.text(length))) > TOO_LONG_SECONDS:
+            return f"{took:.1f} s for {length} characters"
+    if seconds(match, attack.text(FEW * 2), 1) < SURELY_FAST_SECONDS:
+        return ""
+    for _ in range(3):
+        many = seconds(match, attack.text(MANY))
+        few = seconds(match, attack.text(FEW), 4)
+        if many < FAST_SECONDS or many <= MOST_GROWTH * few:
+            return ""
+        if many > TOO_LONG_SECONDS:
+            break
+    return f"{few * 1000:.2f} ms for {FEW} characters, {many * 1000:.0f} ms for {MANY}"
+
+
+def seconds(match: Match, text: str, again: int = 0) -> float:
+    """Of this thread's processor, at best."""
+    best = float("inf")
+    for _ in range(1 + again):
+        began = time.thread_time()
+        match(text)
+        best = min(best, time.thread_time() - began)
+    return best

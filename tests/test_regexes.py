@@ -1,0 +1,194 @@
+"""No regular expression takes more than linear time over what it is given to read.
+
+Every pattern of the modules is tried, and every one that is written where it is used. A pattern
+that is only matched at one place is tried there, any other over the whole text.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import types
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import markdown
+from research.engine import claims, draft, features, figures, sentences
+from research.engine import text as engine_text
+from research.engine.extractive import phrases
+from research.engine.tasks import growing, objects
+from research.retrieval.extract import extract
+from research.retrieval.extracted import EmptyPage
+from research.retrieval.providers import words
+from tests.support.regexes import UNITS, Attack, Match, attacks, growth
+from tests.test_shared_objects import modules
+
+ANCHORED = frozenset({"match", "fullmatch"})
+CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
+BOUNDED = {
+    ("research.engine.extractive.drafting", "_STEP"): "reads 12 characters",
+    ("research.engine.extractive.procedures", "_NUMBERED"): "reads 12 characters",
+}
+"""Patterns whose input is short whatever the text holds, with the reason."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pattern, and the ways in which it is used where they are known."""
+
+    pattern: str
+    flags: int
+    uses: frozenset[str]
+
+    def matches(self) -> list[Match]:
+        compiled = re.compile(self.pattern, self.flags)
+        if self.uses and self.uses <= ANCHORED:
+            return [getattr(compiled, use) for use in sorted(self.uses)]
+        return [lambda text: compiled.sub("", text)]
+
+
+def of_module(module: types.ModuleType) -> dict[str, Found]:
+    """The patterns of a module by their names; those in its tables and functions too."""
+    if not module.__file__:
+        return {}
+    tree = ast.parse(Path(module.__file__).read_text())
+    found = {
+        (name if number == 0 else f"{name} {number}"): Found(
+            each.pattern, each.flags, uses(tree, name)
+        )
+        for name, value in vars(module).items()
+        for number, each in enumerate(patterns(value))
+        if isinstance(each.pattern, str)
+    }
+    return found | written_in_place(tree)
+
+
+def patterns(value: Any) -> Iterator[re.Pattern[Any]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        yield from patterns(tuple(value.values()))
+    elif isinstance(value, tuple | list | set | frozenset):
+        for each in value:
+            yield from patterns(each)
+
+
+def uses(tree: ast.Module, name: str) -> frozenset[str]:
+    """How a pattern is called; empty where it is handed on or kept in a table."""
+    called = {
+        node.attr: node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        and node.attr in CALLS
+    }
+    loads = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name]
+    handed_on = [n for n in loads if isinstance(n.ctx, ast.Load) and not attributed(tree, n)]
+    return frozenset() if handed_on or not name.startswith("_") else frozenset(called)
+
+
+def attributed(tree: ast.Module, name: ast.Name) -> bool:
+    return any(isinstance(node, ast.Attribute) and node.value is name for node in ast.walk(tree))
+
+
+def written_in_place(tree: ast.Module) -> dict[str, Found]:
+    """Patterns in calls such as `re.sub(r"…", …)`."""
+    found: dict[str, Found] = {}
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == "re"
+            and node.func.attr in CALLS
+            and isinstance(node.args[0], ast.Constant)
+        ):
+            use = node.func.attr
+            found[f"re.{use}, line {node.lineno}"] = Found(
+                node.args[0].value, flags_of(node), frozenset({use})
+            )
+    return found
+
+
+def flags_of(call: ast.Call) -> int:
+    named = {word.arg: word.value for word in call.keywords}
+    flag = named.get("flags")
+    return int(getattr(re, flag.attr)) if isinstance(flag, ast.Attribute) else 0
+
+
+def slow(found: Found) -> str:
+    for match in found.matches():
+        for attack in attacks(found.pattern, found.flags):
+            if told := growth(match, attack):
+                return f"{attack}: {told}"
+    return ""
+
+
+READ = [module for module in modules() if of_module(module)]
+
+
+@pytest.mark.parametrize("module", READ, ids=lambda module: module.__name__)
+def test_every_pattern_is_linear(module: types.ModuleType) -> None:
+    told = {
+        name: slow(found)
+        for name, found in of_module(module).items()
+        if (module.__name__, name) not in BOUNDED
+    }
+    assert {name: what for name, what in told.items() if what} == {}
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"\s+$", r"/\*.*?\*/", r"\s*,", r"(a+)+b", r"<!--.*?-->", r"[a-z]\w*_", r"(?:^|\n)\s*-\s+$"],
+)
+def test_a_slow_pattern_is_found(pattern: str) -> None:
+    assert slow(Found(pattern, re.DOTALL, frozenset()))
+
+
+@pytest.mark.parametrize("pattern", [r"\s+", r"[^,]*,?", r"(?<!\s)\s+$", r"\d{1,3}(?:,\d{3})*"])
+def test_a_linear_pattern_is_left_alone(pattern: str) -> None:
+    assert not slow(Found(pattern, 0, frozenset()))
+
+
+# --- what reads text ------------------------------------------------------------------------
+
+
+def read_page(text: str, content_type: str) -> None:
+    with suppress(EmptyPage):
+        extract(text.encode(), content_type, "https://a.example/page")
+
+
+def read_objects(text: str) -> None:
+    with suppress(RecursionError, ValueError):
+        list(objects.objects(text))
+
+
+READERS: dict[str, Match] = {
+    "claims": lambda text: claims._parts.__wrapped__(text),
+    "the ids of a draft": lambda text: draft._IDS.sub("", text),
+    "figures": lambda text: figures.figures.__wrapped__(text),
+    "names": features.names,
+    "objects of an answer": read_objects,
+    "a growing answer": lambda text: list(growing._strings_of(text)),
+    "phrases": phrases.phrases,
+    "a phrase in its sentence": lambda text: phrases.is_thing("pump rotor", f"{text} pump rotor"),
+    "sentences": lambda text: sentences.sentences.__wrapped__(text),
+    "words": engine_text.tokens,
+    "a plain page": lambda text: read_page(text, "text/markdown"),
+    "an HTML page": lambda text: read_page(f"<p>So it is.</p>{text}", "text/html"),
+    "a report": lambda text: markdown.render(text, lambda number: None),
+    "a snippet": words.unmarked,
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_reading_is_linear(reader: str) -> None:
+    read = READERS[reader]
+    told = {unit: growth(read, Attack("So it is. ", unit, " The end.")) for unit in UNITS}
+    assert {unit: what for unit, what in told.items() if what} == {}
