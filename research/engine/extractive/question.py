@@ -40,8 +40,7 @@ _OPEN_ENDED = re.compile(
     r"|role of|relationship between|best practices|approaches|options)\b",
     re.IGNORECASE,
 )
-_EITHER = re.compile(r"(?P<one>[^,?]+?)\s+or\s+(?P<other>[^,?]+)\??$", re.IGNORECASE)
-
+_OR = re.compile(r"(?<!\s)\s+or\s+", re.IGNORECASE)
 
 _COMPARES = re.compile(r"\b(?:versus|vs\.?|compared?)(?=\s)", re.IGNORECASE)
 """Words that say how to answer, not what is asked about."""
@@ -95,11 +94,11 @@ def _complexity(text: str, kind: Kind, names: tuple[str, ...]) -> Complexity:
 
 def compared(asked: Asked) -> tuple[str, str] | None:
     """The two things that an "A or B" question sets against each other."""
-    match = _EITHER.search(asked.text)
-    if match is None:
+    last = re.split("[,?]", asked.text.removesuffix("?"))[-1]
+    either = _OR.split(last, maxsplit=1)
+    if len(either) < 2:
         return None
-    one = features.names(match["one"])
-    other = features.names(match["other"])
+    one, other = map(features.names, either)
     if one and other:
         return one[-1], other[0]
     return None
