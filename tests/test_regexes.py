@@ -29,12 +29,18 @@ from tests.support.regexes import UNITS, Attack, Match, attacks, growth
 from tests.test_shared_objects import modules
 
 ANCHORED = frozenset({"match", "fullmatch"})
+WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
 BOUNDED = {
     ("research.engine.extractive.drafting", "_STEP"): "reads 12 characters",
     ("research.engine.extractive.procedures", "_NUMBERED"): "reads 12 characters",
+    ("research.retrieval.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
+    ("research.retrieval.titles", "_SENTENCE_END"): "reads a line of 200 characters",
+    ("research.retrieval.titles", "_LINK"): "reads a line of 200 characters",
 }
 """Patterns whose input is short whatever the text holds, with the reason."""
+WHOLE = {("research.retrieval.providers.days", "_FORMS")}
+"""Tables whose patterns are only matched with a whole text."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +65,9 @@ def of_module(module: types.ModuleType) -> dict[str, Found]:
     tree = ast.parse(Path(module.__file__).read_text())
     found = {
         (name if number == 0 else f"{name} {number}"): Found(
-            each.pattern, each.flags, uses(tree, name)
+            each.pattern,
+            each.flags,
+            WHOLLY if (module.__name__, name) in WHOLE else uses(tree, name),
         )
         for name, value in vars(module).items()
         for number, each in enumerate(patterns(value))

@@ -29,7 +29,7 @@ _COUNTED = re.compile(
     r"|Jahrhunderts?|Jahrtausends?|Jh|Weltkriegs?)\b"
 )
 """What follows a German ordinal, as in "8. Januar"."""
-_BOUNDARY = re.compile(r"(?:[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”）]*)")
+_BOUNDARY = re.compile(r"(?:(?<![.!?…])[.!?…]+[\"'”’)\]]*(?=\s)|[。！？]+[」』”）]*)")
 _IDENTIFIER = re.compile(r"[a-z]\w*(?:_\w|\.\w|\()")
 QUESTION_MARKS = ("?", "？")
 _HEADING = re.compile(r"(#{1,6})\s+(.*)")
