@@ -71,7 +71,7 @@ def hub(rows: Rows) -> Hub:
 
 
 async def next_of(socket: AsyncGenerator[str, None]) -> str:
-    return await asyncio.wait_for(anext(socket), 2)
+    return await asyncio.wait_for(anext(socket), 15)
 
 
 async def test_a_newcomer_gets_the_present_state(hub: Hub, rows: Rows) -> None:

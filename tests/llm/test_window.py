@@ -75,4 +75,4 @@ def test_a_server_that_tells_it_in_drops_is_not_waited_for(
     started = monotonic()
     with Drips() as server:
         assert asyncio.run(find_window(server.url("/v1"), "", "m")) is None
-        assert monotonic() - started < 3
+        assert monotonic() - started < 8, "the whole answer takes ten seconds"

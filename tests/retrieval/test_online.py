@@ -54,10 +54,10 @@ def test_silence_costs_a_second_once():
             waiting.setblocking(False)
             waiting.connect_ex(full.getsockname())
         probe = NetworkProbe(place(full))
+        assert not probe()
         started = time.monotonic()
         assert not probe()
-        assert not probe()
-        assert time.monotonic() - started < online.LONGEST_SECONDS + 0.5
+        assert time.monotonic() - started < online.LONGEST_SECONDS
 
 
 def chosen() -> dict[str, Any]:
