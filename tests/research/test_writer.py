@@ -182,3 +182,39 @@ def test_invisible_work_bumps_nothing(run: Run) -> None:
     commit(lease, [Work(lease, (problem(run.pk, 1),), visible=False)])
     run.refresh_from_db()
     assert (run.problems.count(), run.sequence) == (1, 0)
+
+
+def test_visible_work_bumps_whatever_is_beside_it(run: Run) -> None:
+    lease = claimed(run)
+    hidden = Work(lease, (problem(run.pk, 1),), visible=False)
+    commit(lease, [hidden, Work(lease, (problem(run.pk, 2),))])
+    run.refresh_from_db()
+    assert (run.problems.count(), run.sequence) == (2, 1)
+
+
+def test_what_follows_the_rows_runs_in_their_transaction(run: Run) -> None:
+    lease, seen = claimed(run), []
+
+    def look() -> None:
+        seen.append((run.problems.count(), connection.in_atomic_block))
+
+    commit(lease, [Work(lease, (problem(run.pk, 1),), then=look)])
+    assert seen == [(1, True)]
+
+
+def test_of_work_of_one_key_nothing_earlier_is_written_and_the_last_has_the_last_word(
+    run: Run,
+) -> None:
+    lease = claimed(run)
+
+    async def scenario() -> None:
+        async with Writer() as writer:
+            writer.post(Work(lease, (problem(run.pk, 1),), {"action": "one"}, key="state"))
+            writer.post(Work(lease, (problem(run.pk, 2),), {"action": "two"}))
+            writer.post(Work(lease, (problem(run.pk, 3),), {"action": "three"}, key="state"))
+            await writer.flush(lease)
+
+    asyncio.run(scenario())
+    run.refresh_from_db()
+    assert run.action == "three"
+    assert set(run.problems.values_list("key", flat=True)) == {"2", "3"}
