@@ -82,3 +82,11 @@ def test_novelty_is_the_share_of_new_words() -> None:
 @pytest.mark.requirement("E6")
 def test_a_round_without_findings_has_no_novelty() -> None:
     assert Corpus().novelty([]) == 0 == Corpus().novelty(["the of and"])
+
+
+@pytest.mark.requirement("E2")
+@pytest.mark.parametrize("shared, is_twin", [(5, False), (6, True)])
+def test_a_word_of_its_own_counts_little_among_many_shared_ones(shared: int, is_twin: bool) -> None:
+    words = ["granite", "lighthouse", "harbour", "keeper", "foundry", "engineer"][:shared]
+    one, other = " ".join([*words, "lamp"]), " ".join([*words, "bell"])
+    assert (twin(one, [other], 0.6) is not None) == is_twin
