@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from research.engine.config import ResearchConfig
 from research.engine.relevance import RELEVANT, hit_relevance, relevance, term_weights
 
 WANTED = "Who designed the Harrow Point lighthouse?"
@@ -67,3 +68,11 @@ def test_a_hit_is_judged_by_its_title_first(
     better: tuple[str, str], worse: tuple[str, str]
 ) -> None:
     assert hit_relevance(WANTED, *better) > hit_relevance(WANTED, *worse)
+
+
+@pytest.mark.requirement("C2")
+def test_as_much_as_answering_pages_hold_is_what_the_overview_gate_asks_for() -> None:
+    """A quarter of the words that are asked for."""
+    wanted = "granite lighthouse harbour keeper foundry engineer lamp bell"
+    assert relevance(wanted, "", "The granite lighthouse.") == 0.6
+    assert ResearchConfig().gate_overview_relevance == 0.6
