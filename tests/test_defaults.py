@@ -149,6 +149,7 @@ TABLE = (
 NO_DEFAULTS = {
     "A18": "measured against the fixed mode",
     "B7": "an example of what is shown",
+    "C23": "the scale of progress",
     "E10": "bars of speed",
 }
 """Rows with figures that are no defaults."""

@@ -15,7 +15,7 @@ from research.engine.config import ResearchConfig
 from research.installation import current
 from tests.support.model_server import PLAIN, ModelServer, refuses, says
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 KEY = "sk-very-secret"
 
 
@@ -31,7 +31,6 @@ def server(settings: Settings) -> Iterator[ModelServer]:
 
 
 @pytest.mark.requirement("F16")
-@pytest.mark.subprocess
 def test_a_local_server_is_found_and_used_by_one_button(
     client: Client, server: ModelServer
 ) -> None:
