@@ -32,6 +32,12 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self.seconds
 
+    def close(self) -> None:
+        """Sockets that were closed last still have to be told."""
+        if not self.is_closed():
+            self.run_until_complete(asyncio.sleep(POLL_SECONDS))
+        super().close()
+
     def run_in_executor(
         self, executor: Executor | None, func: Callable[..., Any], *args: Any
     ) -> asyncio.Future[Any]:
