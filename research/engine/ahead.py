@@ -32,13 +32,16 @@ async def begin_draft(run: Run) -> None:
 
 
 def nothing_is_missing(run: Run) -> bool:
-    """The gates ask for nothing, no claim is left to verification, no page named what nobody
-    looked up, and nobody asked for more rounds.
+    """Return whether only the assessment could still ask for more.
+
+    Something is answered, the gates ask for nothing, no claim is left to verification, every
+    lead was searched, and nobody asked for more rounds.
     """
     ledger = run.ledger
     wished = max(run.config.adaptive_min_depth, run.wished)
     return (
         ledger.round.number >= wished
+        and ledger.answered() > 0
         and not gates.ask_for_more(ledger, run.limits, run.config)
         and not doubtful(run)
         and not unsearched_leads(ledger)
