@@ -17,6 +17,8 @@ from research.engine.journal import MemoryStore
 CONNECTION_WORDS = 12
 CONNECTIONS = 0.1
 _MARKS = re.compile(r"((?:\[\d+\])+)")
+UNANSWERED = r"\n## Not (?:found|searched)\n"
+"""Headings of the lists that follow the answers, such as `## Not found`."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“])")
 JUDGED = re.compile(r"commands/round/\d+")
 """Where the journal notes what people told a run before the stop rule was asked."""
@@ -184,7 +186,7 @@ def _valid_markers(resource: Resource) -> set[int]:
 
 def _prose(resource: Resource) -> Iterable[str]:
     """The paragraphs that say something: no headings, no lines of facts, nothing not found."""
-    body = report_body(resource["report_markdown"]).partition("\n## Not found\n")[0]
+    body = re.split(UNANSWERED, report_body(resource["report_markdown"]), maxsplit=1)[0]
     for paragraph in body.split("\n"):
         if paragraph and not re.match(r"#|\*(?!\*)", paragraph):
             yield re.sub(r"^\*\*[^*]+\*\* ", "", paragraph)
