@@ -84,12 +84,18 @@ class ModelCalls(Recording):
         )
 
     async def drop_model(self, place: str, request: ModelRequest) -> None:
-        """Give up a call that was begun; what it took counts for the stage it was begun in."""
+        """Give up a call that was begun; what it took counts for the stage it was begun in.
+
+        Raises what kept the journal from recording the call.
+        """
         begun, entry = self._begun.pop(place), self._entries.get((place, 1))
         if entry is None or entry.status == "pending":
             begun.cancel()
         await asyncio.wait([begun])
         self._release_begun(place)
+        error = None if begun.cancelled() else begun.exception()
+        if error is not None and not isinstance(error, BudgetSpent | JournalEnds):
+            raise error
         entry = self._entries.get((place, 1))
         if entry is None or entry.status == "refused":
             return
