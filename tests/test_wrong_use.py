@@ -170,18 +170,18 @@ def test_with_nothing_behind_the_search_s_address_the_run_fails(
     assert "SearXNG: It did not answer" in found["errors"][0]["message"]
 
 
-def test_with_the_pages_down_nothing_is_found_and_the_sources_say_why(
+def test_with_the_pages_down_no_page_can_be_read_and_the_sources_say_why(
     world: World, installation: Installation
 ) -> None:
     for site in world.sites.values():
         site.down = True
     ended = installation.manage("research", SIMPLE, "--yes")
     assert "Traceback" not in ended.stderr
-    assert "Found nothing that answers this." in ended.stdout
+    assert "none of the pages found last could be read" in ended.stdout
     found = recorded(installation)
     assert found
     assert (ended.returncode, found["status"]) == (0, "completed")
-    assert found["termination_reason"] == "nothing_found"
+    assert found["termination_reason"] == "pages_unreadable"
     assert (found["evidence"], found["citations"], found["report_markdown"]) == ([], [], "")
     reasons = {source["reason"] for source in found["sources"] if source["status"] == "failed"}
     assert reasons == {"the server answered 503 for robots.txt"}
