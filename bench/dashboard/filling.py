@@ -43,6 +43,8 @@ def first_run() -> Run:
 
 
 def _widen(run: Run) -> None:
+    """Give the run exactly `EVIDENCE_PER_RUN` records."""
+    run.evidence.filter(position__gt=EVIDENCE_PER_RUN).delete()
     rows = list(run.evidence.prefetch_related("quotes"))
     for number in range(len(rows) + 1, EVIDENCE_PER_RUN + 1):
         like = rows[number % len(rows)]
