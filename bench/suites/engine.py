@@ -81,7 +81,8 @@ def values(results: Results) -> Values:
              if (t.analyst, t.mode) == (hostile.FALSE_CLAIMS, "adaptive")]  # fmt: skip
     return {
         **_saved(results),
-        "simple_calls": max(calls(m.adaptive) for m in results.of_kind("simple")),
+        "simple_calls": percentile((calls(m.adaptive) for m in results.of_kind("simple")), 0.5),
+        "simple_most": max(calls(m.adaptive) for m in results.of_kind("simple")),
         "complex_calls": max(calls(m.adaptive) for m in results.of_kind("complex")),
         "complex_recall": mean(recall(m.adaptive) for m in results.of_kind("complex")),
         "tied_recall": mean(map(recall, tied)) if tied else None,

@@ -177,13 +177,32 @@ def test_deep_research_asks_for_answers_and_independent_sources() -> None:
     result = evaluated(open_one)["deep_research"]
     assert result.decision == "retry"
     assert result.feedback == (
-        "share of sub-questions with enough independent sources: 0.5 of 1",
+        "share of sub-questions with enough independent sources or left to verification: 0.5 of 1",
         "share of sub-questions answered: 0.5 of 1",
     )
-    thin = known(1, 5, "Which animals live there?")
-    assert evaluated(thin)["deep_research"].feedback == (
-        "share of sub-questions with enough independent sources: 0 of 1",
-    )
+
+
+def answered_by_one_source(count: int) -> Ledger:
+    """A ledger with this many sub-questions, each answered by one source."""
+    made, _ = ledger(*FACTS[:count])
+    for number, text in enumerate(FACTS[:count], 1):
+        site = page(f"https://s{number}.example/", text + ".")
+        made.pages[site.url] = site
+        made.put_source(Source(site.url, "", site.domain, 1, relevance=0.9, status="read"))
+        made.book.add(Finding(site.text, f"A{number}", quoted(site, site.text), 0.9), 1)
+    made.refresh_aspects()
+    made.emit_evidence({})
+    return made
+
+
+@pytest.mark.requirement("C3")
+@pytest.mark.parametrize("more, decision", [(0, "pass"), (1, "retry")])
+def test_once_all_is_answered_a_few_second_sources_are_left_to_verification(
+    more: int, decision: str
+) -> None:
+    made = answered_by_one_source(criteria.VERIFIED_AT_ONCE + more)
+    assert made.answered() == len(made.aspects)
+    assert evaluated(made)["deep_research"].decision == decision
 
 
 @pytest.mark.requirement("C3")
