@@ -34,7 +34,7 @@ OWN_SHARE = 0.6
 LONGEST_SECONDS = 300
 TASKS = {"intake", "read", "assess", "draft"}
 
-pytestmark = needs_real_model
+pytestmark = [needs_real_model, pytest.mark.subprocess]
 Found = dict[str, Any]
 
 
