@@ -35,7 +35,7 @@ def main(extra: list[str]) -> int:
     total: Counter[str] = Counter()
     failed = 0
     for part in parts:
-        status, counts = run_pytest([*part, "-n", PROCESSES, *extra])
+        status, counts = run_pytest([*part, "-n", PROCESSES, "--durations=25", *extra])
         total += counts
         if status == INTERRUPTED:
             return 130

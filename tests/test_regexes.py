@@ -28,6 +28,8 @@ from research.retrieval.providers import words
 from tests.support.regexes import UNITS, Attack, Match, attacks, growth
 from tests.test_shared_objects import modules
 
+pytestmark = pytest.mark.slow
+
 ANCHORED = frozenset({"match", "fullmatch"})
 WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
