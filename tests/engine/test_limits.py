@@ -34,7 +34,7 @@ from tests.engine.scripted import (
 from tests.engine.test_loop import HOSTILE, ONGOING, check_limits
 from tests.support.virtual_time import LoopClock, VirtualTimeLoop
 
-pytestmark = pytest.mark.virtual_time
+pytestmark = [pytest.mark.slow, pytest.mark.virtual_time]
 
 # --- hostile analysts -----------------------------------------------------------------------
 

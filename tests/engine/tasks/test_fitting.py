@@ -13,6 +13,8 @@ from research.engine.run import CUT, TOO_LONG
 from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
 from tests.engine.scripted import CHAIN, LIT, Oracle, Ran, Script, Web, World, harbour_pages, page
 
+pytestmark = pytest.mark.slow
+
 FILLER = "The lighthouse quay was swept on most mornings and the nets were hung up to dry. " * 150
 
 
