@@ -214,7 +214,7 @@ class Memory:
     @classmethod
     def of(cls, pid: int) -> Memory:
         folder = Path(f"/proc/{pid}")
-        (folder / "clear_refs").write_text("5")  # the peak begins anew
+        (folder / "clear_refs").write_text("5")  # reset the peak of resident memory
         return cls(folder, _megabytes(folder, "VmRSS:"))
 
     def growth(self) -> float:

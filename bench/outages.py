@@ -207,7 +207,7 @@ class Trial:
         return 0
 
     def _worked_on(self, epoch: int) -> bool:
-        """Wait until a worker has the run anew, and for a random moment; False if it has ended."""
+        """Wait for a new claim and a random delay; return False if the run has ended."""
         self._until(lambda head: (head.epoch > epoch and head.owner) or head.status in ENDS)
         time.sleep(self.chance.uniform(0, LONGEST_DELAY_SECONDS))
         return not self._ended()
@@ -296,7 +296,7 @@ def sqlite_database(home: Path) -> Iterator[Database]:
 
 @contextmanager
 def postgresql_database(home: Path) -> Iterator[Database]:
-    """A database and a role of its own on the server that the environment names."""
+    """Create a temporary database and role on the server named by the environment."""
     server, name = urlsplit(DATABASE_SERVER), f"plumbline_outages_{os.getpid()}"
     direct = urlunsplit(server._replace(path=f"/{name}"))
 

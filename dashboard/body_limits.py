@@ -19,7 +19,7 @@ from django.urls import Resolver404, resolve
 KILOBYTE = 1024
 MEGABYTE = 1024 * KILOBYTE
 ANONYMOUS_BYTES = 16 * KILOBYTE
-"""Enough for signing in, and for most forms: up to here nobody is looked up."""
+"""Bytes accepted from anyone without looking up the session: enough for most forms."""
 
 UPLOAD_ROUTES = frozenset({"collections", "add_files"})
 MULTIPART = "multipart/form-data"
@@ -72,7 +72,7 @@ def in_words(limit: int) -> str:
 
 
 async def _is_signed_in(cookies: str) -> bool:
-    """Off the event loop, in a thread of its own: the shared one may be busy."""
+    """Run in a dedicated thread, because the shared executor may be busy."""
     key = parse_cookie(cookies).get(settings.SESSION_COOKIE_NAME)
     if not key:
         return False

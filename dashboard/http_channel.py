@@ -103,7 +103,7 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
         super().requestDone(request)
 
     def timeoutConnection(self) -> None:
-        """A client that has begun a request is told; one that is idle is not."""
+        """Answer 408 if a request has begun; close an idle connection without an answer."""
         self.setTimeout(None)
         self._within(None)
         if self.requests and not self._handlingRequest and not self._is_refused:
@@ -119,7 +119,7 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
     # --- size ------------------------------------------------------------------------------
 
     def _wait_for_limit(self) -> None:
-        """Read nothing more until it is known who is asking."""
+        """Pause reading until the limit for this client is known."""
         self.paused = True
         self._networkProducer.pauseProducing()
         self._lookup = asyncio.get_event_loop().create_task(self._find_limit(), name="body limit")
@@ -128,7 +128,7 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
         try:
             limit = await body_limits.most_bytes(self._head())
         except Exception:
-            log.exception("who sends a large body could not be found out")
+            log.exception("could not determine the size limit of a request body")
             self._go_on(refusals.CANNOT_CHECK)
         else:
             is_large = self.length is not None and self.length > limit

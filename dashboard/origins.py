@@ -53,7 +53,7 @@ def _is_asked_for(host: str, page: SplitResult, place: str) -> bool:
 
 
 def _is_trusted(page: SplitResult, place: str, trusted: SplitResult) -> bool:
-    """As for forms: `https://*.example.org` stands for every name below it."""
+    """Match as CSRF_TRUSTED_ORIGINS does: `https://*.example.org` covers all subdomains."""
     pattern = (trusted.hostname or "").removeprefix("*")
     same = is_same_domain(page.hostname or "", pattern)
     return same and page.scheme == trusted.scheme and place == _place(trusted)

@@ -97,7 +97,10 @@ class Outages:
         return wait * (1 - JITTER * self._chance())
 
     async def outlast(self, call: Callable[[], Awaitable[T]], failures: int = 1) -> T:
-        """What a call gives once it meets no outage; `failures` came before it, in a row."""
+        """Retry a call with back-off until no outage stops it, and return its result.
+
+        `failures` is the number of consecutive failures so far. Other errors propagate.
+        """
         self._waiting += 1
         try:
             while True:

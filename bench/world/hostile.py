@@ -245,7 +245,7 @@ MISJUDGING: dict[str, Callable[[str, Any, str, list[str]], None]] = {
 }
 """Honest readers that judge badly: what some rules of stopping are for."""
 TYING = "oracle-tying"
-"""Honest and thorough, and never in want of a sub-question of its own for what it misses."""
+"""Honest and thorough; ties every gap to an existing sub-question."""
 VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     HONEST: _honest,
     "oracle-always-stop": _always_stop,

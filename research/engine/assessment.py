@@ -9,7 +9,7 @@ from research.engine.records import Dimensions
 
 @dataclass(frozen=True)
 class Missing:
-    """A gap as an analyst names it; `aspect_id` None asks for a sub-question of its own.
+    """A gap as an analyst names it; `aspect_id` None asks for a new sub-question.
 
     `gap_id` is the open gap that it is; a gap without one is new.
     """

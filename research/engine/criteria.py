@@ -1,4 +1,4 @@
-"""What each gate looks at: named figures of the ledger, each with a minimum of its own.
+"""Criteria of each gate: named values of the ledger, each with a minimum.
 
 A criterion becomes unavailable, with its reason, where two searches in a row brought it nothing
 new: it is short then, but holds no run up. Rules C2-C4 and D3 of `docs/requirements.md`.

@@ -33,7 +33,7 @@ SIDEBAR = (
     r"(?:BACK TO BASICS|CULTURE|TOOL|VOCABULARY|GOING FURTHER|QUICK LOOK|"
     r"IN PRACTICE|CAUTION|NOTE|ALTERNATIVE|SECURITY|COMMUNITY|DEBIAN POLICY) "
 )
-# Which blocks name an entry, and how the name stands in their text.
+# Markup of an entry per manual, and the pattern of its name in the text.
 TERMS: dict[str, tuple[set[str], str]] = {
     "bind9": ({"dt"}, r"^([a-z][a-z0-9]*(?:-[a-z0-9]+)+)\W*$"),
     "octave": ({"dt"}, r"^:.*?([A-Za-z]\w{3,}) ?\([^()]*\)(?: ¶)?$"),
@@ -242,7 +242,7 @@ def make_questions(manual: dict[str, str]) -> list[dict[str, str]]:
 
 
 def main() -> None:
-    """Write automatic.jsonl anew."""
+    """Regenerate automatic.jsonl."""
     lines = (HERE / "manuals.jsonl").read_text(encoding="utf-8").splitlines()
     with (HERE / "automatic.jsonl").open("w", encoding="utf-8") as out:
         for line in lines:
