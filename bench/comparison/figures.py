@@ -63,6 +63,8 @@ class Figures:
     judged: int
     gates: tuple[tuple[int, str, str], ...]
     status: str
+    disputed: bool = False
+    """Whether sources contradict each other, which costs a verification."""
 
     @property
     def tokens(self) -> int:
@@ -102,6 +104,7 @@ def figures_of(
         judged=sum(bool(JUDGED.fullmatch(place)) for place, _ in store.entries),
         gates=tuple((g["round"], g["gate"], g["decision"]) for g in resource["gates"]),
         status=resource["status"],
+        disputed=any(e["contradicts"] for e in resource["evidence"]),
     )
 
 

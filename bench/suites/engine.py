@@ -75,14 +75,15 @@ async def every_depth(bench: Bench) -> list[Measured]:
 def values(results: Results) -> Values:
     """The figures of `bench.bars.ENGINE`."""
     honest = [m.adaptive for m in results.measured]
+    simple = [m.adaptive for m in results.of_kind("simple")]
     stops = stop_shares(results.answerable, lambda m: m.adaptive)
     tied = [t.figures for t in results.tried if t.analyst == TYING]
     lying = [t.figures for t in results.tried
              if (t.analyst, t.mode) == (hostile.FALSE_CLAIMS, "adaptive")]  # fmt: skip
     return {
         **_saved(results),
-        "simple_calls": percentile((calls(m.adaptive) for m in results.of_kind("simple")), 0.5),
-        "simple_most": max(calls(m.adaptive) for m in results.of_kind("simple")),
+        "simple_calls": max((calls(f) for f in simple if not f.disputed), default=None),
+        "simple_most": max(map(calls, simple)),
         "complex_calls": max(calls(m.adaptive) for m in results.of_kind("complex")),
         "complex_recall": mean(recall(m.adaptive) for m in results.of_kind("complex")),
         "tied_recall": mean(map(recall, tied)) if tied else None,
