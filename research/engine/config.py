@@ -25,10 +25,10 @@ from research.engine.knobs import (
     Kinds,
     Sites,
     Triple,
-    explain,
-    extra,
-    knob,
-    parse,
+    define_knob,
+    explain_refusal,
+    knob_extra,
+    parse_value,
 )
 
 
@@ -37,76 +37,76 @@ class ResearchConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    deep_research_mode: Literal["adaptive", "fixed"] = knob(
+    deep_research_mode: Literal["adaptive", "fixed"] = define_knob(
         "adaptive", "Stop by quality (adaptive) or search a tree of a fixed size (fixed)."
     )
-    research_depth: Literal["quick", "standard", "thorough"] = knob(
+    research_depth: Literal["quick", "standard", "thorough"] = define_knob(
         "standard",
         "Limits as for a simple question (quick), as the question asks for (standard), "
         "or as for the next kind up (thorough).",
     )
-    adaptive_quality_threshold: float = knob(
+    adaptive_quality_threshold: float = define_knob(
         7.0, "Research ends once its score reaches this.", unit="of 10", ge=1, le=10
     )
-    adaptive_min_depth: int = knob(
+    adaptive_min_depth: int = define_knob(
         1, "Rounds before any quality rule may end a run.", unit="rounds", ge=1, le=20
     )
-    adaptive_max_depth: int = knob(
+    adaptive_max_depth: int = define_knob(
         5, "Rounds after which every run ends.", unit="rounds", ge=1, le=20
     )
-    adaptive_soft_depth: Triple = knob(
+    adaptive_soft_depth: Triple = define_knob(
         (2, 3, 5),
         "Rounds after which a run ends by complexity, within the maximum.",
         unit="rounds",
         aliases=("MAX_RESEARCHER_ROUNDS",),
     )
-    min_improvement_threshold: float = knob(
+    min_improvement_threshold: float = define_knob(
         0.5,
         "A smaller gain of the score between two rounds ends the run.",
         unit="points",
         ge=0,
         le=9,
     )
-    enable_early_termination: bool = knob(
+    enable_early_termination: bool = define_knob(
         True, "Let a run end early when it is stuck, finds nothing new or stops improving."
     )
-    ask_when_unsure: bool = knob(
+    ask_when_unsure: bool = define_knob(
         False, "Before an early end, ask whether to dig deeper or whether it is sufficient."
     )
-    ask_above_usd: float | None = knob(
+    ask_above_usd: float | None = define_knob(
         None,
         "A plan that costs at most this starts without asking. Where not set, every plan asks on "
         "the command line, and on the pages every one that isn't free.",
         unit="US dollars",
         ge=0,
     )
-    min_novelty_threshold: float = knob(
+    min_novelty_threshold: float = define_knob(
         0.15,
         "A smaller share of new words in a round's findings ends the run.",
         unit="0-1",
         ge=0,
         le=1,
     )
-    duplicate_topic_similarity_threshold: float = knob(
+    duplicate_topic_similarity_threshold: float = define_knob(
         0.75, "A topic this similar to an earlier one is refused.", unit="0-1", ge=0, le=1
     )
-    weight_completeness: float = knob(0.25, "Weight of completeness.", ge=0, le=1)
-    weight_depth: float = knob(0.25, "Weight of depth.", ge=0, le=1)
-    weight_reliability: float = knob(0.25, "Weight of reliability.", ge=0, le=1)
-    weight_actionability: float = knob(0.25, "Weight of actionability.", ge=0, le=1)
+    weight_completeness: float = define_knob(0.25, "Weight of completeness.", ge=0, le=1)
+    weight_depth: float = define_knob(0.25, "Weight of depth.", ge=0, le=1)
+    weight_reliability: float = define_knob(0.25, "Weight of reliability.", ge=0, le=1)
+    weight_actionability: float = define_knob(0.25, "Weight of actionability.", ge=0, le=1)
 
-    topics_per_round: Triple = knob((2, 4, 4), "Topics of one round.", unit="topics")
-    max_pages_per_round: int | None = knob(
+    topics_per_round: Triple = define_knob((2, 4, 4), "Topics of one round.", unit="topics")
+    max_pages_per_round: int | None = define_knob(
         None, "Pages read in one round; by complexity (4, 8, 12) where not set.", unit="pages", ge=1
     )
-    max_research_units: int = knob(
+    max_research_units: int = define_knob(
         60,
         "Topics researched in a run.",
         unit="topics",
         ge=1,
         aliases=("MAX_RESEARCHER_ITERATIONS",),
     )
-    max_concurrent_research_units: int = knob(
+    max_concurrent_research_units: int = define_knob(
         4,
         "Topics researched at once.",
         unit="topics",
@@ -114,99 +114,145 @@ class ResearchConfig(BaseModel):
         le=64,
         aliases=("DEEP_RESEARCH_CONCURRENCY",),
     )
-    unit_tool_calls: Triple = knob(
+    unit_tool_calls: Triple = define_knob(
         (4, 5, 10),
         "Searches and fetches of one topic; a page that is not to be had is replaced once.",
         unit="calls",
         aliases=("MAX_REACT_TOOL_CALLS",),
     )
-    researcher_search_budget: int = knob(15, "Searches of one topic.", unit="searches", ge=1)
-    max_search_results_for_agent: int = knob(
+    researcher_search_budget: int = define_knob(15, "Searches of one topic.", unit="searches", ge=1)
+    max_search_results_for_agent: int = define_knob(
         8, "Results kept of one search.", unit="results", ge=1, le=50
     )
-    search_kind: Kinds = knob(
+    search_kind: Kinds = define_knob(
         ("web",),
         "Search the web at large (web), papers (academic) or videos (video); with commas between,"
         " each of them.",
     )
-    search_language: str | None = knob(
+    search_language: str | None = define_knob(
         None,
         "Language of the pages to search for, the question's where not set; and of a question"
         " whose words tell no language.",
     )
-    search_since: Day = knob(None, "Leave out pages from before this day.")
-    search_until: Day = knob(None, "Leave out pages from after this day.")
-    only_sites: Sites = knob((), "Keep to these sites and their subdomains.")
-    never_sites: Sites = knob((), "Leave out these sites and their subdomains.")
-    page_max_age_hours: float = knob(
+    search_private_words: bool = define_knob(
+        False, "Words that only your documents hold may be sent to web searches."
+    )
+    search_since: Day = define_knob(None, "Leave out pages from before this day.")
+    search_until: Day = define_knob(None, "Leave out pages from after this day.")
+    only_sites: Sites = define_knob((), "Keep to these sites and their subdomains.")
+    never_sites: Sites = define_knob((), "Leave out these sites and their subdomains.")
+    page_max_age_hours: float = define_knob(
         24,
         "A page that an earlier run fetched within this time is not fetched again; 0: always.",
         unit="hours",
         ge=0,
     )
-    max_evidence_claims_per_research_unit: int = knob(
+    max_evidence_claims_per_research_unit: int = define_knob(
         5, "Claims kept of one page.", unit="claims", ge=1, le=50
     )
-    max_source_urls_per_claim: int = knob(
+    max_source_urls_per_claim: int = define_knob(
         5, "Sources kept of one claim.", unit="sources", ge=1, le=50
     )
-    unit_seconds: float = knob(
+    unit_seconds: float = define_knob(
         60, "A topic waits no longer for its search or its pages.", unit="seconds", gt=0
     )
 
-    min_evidence_records: int | None = knob(
+    min_evidence_records: int | None = define_knob(
         None, "Evidence that the gate asks for; by complexity (2, 5, 8) where not set.", ge=0
     )
-    min_source_domains: int | None = knob(
+    min_source_domains: int | None = define_knob(
         None,
         "Independent sources that the gate asks for; by complexity (1, 3, 3) where not set.",
         ge=0,
     )
-    min_sources_per_aspect: Triple = knob(
+    min_sources_per_aspect: Triple = define_knob(
         (1, 2, 2), "Independent sources that an answered sub-question needs.", unit="sources"
     )
-    gate_overview_min_sources: int = knob(3, "Sources that the overview gate asks for.", ge=0)
-    gate_overview_relevance: float = knob(
+    gate_overview_min_sources: int = define_knob(
+        3, "Sources that the overview gate asks for.", ge=0
+    )
+    gate_overview_relevance: float = define_knob(
         0.6, "Relevance from which a page counts for the overview gate.", unit="0-1", ge=0, le=1
     )
-    gate_overview_pass_score: float = knob(
+    gate_overview_pass_score: float = define_knob(
         0.8, "Pass score of the overview gate.", unit="0-1", ge=0, le=1
     )
-    gate_deep_pass_score: float = knob(
+    gate_deep_pass_score: float = define_knob(
         0.7, "Pass score of the deep-research gate.", unit="0-1", ge=0, le=1
     )
 
-    max_seconds: float = knob(600, "Active time of a run.", unit="seconds", gt=0)
-    max_llm_calls: int = knob(60, "Model calls of a run, failed ones too.", unit="calls", ge=0)
-    max_tokens: int = knob(400_000, "Tokens of a run, prompts and answers.", unit="tokens", ge=0)
-    max_cost_usd: float | None = knob(None, "Money of a run.", unit="US dollars", ge=0)
-    max_searches: int = knob(60, "Searches of a run.", unit="searches", ge=0)
-    max_fetches: int = knob(120, "Pages fetched in a run.", unit="pages", ge=0)
-    report_tokens: int = knob(
+    max_seconds: float = define_knob(600, "Active time of a run.", unit="seconds", gt=0)
+    max_llm_calls: int = define_knob(
+        60, "Model calls of a run, failed ones too.", unit="calls", ge=0
+    )
+    max_tokens: int = define_knob(
+        400_000, "Tokens of a run, prompts and answers.", unit="tokens", ge=0
+    )
+    max_cost_usd: float | None = define_knob(None, "Money of a run.", unit="US dollars", ge=0)
+    max_searches: int = define_knob(60, "Searches of a run.", unit="searches", ge=0)
+    max_fetches: int = define_knob(120, "Pages fetched in a run.", unit="pages", ge=0)
+    report_tokens: int = define_knob(
         24_000, "Tokens held back for the report from the start.", unit="tokens", ge=0
     )
-    supervisor_notes_word_budget: int = knob(
+    supervisor_notes_word_budget: int = define_knob(
         1200, "Words of the running summary in a prompt.", unit="words", ge=50
     )
-    supervisor_notes_max_bullets: int = knob(
+    supervisor_notes_max_bullets: int = define_knob(
         40, "Findings in the running summary.", unit="findings", ge=1
     )
 
-    deep_research_breadth: int = knob(4, "Queries of the first level in fixed mode.", ge=1, le=20)
-    deep_research_depth: int = knob(2, "Levels of the tree in fixed mode.", ge=1, le=6)
-    max_model_attempts: int = knob(
+    deep_research_breadth: int = define_knob(
+        4, "Queries of the first level in fixed mode.", ge=1, le=20
+    )
+    deep_research_depth: int = define_knob(2, "Levels of the tree in fixed mode.", ge=1, le=6)
+    max_model_attempts: int = define_knob(
         4, "Attempts of one model task, repairs included.", unit="attempts", ge=1, le=10
     )
-    model_profile: Literal["standard", "small"] = knob(
+    model_profile: Literal["standard", "small"] = define_knob(
         "standard", "Ask a small model small things, one at a time (small), or one thing a task."
     )
-    model_reasoning_tokens: int = knob(
+    model_reasoning_tokens: int = define_knob(
         0,
         "Added to each answer's limit for a model that thinks before it answers.",
         unit="tokens",
         ge=0,
     )
-    enable_online_evals: bool = knob(
+    enable_verifier: bool = define_knob(
+        True,
+        "Have the model check statements that code can neither vouch for nor refuse, if it is"
+        " qualified; otherwise they become quotations, as with the small model profile.",
+    )
+    verifier_most_errors: int = define_knob(
+        16,
+        "Errors on either half of the 160 labelled pairs above which a model is not believed as"
+        " verifier.",
+        unit="errors",
+        ge=0,
+        le=80,
+    )
+    verifier_min_canaries: int = define_knob(
+        6,
+        "Fewest unfaithful pairs planted in a call of the verifier, and as many faithful ones.",
+        unit="pairs",
+        ge=1,
+        le=40,
+    )
+    verifier_max_canaries: int = define_knob(
+        12,
+        "Most unfaithful pairs planted in a call of the verifier, and as many faithful ones.",
+        unit="pairs",
+        ge=1,
+        le=40,
+    )
+    verifier_least_probability: float = define_knob(
+        0.01,
+        "A call of the verifier is disbelieved if its errors on planted pairs have a smaller"
+        " probability at the rates it was qualified with.",
+        unit="0-1",
+        ge=0,
+        le=0.5,
+    )
+    enable_online_evals: bool = define_knob(
         False, "Have a model mark the finished report (60 %) and how it came about (40 %)."
     )
 
@@ -225,9 +271,19 @@ class ResearchConfig(BaseModel):
                 f"ADAPTIVE_MIN_DEPTH ({self.adaptive_min_depth}) is above "
                 f"ADAPTIVE_MAX_DEPTH ({self.adaptive_max_depth})"
             )
+        if self.verifier_min_canaries > self.verifier_max_canaries:
+            raise ValueError(
+                f"VERIFIER_MIN_CANARIES ({self.verifier_min_canaries}) is above "
+                f"VERIFIER_MAX_CANARIES ({self.verifier_max_canaries})"
+            )
         if not any(self.weights.values()):
             raise ValueError("one of the four dimension weights must be above 0")
         return self
+
+    @property
+    def has_verifier(self) -> bool:
+        """Return whether the model may be asked to verify statements; small models are not."""
+        return self.enable_verifier and self.model_profile != "small"
 
     @property
     def weights(self) -> dict[str, float]:
@@ -244,21 +300,21 @@ class ResearchConfig(BaseModel):
 
         Raises `ConfigError` that names every knob that cannot be used.
         """
-        known = names()
+        known = knob_names()
         unknown = sorted(name for name in values if name.upper() not in known)
         if unknown:
             raise ConfigError(f"There is no setting called {', '.join(unknown)}.")
-        given = {known[name.upper()]: parse(value) for name, value in values.items()}
+        given = {known[name.upper()]: parse_value(value) for name, value in values.items()}
         try:
             return cls.model_validate({**(base.model_dump() if base else {}), **given})
         except ValidationError as error:
-            raise explain(error) from None
+            raise explain_refusal(error) from None
 
 
-def names() -> dict[str, str]:
+def knob_names() -> dict[str, str]:
     """Every name a knob goes by (capitals) → its field."""
     found = {name.upper(): name for name in ResearchConfig.model_fields}
     for name, info in ResearchConfig.model_fields.items():
-        for alias in extra(info)["aliases"]:
+        for alias in knob_extra(info)["aliases"]:
             found.setdefault(alias, name)
     return found

@@ -11,20 +11,20 @@ import idna
 from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, ValidationError
 from pydantic.fields import FieldInfo
 
-from research.engine.tools import SearchKind
+from research.engine.ports import SearchKind
 
 LONGEST_LABEL = 63
 
 _HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)*")
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     """One text, or none, is a list as well."""
     return () if value in (None, "") else (value,) if isinstance(value, str) else value
 
 
-def _site(written: str) -> str:
-    """A host's name: what stands around it in an address is left out."""
+def _host_name(written: str) -> str:
+    """Return a host's name without the scheme and path of its URL."""
     host = re.sub(r"^\w+://", "", written.strip().lower()).split("/")[0].removeprefix("www.")
     if not _HOST.fullmatch(host) or not all(map(_is_label, host.split("."))):
         raise ValueError("takes names of sites, such as example.org, with commas between")
@@ -32,7 +32,9 @@ def _site(written: str) -> str:
 
 
 def _is_label(label: str) -> bool:
-    """Whether a label can be in a name: not too long, and encoded as IDNA has it if it is."""
+    """Return whether a label can be in a name: not too long, and encoded as IDNA has it if
+    it is.
+    """
     try:
         if label.startswith("xn--"):
             idna.decode(label)
@@ -43,13 +45,13 @@ def _is_label(label: str) -> bool:
     return len(label) <= LONGEST_LABEL
 
 
-def _kinds(named: tuple[SearchKind, ...]) -> tuple[SearchKind, ...]:
+def _unique_kinds(named: tuple[SearchKind, ...]) -> tuple[SearchKind, ...]:
     if not named:
         raise ValueError(f"takes one or more of {', '.join(get_args(SearchKind))}")
     return tuple(dict.fromkeys(named))
 
 
-def _day(written: str | None) -> str | None:
+def _parse_day(written: str | None) -> str | None:
     if not written:
         return None
     try:
@@ -64,11 +66,11 @@ def _for_all(value: Any) -> Any:
 
 
 Triple = Annotated[tuple[PositiveInt, PositiveInt, PositiveInt], BeforeValidator(_for_all)]
-Sites = Annotated[tuple[Annotated[str, AfterValidator(_site)], ...], BeforeValidator(_listed)]
-Day = Annotated[str | None, AfterValidator(_day)]
+Sites = Annotated[tuple[Annotated[str, AfterValidator(_host_name)], ...], BeforeValidator(_as_list)]
+Day = Annotated[str | None, AfterValidator(_parse_day)]
 
 
-Kinds = Annotated[tuple[SearchKind, ...], BeforeValidator(_listed), AfterValidator(_kinds)]
+Kinds = Annotated[tuple[SearchKind, ...], BeforeValidator(_as_list), AfterValidator(_unique_kinds)]
 
 
 class ConfigError(ValueError):
@@ -82,7 +84,7 @@ class ConfigError(ValueError):
         self.problems = dict(problems or {})
 
 
-def knob(
+def define_knob(
     default: Any, help: str, *, unit: str = "", aliases: tuple[str, ...] = (), **rules: Any
 ) -> Any:
     return Field(
@@ -93,15 +95,15 @@ def knob(
     )
 
 
-def extra(info: FieldInfo) -> dict[str, Any]:
+def knob_extra(info: FieldInfo) -> dict[str, Any]:
     """Unit and aliases of a knob."""
     declared = info.json_schema_extra
     assert isinstance(declared, dict)
     return declared
 
 
-def parse(value: str) -> Any:
-    """What is written in the environment: none, a list with commas between, or one text."""
+def parse_value(value: str) -> Any:
+    """Return what is written in the environment: none, a list with commas between, or one text."""
     text = value.strip()
     if text.lower() in {"", "none"}:
         return None
@@ -128,7 +130,7 @@ _SAYS = {
 }
 
 
-def explain(error: ValidationError) -> ConfigError:
+def explain_refusal(error: ValidationError) -> ConfigError:
     """Every knob that was refused, by name, with what it takes."""
     problems: dict[str, str] = {}
     for problem in error.errors():

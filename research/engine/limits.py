@@ -1,8 +1,8 @@
-"""The limits and minima of a run, by its question's complexity."""
+"""The limits and minima of a run, by its question's complexity and breadth."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from research.engine.config import ResearchConfig
 from research.engine.knobs import Triple
@@ -11,10 +11,32 @@ from research.engine.records import Complexity
 NARROWEST = 2
 """Queries of a node of the tree, however deep it lies."""
 
+USUAL_PARTS = 6
+"""Sub-questions up to which the limits of a standard run follow from complexity alone."""
+MOST_PARTS = 14
+THOROUGH_FROM = 3
+"""Sub-questions from which a thorough run has a section for each, drafted alone."""
+THOROUGH_PAGES = 6
+"""Pages that a thorough run reads for a sub-question in a round."""
+WIDE_ROUNDS = 3
+"""Rounds of a run that looks for all of its many sub-questions in each."""
+LONG_PAGE_WORDS = 800
+WORDS = {"simple": (300, 400), "ordinary": (600, 900), "complex": (900, 1500)}
+QUICK_WORDS, LEAST_THOROUGH, MOST_THOROUGH = (150, 270), (900, 1500), (4000, 6000)
+WORDS_OF_A_PART = (250, 450)
+
 
 @dataclass(frozen=True)
 class Limits:
-    """Counts: `rounds` is the soft end, `tool_calls` are a unit's searches and fetches."""
+    """Counts: `rounds` is the soft end, `tool_calls` are a unit's searches and fetches.
+
+    `pages_per_topic` are read of a topic's pages before a further one has to promise much, and
+    `results` multiplies those kept of a search. `least_rounds` are made before any rule of quality
+    ends the run; `directions` are searches that the assessment may name beside gaps. `notes`
+    multiplies what the assessment is shown of the findings, `long_page` the claims kept of a long
+    page. `words` are those of the report beside its summary (least, most), `sections` the drafts
+    that it is written in, 1 where all of it is one.
+    """
 
     topics_per_round: int
     rounds: int
@@ -23,10 +45,76 @@ class Limits:
     evidence_records: int
     independent_sources: int
     sources_per_aspect: int
+    pages_per_topic: int
+    results: int = 1
+    least_rounds: int = 0
+    directions: int = 2
+    notes: int = 1
+    long_page: int = 1
+    words: tuple[int, int] = WORDS["ordinary"]
+    sections: int = 1
 
 
-def limits(config: ResearchConfig, complexity: Complexity) -> Limits:
-    """The column of the table in `docs/architecture.md` for this complexity."""
+def limits_for(config: ResearchConfig, complexity: Complexity, parts: int = 0) -> Limits:
+    """Return the column of the table in `docs/how-it-decides.md` for this complexity, widened for a
+    plan of many `parts` (sub-questions); 0 leaves breadth out of account.
+    """
+    narrow = _limits_by_complexity(config, complexity)
+    if not parts:
+        return narrow
+    depth = config.research_depth
+    words = wanted_words(depth, complexity, parts)
+    if depth == "thorough" and parts >= THOROUGH_FROM:
+        rounds = max(config.adaptive_min_depth, min(narrow.rounds, WIDE_ROUNDS))
+        return _thorough_limits(replace(narrow, words=words, rounds=rounds), parts)
+    wide = {"quick": narrow.topics_per_round, "standard": USUAL_PARTS}.get(depth, parts)
+    if parts <= wide:
+        return replace(narrow, words=words)
+    return replace(
+        narrow,
+        words=words,
+        topics_per_round=max(narrow.topics_per_round, parts),
+        rounds=max(config.adaptive_min_depth, min(narrow.rounds, WIDE_ROUNDS)),
+        notes=_notes(parts),
+    )
+
+
+def _thorough_limits(narrow: Limits, parts: int) -> Limits:
+    """Return limits for one section per part, with enough sources to fill it."""
+    return replace(
+        narrow,
+        topics_per_round=max(narrow.topics_per_round, parts),
+        tool_calls=max(narrow.tool_calls, THOROUGH_PAGES + 2),
+        evidence_records=max(narrow.evidence_records, 3 * parts),
+        independent_sources=max(narrow.independent_sources, parts),
+        pages_per_topic=THOROUGH_PAGES,
+        results=2,
+        least_rounds=min(2, narrow.rounds),
+        directions=parts,
+        notes=_notes(parts),
+        long_page=2,
+        sections=parts,
+    )
+
+
+def _notes(parts: int) -> int:
+    return max(1, -(-parts // 3))
+
+
+def wanted_words(depth: str, complexity: Complexity, parts: int) -> tuple[int, int]:
+    """Return the report's length in words, by depth and the number of sub-questions."""
+    if depth == "quick":
+        return QUICK_WORDS
+    if depth == "standard":
+        return WORDS[complexity.value]
+    least, most = (
+        min(bound, max(floor, share * parts))
+        for share, floor, bound in zip(WORDS_OF_A_PART, LEAST_THOROUGH, MOST_THOROUGH, strict=True)
+    )
+    return least, most
+
+
+def _limits_by_complexity(config: ResearchConfig, complexity: Complexity) -> Limits:
     kinds = list(Complexity)
     column = {
         "quick": 0,
@@ -45,19 +133,21 @@ def limits(config: ResearchConfig, complexity: Complexity) -> Limits:
         ),
         tool_calls=pick(config.unit_tool_calls),
         pages_per_round=config.max_pages_per_round or pick((4, 8, 12)),
-        evidence_records=_or(config.min_evidence_records, pick((2, 5, 8))),
-        independent_sources=_or(config.min_source_domains, pick((1, 3, 3))),
+        evidence_records=_or_default(config.min_evidence_records, pick((2, 5, 8))),
+        independent_sources=_or_default(config.min_source_domains, pick((1, 3, 3))),
         sources_per_aspect=pick(config.min_sources_per_aspect),
+        pages_per_topic=pick(config.min_sources_per_aspect) + 1,
+        words=WORDS[kinds[column].value],
     )
 
 
-def breadths(config: ResearchConfig) -> tuple[int, ...]:
-    """The queries of each node of the fixed mode's tree, level by level (rule B2)."""
+def tree_breadths(config: ResearchConfig) -> tuple[int, ...]:
+    """Return the queries of each node of the fixed mode's tree, level by level (rule B2)."""
     found = [config.deep_research_breadth]
     while len(found) < config.deep_research_depth:
         found.append(max(NARROWEST, found[-1] // 2))
     return tuple(found)
 
 
-def _or(value: int | None, default: int) -> int:
+def _or_default(value: int | None, default: int) -> int:
     return default if value is None else value

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from research.engine.aside import aside
-from research.engine.assessment import Assessment
-from research.engine.budget import Spent
+from research.engine.assessment.assessment import Assessment
+from research.engine.assessment.rules import DEFAULT_RULES, Rules
+from research.engine.budget.meter import Spent, sections_within
 from research.engine.config import ResearchConfig
-from research.engine.evidence import Book
-from research.engine.extractive.standing import standings
+from research.engine.evidence.ledger import Lead, Ledger
+from research.engine.evidence.near_duplicates import NearDuplicates
+from research.engine.evidence.prompt_injection import is_order
+from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
-from research.engine.languages import ENGLISH
-from research.engine.ledger import Lead, Ledger
-from research.engine.limits import Limits, limits
-from research.engine.records import Action, Complexity, Plan, Problem, RunState, Status, StopReason
-from research.engine.seed import IdsUsed, Seed, Shape
-from research.engine.tools import SearchHit
-from research.engine.topics import Topic, first_topics
+from research.engine.limits import Limits, limits_for
+from research.engine.offline.passages.shown_passages import standings
+from research.engine.ports import Page, SearchHit
+from research.engine.records import (
+    Action,
+    Complexity,
+    Plan,
+    Problem,
+    Qualification,
+    RunState,
+    Status,
+    StopReason,
+)
+from research.engine.rounds.topics import Topic, first_topics
+from research.engine.text.language import ENGLISH
+from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.tokens import normalise_space, words_in
+from research.engine.threads.seed import IdsUsed, ReportFormat, Seed
+from research.engine.untrusted.address_wall import AddressWall
 
 if TYPE_CHECKING:
-    from research.engine.tasks.draft import Begun
+    from research.engine.llm_tasks.draft import PendingDraft
 
 log = logging.getLogger(__name__)
 
@@ -49,13 +64,14 @@ class Question:
     """What was asked. `today` (ISO date) is frozen when the run is created.
 
     `agreed` True means that nobody is asked to clarify or to approve the plan. `seed` is what
-    an earlier run of the thread leaves this one.
+    an earlier run of the thread leaves this one, `verifier` what is stored of the model as one.
     """
 
     text: str
     today: str
     agreed: bool = False
     seed: Seed | None = None
+    verifier: Qualification | None = None
 
 
 @dataclass
@@ -72,12 +88,16 @@ class Run:
     could read no page, `failing` how many of them were the last in a row, and `retries` the
     topics of the last one. `shown` is what searches showed of each page that was chosen.
     `is_chained` says that the question is covered by pages of which one names the other: each
-    rests on its own, so that further sources for the whole are unavailable.
+    rests on its own, so that further sources for the whole are unavailable. `qualification` is
+    how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
+    failed. `secret` is what the fences of pages in prompts are made with.
+    `form` is that of the research as the run began it, 1 before limits followed breadth.
     """
 
     question: Question
     config: ResearchConfig
     journal: Journal
+    rules: Rules = DEFAULT_RULES
     state: RunState = field(default_factory=lambda: RunState(Status.INTAKE))
     candidates: list[Topic] = field(default_factory=list)
     tried: set[str] = field(default_factory=set)
@@ -88,7 +108,7 @@ class Run:
     last: StopReason | None = None
     earned: list[float] = field(default_factory=list)
     assessment: Assessment | None = None
-    begun: Begun | None = None
+    begun: PendingDraft | None = None
     scouted: dict[str, str] = field(default_factory=dict)
     retries: list[Topic] = field(default_factory=list)
     failing: int = 0
@@ -97,6 +117,10 @@ class Run:
     is_chained: bool = False
     is_verified: bool = False
     is_reopened: bool = False
+    qualification: Qualification | None = None
+    is_qualified_in_vain: bool = False
+    secret: str = ""
+    form: int = 1
     _ledger: Ledger | None = None
     _limits: Limits | None = None
     _window: tuple[int | None] | None = None
@@ -122,22 +146,52 @@ class Run:
     def open_ledger(self, plan: Plan, seed: Seed | None = None) -> None:
         """A ledger without sub-questions; what a seed used or refused is neither again."""
         ids_used, rejected = (seed.ids_used, seed.rejected) if seed else (IdsUsed(), ())
-        book = Book(self.config.max_source_urls_per_claim, last=ids_used.evidence)
+        book = EvidenceStore(
+            self.config.max_source_urls_per_claim,
+            last=ids_used.evidence,
+            copies=NearDuplicates(self.rules.near_copy_share),
+        )
         self._ledger = Ledger(
             self.question.text, plan, self.journal.emit, book, ids_used=ids_used, rejected=rejected
         )
-        self._limits = limits(self.config, plan.complexity)
-        self.change(complexity=plan.complexity, language=plan.language)
+        limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
+        meter = self.journal.meter
+        sections = meter.sections = sections_within(self.config, limits.sections, meter.rates)
+        self._limits = replace(limits, sections=sections)
+        self.update_state(complexity=plan.complexity, language=plan.language)
+
+    def parts_of(self, plan: Plan) -> int:
+        """Return the sub-questions that widen the limits; 0 where breadth is left out of
+        account.
+        """
+        is_narrow = self.is_fixed or self.config.model_profile == "small"
+        is_wide = self.has_model and self.form > 1 and not is_narrow
+        return len(plan.aspects) if is_wide else 0
+
+    def wall(self, pages: Sequence[Page] = ()) -> AddressWall:
+        """Return what may be said of the addresses in the pages read so far, and in `pages`."""
+        known = self._ledger.pages.values() if self._ledger else ()
+        return AddressWall(self.question.text, (*known, *pages))
+
+    def admitted(self, text: str) -> str:
+        """Return what a model named for the next searches, in one line; '' if it is an order of a
+        page.
+        """
+        plain = normalise_space(text)
+        if is_order(plain, self.question.text):
+            return ""
+        masked = self.wall().masked(plain)
+        return masked if words_in(masked) else ""
 
     @property
-    def shape(self) -> Shape:
-        """How the report is to be written."""
-        return self.question.seed.shape if self.question.seed else Shape()
+    def shape(self) -> ReportFormat:
+        """Return the format of the report."""
+        return self.question.seed.shape if self.question.seed else ReportFormat()
 
     @property
     def usual_language(self) -> str:
-        """What a question is taken to be in whose words tell no language: the thread's, or the
-        setting's.
+        """Return the language of a question whose words identify none: the thread's, or the
+        setting.
         """
         seed = self.question.seed
         return (seed.plan.language if seed else self.config.search_language) or ENGLISH
@@ -148,7 +202,7 @@ class Run:
 
     @property
     def is_read_by_code(self) -> bool:
-        """Whether no model read a page: there is none, or it gave no usable answer."""
+        """Return whether no model read a page: there is none, or it returned no usable answer."""
         usage = self.journal.meter.usage
         in_vain = READING & usage.fallbacks.keys() and not READING & usage.answers.keys()
         return not self.has_model or bool(in_vain)
@@ -157,7 +211,7 @@ class Run:
         """Each sub-question's state and, where code read the pages, its standing."""
         ledger, found = self.ledger, {}
         if self.is_read_by_code:
-            found = await aside(ledger.pages.values(), standings, ledger)
+            found = await run_in_thread_if_long(ledger.pages.values(), standings, ledger)
         ledger.refresh_aspects(found)
 
     @property
@@ -166,22 +220,22 @@ class Run:
         return not self.has_model and self.ledger.complexity is not Complexity.COMPLEX
 
     @property
+    def topic_threshold(self) -> float:
+        """Return the similarity from which on a topic repeats an earlier one."""
+        return self.rules.topic_threshold(self.config)
+
+    @property
     def is_fixed(self) -> bool:
         return self.config.deep_research_mode == "fixed"
 
     @property
     def report_place(self) -> str:
-        """Where the report's calls are journaled; a second draft has a place of its own."""
+        """Return the journal place of the report's calls; a second draft has a separate one."""
         return "report/2" if self.is_reopened else "report"
 
-    @property
-    def is_small(self) -> bool:
-        """Whether the model is asked small things, one at a time."""
-        return self.has_model and self.config.model_profile == "small"
-
     async def context_tokens(self) -> int | None:
-        """The model's window as it was when the run first asked for it, or what was learned in
-        the rounds before this one: in whichever order a round's calls end, all know the same.
+        """Return the model's window as it was when the run first asked for it, or what was learned
+        in the rounds before this one: in whichever order a round's calls end, all know the same.
         """
         if self._window is None:
             self._window = (await self.journal.context_tokens(),)
@@ -190,27 +244,29 @@ class Run:
         return min([*told, *learned], default=None)
 
     def found_too_long(self, window: int) -> None:
-        """The server found a prompt too long for a window that is unknown or was told wrong; so
-        many tokens are tried next, and in later rounds from the start.
+        """Record that the server refused a prompt as too long; fewer tokens are tried next, and
+        from the start in later rounds.
         """
         known = self._learned.get(self.state.round, window)
         self._learned[self.state.round] = min(known, window)
         self.trouble("model", TOO_LONG)
 
     def cut_prompt(self) -> None:
-        """A prompt holds less than there was, for want of room."""
+        """Count a prompt that was shortened to fit."""
         self.journal.meter.usage.prompts_cut += 1
         self.trouble("model", CUT)
 
-    def change(self, **changes: object) -> None:
-        """Change the run's head and tell."""
+    def update_state(self, **changes: object) -> None:
+        """Change the run's state and emit it."""
         state = replace(self.state, **changes)  # type: ignore[arg-type]
         if state != self.state:
             self.state = state
-            self.journal.meter.enter("intake" if state.status in BEFORE else state.stage.value)
+            self.journal.meter.enter_stage(
+                "intake" if state.status in BEFORE else state.stage.value
+            )
             self.journal.emit(state)
 
-    def doing(self, text: str) -> None:
+    def report_action(self, text: str) -> None:
         """Say what is being done, in words for people."""
         if not self.journal.catching_up:
             self.journal.emit(Action(text))
@@ -225,7 +281,7 @@ class Run:
         self.trouble(f"model, {task}", f"Done by code instead: {said}.")
 
     def log(self, message: str, *parts: object) -> None:
-        """To the log at INFO, with the question; a repetition of what is recorded says nothing."""
+        """Log at INFO with the question, except while recorded work is repeated."""
         if not self.journal.catching_up:
             log.info(f"“%.60s”: {message}", self.question.text, *parts)
 

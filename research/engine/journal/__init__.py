@@ -20,8 +20,8 @@ from research.engine.journal.entries import (
     MemoryStore,
     Parked,
     Store,
-    digest,
-    storable,
+    digest_of,
+    make_storable,
 )
 
 __all__ = [
@@ -35,6 +35,6 @@ __all__ = [
     "MemoryStore",
     "Parked",
     "Store",
-    "digest",
-    "storable",
+    "digest_of",
+    "make_storable",
 ]

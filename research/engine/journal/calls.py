@@ -1,4 +1,4 @@
-"""The outward side of a journal: search and fetch beside the model, recorded at their places."""
+"""Outward calls of a journal: search, fetch and model, recorded at their places."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
-from research.engine.budget import BudgetSpent, Hold, Meter
-from research.engine.journal.containment import UNEXPECTED, IsOutage, contain, no_outage
-from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest
-from research.engine.journal.models import ModelCalls, failed
-from research.engine.records import Problem, Record
-from research.engine.tools import (
+from research.engine.budget.meter import BudgetSpent, Meter, Reservation
+from research.engine.journal.containment import UNEXPECTED, IsOutage, contain_errors, no_outage
+from research.engine.journal.entries import EmptyInbox, Entry, Inbox, Store, digest_of
+from research.engine.journal.model_calls import ModelCalls, failure_answer
+from research.engine.ports import (
     FetchFailure,
     Page,
     SearchAnswer,
@@ -22,6 +21,7 @@ from research.engine.tools import (
     SearchRequest,
     Tools,
 )
+from research.engine.records import Problem, Record
 
 TOO_SLOW = SearchFailure("The search did not answer in time.")
 
@@ -35,10 +35,10 @@ Settled = tuple[Literal["done", "failed"], dict[str, Any]]
 class Journal(ModelCalls):
     """The engine's only way to the outside.
 
-    `tools` None makes it a replay: what was not recorded raises `JournalEnds`.
-    `receive` gets every record the engine emits; it must not block. `analyst` is
-    "extractive" or the model's name, as frozen in the run. `is_outage` tells errors that end the
-    attempt at the run, and not one call of it.
+    `tools` None makes it a replay: an unrecorded call raises `JournalEnds`. `receive` gets every
+    record that the engine emits, and must not block. `analyst` is "extractive" or the model's name,
+    as frozen in the run. `is_outage` recognises errors that end the attempt at the run rather than
+    one call.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Journal(ModelCalls):
         self.meter.usage.searches += begun is None
         if entry.status == "failed":
             self.meter.usage.unexpected_errors += entry.answer["reason"] == UNEXPECTED
-            self.meter.usage.failed(_tool(request))
+            self.meter.usage.failed(_tool_name(request))
             raise SearchFailure(entry.answer["reason"], permanent=entry.answer["permanent"])
         return SEARCH.validate_python(entry.answer)
 
@@ -79,25 +79,25 @@ class Journal(ModelCalls):
 
     async def _search_entry(self, place: str, request: SearchRequest) -> Entry:
         async with self._in_flight.alone(place):
-            recorded = self._recorded(place, 1, asdict(request))
+            recorded = self._find_recorded(place, 1, asdict(request))
             return recorded or await self._live_search(place, request)
 
     async def _live_search(self, place: str, request: SearchRequest) -> Entry:
-        tools, asked = self._live(place), asdict(request)
+        tools, asked = self._live_tools(place), asdict(request)
 
         async def call() -> Settled:
             try:
                 async with asyncio.timeout(self.unit_seconds()):
-                    with contain(place, SearchFailure(UNEXPECTED), self.is_outage):
+                    with contain_errors(place, SearchFailure(UNEXPECTED), self.is_outage):
                         found = await tools.search.search(request)
                         answer = SEARCH.dump_python(found, mode="json")
             except TimeoutError:
-                return "failed", failed(TOO_SLOW)
+                return "failed", failure_answer(TOO_SLOW)
             except SearchFailure as failure:
-                return "failed", failed(failure)
+                return "failed", failure_answer(failure)
             return "done", answer
 
-        entry = Entry(place, 1, "search", "pending", digest(asked), asked)
+        entry = Entry(place, 1, "search", "pending", digest_of(asked), asked)
         return await self._settle(entry, self.meter.reserve_search, call)
 
     async def fetch(self, url: str) -> Page:
@@ -112,12 +112,12 @@ class Journal(ModelCalls):
         try:
             page = await asyncio.shield(self._fetching[url])
         except FetchFailure as failure:
-            self._used(url, failure)
+            self._count_fetch(url, failure)
             raise
-        self._used(url)
+        self._count_fetch(url)
         return page
 
-    def _used(self, url: str, failure: FetchFailure | None = None) -> None:
+    def _count_fetch(self, url: str, failure: FetchFailure | None = None) -> None:
         """Count a fetch when its answer is taken: a place in the run, unlike its arrival."""
         if url in self._counted:
             return
@@ -131,7 +131,7 @@ class Journal(ModelCalls):
 
     async def _fetch(self, url: str) -> Page:
         place = f"fetch/{url}"
-        entry = self._recorded(place, 1, {"url": url})
+        entry = self._find_recorded(place, 1, {"url": url})
         if entry is None:
             entry = await self._live_fetch(place, url)
         self._check_budget(entry)
@@ -145,29 +145,34 @@ class Journal(ModelCalls):
         return PAGE.validate_python({**entry.answer, "text": text})
 
     async def _live_fetch(self, place: str, url: str) -> Entry:
-        tools, asked = self._live(place), {"url": url}
+        tools, asked = self._live_tools(place), {"url": url}
 
         async def call() -> Settled:
             unexpected = FetchFailure(UNEXPECTED, status="failed")
             try:
-                with contain(place, unexpected, self.is_outage):
+                with contain_errors(place, unexpected, self.is_outage):
                     page = await tools.fetch.fetch(url)
                     answer = PAGE.dump_python(page, mode="json", exclude={"text"})
             except FetchFailure as failure:
-                return "failed", {**failed(failure), "status": failure.status}
+                return "failed", {**failure_answer(failure), "status": failure.status}
             await self.store.put_page(page)
             return "done", answer
 
-        entry = Entry(place, 1, "fetch", "pending", digest(asked), asked)
+        entry = Entry(place, 1, "fetch", "pending", digest_of(asked), asked)
         entry = await self._settle(entry, self.meter.reserve_fetch, call)
         self.meter.fetched += entry.status != "refused"
         return entry
 
     async def _settle(
-        self, entry: Entry, reserve: Callable[[], Hold], call: Callable[[], Awaitable[Settled]]
+        self,
+        entry: Entry,
+        reserve: Callable[[], Reservation],
+        call: Callable[[], Awaitable[Settled]],
     ) -> Entry:
-        """The entry as recorded: refused where no budget holds the call, else as the call ends."""
-        clock = self._live(entry.place).clock
+        """Return the entry as recorded: refused if no budget allows the call, else the call's
+        outcome.
+        """
+        clock = self._live_tools(entry.place).clock
         try:
             self._check_time()
             hold = reserve()
@@ -184,17 +189,17 @@ class Journal(ModelCalls):
             self.meter.release(hold)
 
     def is_fetched(self, url: str) -> bool:
-        """Whether a page's answer is recorded, whoever waits for it."""
+        """Return whether a page's response is recorded."""
         return (f"fetch/{url}", 1) in self._entries
 
     def all_failed(self) -> bool:
-        """Whether something was asked of the outside and not one answer came."""
+        """Return whether there were outward calls and none of them succeeded."""
         outside = [e for e in self._entries.values() if e.kind in {"search", "fetch"}]
         calls = [e for e in outside if e.status != "refused"]
         return bool(calls) and all(e.status != "done" for e in calls)
 
     async def close(self) -> None:
-        """Hand on what is held back; cancel and await calls that nobody waits for."""
+        """Emit records that are held back; cancel and await unneeded calls."""
         self._go_live()
         tasks = [task for task in self._fetching.values() if isinstance(task, asyncio.Task)]
         tasks += [*self._begun.values(), *self._searching.values()]
@@ -203,6 +208,6 @@ class Journal(ModelCalls):
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _tool(request: SearchRequest) -> str:
-    """The name that a search's failures are counted by: each kind of page has its own."""
+def _tool_name(request: SearchRequest) -> str:
+    """Return the name that a search's failures are counted by: each kind of page has its own."""
     return "search" if request.kind == "web" else f"search_{request.kind}"

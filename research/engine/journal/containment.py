@@ -11,9 +11,9 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from research.engine.budget import BudgetSpent
+from research.engine.budget.meter import BudgetSpent
 from research.engine.journal.entries import JournalEnds, Parked
-from research.engine.tools import ToolFailure
+from research.engine.ports import ToolFailure
 
 log = logging.getLogger(__name__)
 
@@ -30,11 +30,13 @@ def no_outage(error: BaseException) -> bool:
 
 
 class Outage(Exception):
-    """A call met an outage, which its cause tells: the call has no answer and is not journaled."""
+    """An outage during a call, named by its cause: the call has no answer and is not journaled."""
 
 
 @contextmanager
-def contain(place: str, failure: ToolFailure, is_outage: IsOutage = no_outage) -> Iterator[None]:
+def contain_errors(
+    place: str, failure: ToolFailure, is_outage: IsOutage = no_outage
+) -> Iterator[None]:
     """Raise `failure` in place of an unexpected error, and `Outage` in place of one that is one.
 
     Failures that a tool announces, the journal's own exceptions and cancellation pass.

@@ -1,4 +1,4 @@
-"""What a journal holds, where it lives, and how it ends or waits."""
+"""Journal entries, their store, and the ways in which a journal ends or waits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from research.engine.tools import Page
+from research.engine.ports import Page
 
 EntryKind = Literal["model", "search", "fetch", "decision"]
 EntryStatus = Literal["pending", "done", "failed", "refused"]
@@ -29,7 +29,7 @@ class Entry:
 
 
 class Store(Protocol):
-    """Where a journal lives. `put` returns once the entry is durable."""
+    """Storage of a journal. `put` returns once the entry is durable."""
 
     async def load(self) -> list[Entry]: ...
 
@@ -69,7 +69,7 @@ class JournalEnds(Exception):
 
 
 class Parked(Exception):
-    """The run waits for a person: nothing is held in memory until a command comes."""
+    """The run waits for a person; nothing stays in memory until a command arrives."""
 
     def __init__(self, waiting_for: str) -> None:
         super().__init__(f"waiting for {waiting_for}")
@@ -87,18 +87,18 @@ class EmptyInbox:
         return []
 
 
-def storable(found: Any) -> Any:
+def make_storable(found: Any) -> Any:
     """Without NUL and lone surrogates, which JSON can spell and no store can keep."""
     if isinstance(found, str):
         return found.replace("\0", "").encode(errors="replace").decode()
     if isinstance(found, list | tuple):
-        return [storable(part) for part in found]
+        return [make_storable(part) for part in found]
     if isinstance(found, dict):
-        return {key: storable(part) for key, part in found.items()}
+        return {key: make_storable(part) for key, part in found.items()}
     return found
 
 
-def digest(value: object) -> str:
-    """A stable hash of JSON-like data."""
+def digest_of(value: object) -> str:
+    """Return a stable hash of JSON-like data."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -7,26 +7,26 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from research.engine.budget import Meter
+from research.engine.budget.meter import Meter
 from research.engine.journal.entries import (
     Entry,
     Inbox,
     JournalEnds,
     Parked,
     Store,
-    digest,
-    storable,
+    digest_of,
+    make_storable,
 )
 from research.engine.journal.in_flight import InFlight
+from research.engine.ports import Tools
 from research.engine.records import Record, key_of
-from research.engine.tools import Tools
 
 
 class Recording:
-    """What is settled of a run: entries by place, decisions, and the records held back.
+    """Settled parts of a run: entries by place, decisions, and records held back.
 
-    Setting `interrupted` ends a round's waiting, so that a command takes effect at the
-    next boundary.
+    Setting `interrupted` ends a round's waiting, so that a command takes effect at the next
+    boundary.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Recording:
 
     @property
     def catching_up(self) -> bool:
-        """Whether everything so far was answered from the record."""
+        """Return whether everything so far was answered from the record."""
         return self._catching_up
 
     def emit(self, record: Record) -> None:
@@ -95,8 +95,8 @@ class Recording:
 
     # --- decisions ---------------------------------------------------------------------
 
-    async def decide(self, place: str, compute: Callable[[], Awaitable[Any]]) -> Any:
-        """The recorded decision of this place, or the one computed now, recorded.
+    async def decide_once(self, place: str, compute: Callable[[], Awaitable[Any]]) -> Any:
+        """Return the recorded decision of this place, or the one computed now, recorded.
 
         Asked for several times at once, it is computed once, and used when it is durable.
         """
@@ -105,11 +105,31 @@ class Recording:
             if entry is not None:
                 self.replayed += 1
                 return entry.answer
-            self._live(place)
+            self._live_tools(place)
             self.live += 1
             value = await compute()
             entry = await self._put(Entry(place, 1, "decision", "done", "", {}, value))
             return entry.answer
+
+    def predates(self, place: str) -> bool:
+        """Return whether this is a replay of a run that was recorded before there was this
+        decision, which every run now makes when it begins.
+        """
+        return self.tools is None and (place, 1) not in self._entries
+
+    async def form(self, newest: int) -> int:
+        """Return the form of research that this run began with: what was recorded before there was
+        more than one has form 1, and is continued and replayed in it.
+        """
+        is_begun = any(entry.kind in {"model", "search"} for entry in self._entries.values())
+        if self.predates("form") or (is_begun and ("form", 1) not in self._entries):
+            return 1
+
+        async def read() -> int:
+            return newest
+
+        made: int = await self.decide_once("form", read)
+        return made
 
     async def elapsed(self, place: str) -> float:
         """Active seconds of the run so far: journaled, so that decisions can rest on it."""
@@ -117,7 +137,7 @@ class Recording:
         async def read() -> float:
             return round(self.active_seconds(), 3)
 
-        seconds: float = await self.decide(f"clock/{place}", read)
+        seconds: float = await self.decide_once(f"clock/{place}", read)
         self.meter.seconds = seconds
         return seconds
 
@@ -128,29 +148,29 @@ class Recording:
         return self._active_before + self.tools.clock.monotonic() - self._opened_at
 
     async def now(self, place: str) -> str:
-        """The time of day at this place, ISO 8601: journaled like every reading."""
+        """Return the time of day at this place, ISO 8601: journaled like every reading."""
         clock = self.tools.clock if self.tools else None
 
         async def read() -> str:
             assert clock is not None
             return clock.now().isoformat()
 
-        moment: str = await self.decide(f"time/{place}", read)
+        moment: str = await self.decide_once(f"time/{place}", read)
         return moment
 
     async def commands(self, place: str, kinds: frozenset[str]) -> list[dict[str, Any]]:
-        """The commands of people that are taken at this boundary."""
-        taken: list[dict[str, Any]] = await self.decide(
+        """Return the commands of people that are taken at this boundary."""
+        taken: list[dict[str, Any]] = await self.decide_once(
             f"commands/{place}", lambda: self.inbox.take(kinds)
         )
         return taken
 
-    async def person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
-        """What a person answered at this place; raises `Parked` until somebody has."""
+    async def wait_for_person(self, place: str, kinds: frozenset[str]) -> dict[str, Any]:
+        """Return a person's answer at this place; raises `Parked` until there is one."""
         async with self._in_flight.alone(f"person/{place}"):
             entry = self._entries.get((f"person/{place}", 1))
             if entry is None:
-                self._live(place)
+                self._live_tools(place)
                 waiting = await self.inbox.take(kinds)
                 if not waiting:
                     await self.elapsed(f"waiting/{place}")
@@ -162,16 +182,16 @@ class Recording:
 
     # --- the record --------------------------------------------------------------------
 
-    def _recorded(self, place: str, attempt: int, request: Mapping[str, Any]) -> Entry | None:
+    def _find_recorded(self, place: str, attempt: int, request: Mapping[str, Any]) -> Entry | None:
         entry = self._entries.get((place, attempt))
         if entry is None or entry.status == "pending":
             return None
-        if entry.request_hash != digest(request):
+        if entry.request_hash != digest_of(request):
             self.divergences.append(place)
         self.replayed += 1
         return entry
 
-    def _live(self, place: str) -> Tools:
+    def _live_tools(self, place: str) -> Tools:
         if self.tools is None:
             raise JournalEnds(place)
         self._go_live()
@@ -180,7 +200,7 @@ class Recording:
     async def _put(self, entry: Entry) -> Entry:
         if entry.status != "pending" and entry.kind != "decision":
             self.live += 1
-        entry = replace(entry, answer=storable(entry.answer))
+        entry = replace(entry, answer=make_storable(entry.answer))
         self._entries[entry.place, entry.attempt] = entry
         await self.store.put(entry)
         return entry

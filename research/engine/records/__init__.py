@@ -1,20 +1,20 @@
-"""What a run knows, as immutable records.
+"""State of a run as immutable records.
 
-The engine emits each record again whenever it changes; a receiver upserts it by its
-natural key (named in each docstring). Nothing here knows a database or a page.
+The engine emits each record again whenever it changes; a receiver upserts it by its natural key
+(named in each docstring). Records don't depend on a database or a page.
 """
 
 from __future__ import annotations
 
 from research.engine.records.findings import (
+    AnswerSupport,
     Aspect,
     Evidence,
     Fields,
     Gap,
-    Quoted,
+    QuoteSource,
     RefusedQuote,
     Source,
-    Standing,
 )
 from research.engine.records.rounds import (
     Criterion,
@@ -36,18 +36,20 @@ from research.engine.records.run import (
     Plan,
     PlannedAspect,
     Problem,
+    Qualification,
     Report,
     RunState,
     Usage,
+    VerifierUse,
 )
 from research.engine.records.states import (
     ENDED,
     WAITING,
+    AnswerStatus,
     AspectState,
     Complexity,
     GateDecision,
     GateName,
-    Mark,
     SourceStatus,
     Stage,
     Status,
@@ -60,6 +62,8 @@ __all__ = [
     "ENDED",
     "WAITING",
     "Action",
+    "AnswerStatus",
+    "AnswerSupport",
     "Aspect",
     "AspectState",
     "Checks",
@@ -77,12 +81,12 @@ __all__ = [
     "GateDecision",
     "GateName",
     "GateResult",
-    "Mark",
     "ModelUse",
     "Plan",
     "PlannedAspect",
     "Problem",
-    "Quoted",
+    "Qualification",
+    "QuoteSource",
     "Record",
     "RefusedQuote",
     "Report",
@@ -92,13 +96,13 @@ __all__ = [
     "Source",
     "SourceStatus",
     "Stage",
-    "Standing",
     "Status",
     "StopReason",
     "Uncertainty",
     "Unit",
     "UnitStatus",
     "Usage",
+    "VerifierUse",
     "key_of",
 ]
 
@@ -115,6 +119,7 @@ Record = (
     | Report
     | Usage
     | Evaluation
+    | Qualification
     | Action
     | Drafted
     | RefusedQuote
@@ -136,5 +141,5 @@ _KEYS: dict[type, tuple[str, ...]] = {
 
 
 def key_of(record: Record) -> tuple[object, ...]:
-    """The record's type and natural key; records without one are a run's only."""
+    """Return the record's type and natural key; records without one are a run's only."""
     return (type(record), *(getattr(record, name) for name in _KEYS.get(type(record), ())))

@@ -1,4 +1,4 @@
-"""What a run found: sub-questions, evidence with its quotes, sources, gaps."""
+"""Findings of a run: sub-questions, evidence with its quotes, sources, gaps."""
 
 from __future__ import annotations
 
@@ -6,30 +6,46 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
 
+from research.engine.ports import SourceKind
 from research.engine.records.states import AspectState, SourceStatus, Uncertainty
-from research.engine.tools import SourceKind
+
+ANSWERS_FROM, NOTHING_BELOW = 0.7, 0.3
+"""Probabilities from which passages count as an answer, and below which nothing seems to answer."""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """The independent sources behind what answers directly, as far as code alone can tell.
+class AnswerSupport:
+    """Offline assessment of a sub-question: the passages that may answer it, best first.
 
-    `agree` says that each brings the very thing that was asked for; where code cannot tell that,
-    each has a passage on it. `differing` are those whose passage, as direct, gives another date or
-    amount.
+    `probability` (0-1) is that they contain the answer, `passages` are the ids of their evidence,
+    `sources` the independent sources behind them. Runs from before probabilities were estimated
+    have None: their `sources` are those that answered directly, `agree` means that each contains
+    the very thing that was asked for, and `differing` gave another date or amount.
     """
 
     sources: tuple[str, ...]
     agree: bool
     differing: tuple[str, ...] = ()
+    probability: float | None = None
+    passages: tuple[str, ...] = ()
+
+    @property
+    def is_answer(self) -> bool:
+        """Return whether the passages are likely enough to answer."""
+        return self.probability is not None and self.probability >= ANSWERS_FROM
+
+    @property
+    def is_nothing(self) -> bool:
+        """Return whether no passage seems to answer."""
+        return self.probability is not None and self.probability < NOTHING_BELOW
 
 
 @dataclass(frozen=True)
 class Aspect:
     """A sub-question. Key: `id` (A1, A2, … in canonical order).
 
-    `raised_by` is an address, "plan" or "user". Dropped ones were left out by a person.
-    `standing` is None where a model read the pages.
+    `raised_by` is a URL, "plan" or "user". `dropped` ones were removed by a person. `standing` is
+    None if a model read the pages.
     """
 
     id: str
@@ -41,11 +57,11 @@ class Aspect:
     evidence_ids: tuple[str, ...] = ()
     searches_without_news: int = 0
     dropped: bool = False
-    standing: Standing | None = None
+    standing: AnswerSupport | None = None
 
 
 @dataclass(frozen=True)
-class Quoted:
+class QuoteSource:
     """A verbatim quote in a stored page: `text[start:end] == quote`, in characters."""
 
     url: str
@@ -73,16 +89,16 @@ class Fields:
 
 @dataclass(frozen=True)
 class Evidence:
-    """One atomic claim and where it stands. Key: `id` (E1, E2, … in canonical order).
+    """One atomic claim with its quotes and confidence. Key: `id` (E1, E2, … in canonical order).
 
-    `aspect_id` is the sub-question that it was found for, `also_answers` further ones.
+    `aspect_id` is the sub-question that it was found for, `also_answers` lists further ones.
     """
 
     id: str
     claim: str
     aspect_id: str | None
     round: int
-    sources: tuple[Quoted, ...]
+    sources: tuple[QuoteSource, ...]
     relevance: float
     key: bool = False
     confidence: float = 0.5
@@ -98,7 +114,7 @@ class Evidence:
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The independent sources behind the claim."""
+        """Return the independent sources behind the claim."""
         return frozenset(source.independence_key for source in self.sources)
 
 
@@ -137,7 +153,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class RefusedQuote:
-    """A finding whose quote or claim did not stand. Key: (round, unit, ordinal)."""
+    """A finding whose quote or claim failed its check. Key: (round, unit, ordinal)."""
 
     round: int
     unit: int

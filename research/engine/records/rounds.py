@@ -1,4 +1,4 @@
-"""How a run went: its rounds, their units, the marks and the gates."""
+"""Course of a run: its rounds, their units, scores and gates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Dimensions:
-    """Marks from 1 to 10; None where nobody judged."""
+    """Marks from 1 to 10; None if unjudged."""
 
     completeness: float | None = None
     depth: float | None = None
@@ -67,8 +67,10 @@ class Round:
 
 @dataclass(frozen=True)
 class Criterion:
-    """`goal` is what counts fully towards a gate's score where that is more than the minimum.
-    `unavailable` says why no more of it is to be had; "" where there may be more.
+    """A criterion of a gate.
+
+    `goal` counts fully towards the gate's score if it is more than the minimum. `unavailable` is
+    the reason why no more can be found; "" if more may be.
     """
 
     name: str
@@ -83,7 +85,7 @@ class Criterion:
 
     @property
     def share(self) -> float:
-        """How much of the goal is reached, 0-1."""
+        """Return the share of the goal that is reached, 0-1."""
         full = max(self.goal, self.minimum)
         return min(1.0, self.value / full) if full else 1.0
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Literal
 
 from research.engine.records.states import Complexity, Stage, Status, StopReason
 
@@ -36,17 +37,25 @@ class PlannedAspect:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the plan will take, as a range; money is None where the price is unknown."""
+    """What the plan will take, as a range; money is None where the price is unknown.
+
+    `words` and `sources` are those of the report, None where code writes it.
+    """
 
     seconds: tuple[float, float]
     llm_calls: tuple[int, int]
     tokens: tuple[int, int]
     cost_usd: tuple[float, float] | None
+    words: tuple[int, int] | None = None
+    sources: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What was understood and what will be done, for a person to approve. Key: the run."""
+    """The understood question and the intended research, for a person to approve. Key: the run.
+
+    `searches_private_words` permits sending words that only documents contain to web searches.
+    """
 
     brief: str
     complexity: Complexity
@@ -57,6 +66,7 @@ class Plan:
     evidence_strategy: str = ""
     output_format: str = ""
     estimate: Estimate | None = None
+    searches_private_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,14 +86,14 @@ class ModelUse:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a run has spent so far. Key: the run. Money is None where a price is unknown.
+    """Spending of a run so far. Key: the run. Money is None if a price is unknown.
 
-    `answers` are the model's usable answers by task, beside `fallbacks`, which code gave.
-    `spent_by` is "task", "stage" or "model" → its name → what that took; calls that came to
-    nothing have no model there. `prompts_cut` counts prompts that held less than there was,
-    because of the model's window; `unexpected_errors` calls of any kind that failed by an error
-    which no tool announced. `failures` counts failed calls by tool: "search" ("search_academic" and
-    "search_video" apart), "fetch", "model".
+    `answers` counts the model's usable answers by task, `fallbacks` the tasks done by code instead.
+    `spent_by` maps "task", "stage" or "model" to names and their spending; calls without an answer
+    have no model there. `prompts_cut` counts prompts that were shortened for the model's window,
+    `unexpected_errors` calls of any kind that failed with an error that no tool declares.
+    `failures` counts failed calls by tool: "search" ("search_academic" and "search_video" apart),
+    "fetch", "model".
     """
 
     llm_calls: int = 0
@@ -121,7 +131,7 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Action:
-    """What is being done at this moment, in words for people. Key: the run."""
+    """The current activity, in words for people. Key: the run."""
 
     text: str
 
@@ -136,34 +146,72 @@ class DraftedSentence:
 
 @dataclass(frozen=True)
 class Drafted:
-    """What a model has written of the report so far; nothing of it is checked. Key: the run."""
+    """The report as written by a model so far, unchecked. Key: the run."""
 
     sentences: tuple[DraftedSentence, ...]
 
 
 @dataclass(frozen=True)
 class Citation:
-    """`[marker]` in the report: the quote of one record in one page."""
+    """`[marker]` in the report: the quote of one record in one page.
+
+    `calculations` are those of the statements that are computed from it, a line each.
+    """
 
     marker: int
     evidence_ids: tuple[str, ...]
     url: str
+    calculations: tuple[str, ...] = ()
+
+
+VerifierUse = Literal["", "believed", "disbelieved", "unqualified", "failed", "off"]
+"""How a run's verifier fared; "" where nothing was asked of it."""
 
 
 @dataclass(frozen=True)
 class Checks:
-    """What code found in the report's sentences; all are counts."""
+    """Counts of how the report's sentences were checked, and the verifier's use.
+
+    `by_code`, `by_model` and `by_neither` are the statements other than quotations, by what vouches
+    for them. `quoted_instead` became quotations because nothing vouched for them. `planted`
+    unfaithful pairs were shown to the verifier, which found `planted_found` of them.
+    """
 
     statements: int = 0
     cited: int = 0
     connections: int = 0
     repaired: int = 0
     cut: int = 0
+    by_code: int = 0
+    by_model: int = 0
+    by_neither: int = 0
+    quoted_instead: int = 0
+    planted: int = 0
+    planted_found: int = 0
+    verifier: VerifierUse = ""
+
+
+@dataclass(frozen=True)
+class Qualification:
+    """A model's result as verifier on the shipped labelled pairs. Key: the run that asked it.
+
+    `missed` are unfaithful pairs judged as carried, `refused` faithful ones judged as not.
+    `prompt_version` is a digest of the prompt and the pairs.
+    """
+
+    prompt_version: str
+    false_pairs: int
+    missed: int
+    faithful_pairs: int
+    refused: int
+
+    def as_dict(self) -> dict[str, str | int]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)
 class Report:
-    """A finished report; '' where nothing was found. Key: the run."""
+    """A finished report; '' if nothing was found. Key: the run."""
 
     markdown: str
     citations: tuple[Citation, ...] = ()

@@ -7,9 +7,9 @@ from typing import Literal
 
 
 class Status(StrEnum):
-    """Where a run stands, as people and clients see it.
+    """State of a run, as people and clients see it.
 
-    A run is stalled after workers died of it again and again; the engine never says so itself.
+    A run is stalled after workers died of it repeatedly; the engine itself never sets that state.
     """
 
     QUEUED = "queued"
@@ -32,7 +32,7 @@ WAITING = frozenset(
 
 
 class Stage(StrEnum):
-    """Left only through its gate; see `research/engine/gates.py`."""
+    """Left only through its gate; see `research/engine/assessment/gates.py`."""
 
     OVERVIEW = "overview"
     DEEP_RESEARCH = "deep_research"
@@ -55,8 +55,8 @@ class AspectState(StrEnum):
     NOT_SEARCHED = "not_searched"
 
 
-class Mark(StrEnum):
-    """What people are told of a sub-question; see `research/engine/marks.py`."""
+class AnswerStatus(StrEnum):
+    """Displayed status of a sub-question; see `research/engine/assessment/answer_status.py`."""
 
     ANSWERED = "answered"
     ONE_SOURCE = "one_source"

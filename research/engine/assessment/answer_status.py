@@ -1,0 +1,136 @@
+"""Status of an answer: the one source of score, status, verdict, badge and exports.
+
+If a model read the pages, a sub-question's state decides; otherwise its offline answer support, the
+estimated probability that the passages shown contain the answer. The score is ten times that: from
+7.0 on the sub-question counts as answered, below 3.0 nothing seems to answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from research.engine.evidence.ledger import SUPPORTS, Ledger
+from research.engine.records import AnswerStatus, AnswerSupport, Aspect, AspectState, Complexity
+
+ANSWERED = frozenset(
+    {AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, AnswerStatus.PASSAGES, AnswerStatus.DISPUTED}
+)
+FROM_SEVERAL = frozenset({AnswerStatus.ANSWERED, AnswerStatus.PASSAGES})
+_FOUND = frozenset({AspectState.ANSWERED, AspectState.ONE_SOURCE})
+
+
+class Trust(StrEnum):
+    """How far the whole question is answered."""
+
+    ANSWERED = "answered"
+    PARTLY = "partly_answered"
+    NOT_ANSWERED = "not_answered"
+    NOTHING_FOUND = "nothing_found"
+
+
+@dataclass(frozen=True)
+class AspectStatus:
+    """`sources` are the independent ones behind the answer, or behind all its evidence where
+    there is none or they disagree."""
+
+    mark: AnswerStatus
+    sources: int
+
+
+def status_from_state(
+    state: AspectState, standing: AnswerSupport | None, sources: int
+) -> AspectStatus:
+    """`sources` counts the independent ones behind all evidence of the sub-question."""
+    if standing is not None and standing.probability is not None:
+        return AspectStatus(_by_probability(state, standing), len(standing.sources))
+    if standing is None or state not in _FOUND:
+        return AspectStatus(AnswerStatus(state), sources)
+    giving = len(standing.sources)
+    if not giving:
+        return AspectStatus(AnswerStatus.CLOSE, sources)
+    if giving == 1:
+        return AspectStatus(AnswerStatus.ONE_SOURCE, 1)
+    return AspectStatus(AnswerStatus.ANSWERED if standing.agree else AnswerStatus.PASSAGES, giving)
+
+
+def _by_probability(state: AspectState, standing: AnswerSupport) -> AnswerStatus:
+    if standing.is_answer:
+        return AnswerStatus.DISPUTED if state is AspectState.DISPUTED else AnswerStatus.ANSWERED
+    if standing.is_nothing:
+        return AnswerStatus(state) if state not in _FOUND else AnswerStatus.OPEN
+    return AnswerStatus.NOT_SEARCHED if state is AspectState.NOT_SEARCHED else AnswerStatus.CLOSE
+
+
+def overall_status(marks: Collection[AnswerStatus], *, found: bool) -> Trust:
+    """Return how far a question is answered, from the status of each of its sub-questions.
+
+    Sub-questions on which sources disagree leave it partly answered. `found` says whether any
+    evidence was found; it decides only if no sub-question is answered.
+    """
+    answered = sum(mark in ANSWERED for mark in marks)
+    if not answered:
+        return Trust.NOT_ANSWERED if found else Trust.NOTHING_FOUND
+    if answered < len(marks) or AnswerStatus.DISPUTED in marks:
+        return Trust.PARTLY
+    return Trust.ANSWERED
+
+
+def mark_of(ledger: Ledger, aspect: Aspect) -> AspectStatus:
+    return status_from_state(aspect.state, aspect.standing, len(ledger.keys_of(aspect.id)))
+
+
+def list_statuses(ledger: Ledger) -> list[AspectStatus]:
+    return [mark_of(ledger, aspect) for aspect in ledger.aspects.values()]
+
+
+def count_answered(ledger: Ledger) -> int:
+    """Return the number of answered sub-questions, without those that passages only come
+    close to.
+    """
+    return sum(each.mark in ANSWERED for each in list_statuses(ledger))
+
+
+def is_close(aspect: Aspect) -> bool:
+    """Return whether only passages were found, none of which is likely enough to answer."""
+    standing = aspect.standing
+    if standing is not None and standing.probability is not None:
+        return not standing.is_answer and not standing.is_nothing
+    found = aspect.state in _FOUND or aspect.state is AspectState.DISPUTED
+    return found and standing is not None and not standing.sources
+
+
+def judged_standings(ledger: Ledger) -> list[AnswerSupport]:
+    """Return the standing of each sub-question; nothing if a model read the pages."""
+    found = [aspect.standing for aspect in ledger.aspects.values()]
+    return [each for each in found if each is not None and each.probability is not None]
+
+
+def is_judged_by_code(ledger: Ledger) -> bool:
+    """Return whether every sub-question was assessed without a model."""
+    return bool(ledger.aspects) and len(judged_standings(ledger)) == len(ledger.aspects)
+
+
+def stated_score(ledger: Ledger) -> float | None:
+    """Return ten times the mean probability of an answer; None if a model read the pages."""
+    if not is_judged_by_code(ledger):
+        return None
+    found = [each.probability or 0.0 for each in judged_standings(ledger)]
+    return round(10 * sum(found) / len(found), 2)
+
+
+def is_answered_by_code(ledger: Ledger) -> bool:
+    """Return whether the passages shown are likely to answer every sub-question, so that no second
+    source is needed. An open-ended question has no such answer.
+    """
+    if ledger.complexity is Complexity.COMPLEX or not is_judged_by_code(ledger):
+        return False
+    return all(standing.is_answer for standing in judged_standings(ledger))
+
+
+def supporting(ledger: Ledger) -> int:
+    """Return how many records may answer; of what code judges to be nothing, none does."""
+    if is_judged_by_code(ledger):
+        return sum(len(s.passages) for s in judged_standings(ledger) if not s.is_nothing)
+    return sum(record.relevance >= SUPPORTS for record in ledger.evidence)

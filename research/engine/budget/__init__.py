@@ -1,0 +1,1 @@
+"""The budgets of a run: estimate, prices, reservations before calls, and the end of a budget."""

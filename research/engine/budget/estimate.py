@@ -1,0 +1,132 @@
+"""Estimate the cost of a plan, as ranges, before it is approved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import ceil
+
+from research.engine.budget.meter import REPORT_CALLS, Rates, report_calls, sections_within
+from research.engine.config import ResearchConfig
+from research.engine.limits import Limits, limits_for, tree_breadths
+from research.engine.records import Estimate, Plan
+from research.engine.verifier.qualification import BATCHES
+
+SECONDS_PER_CALL = (1.0, 10.0)
+SECONDS_PER_ROUND = (0.05, 6.0)
+TOKENS_PER_CALL = (700, 6000)
+ANSWER_SHARE = (0.1, 0.25)
+"""What of a call's tokens is the model's answer: the dear part."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """A way that a run may go: its rounds, the model calls of its research, and how many of all
+    its calls wait for one another."""
+
+    rounds: int
+    calls: int
+    in_a_row: int
+
+
+def estimate_plan(
+    plan: Plan,
+    config: ResearchConfig,
+    has_model: bool,
+    rates: Rates,
+    is_qualified: bool = True,
+    parts: int = 0,
+) -> Estimate:
+    """From the shortest course to the longest, each with its report; the longest also qualifies
+    the model as verifier where that has not been done. `parts` are the sub-questions that widen
+    the limits.
+    """
+    allowed = limits_for(config, plan.complexity, parts)
+    allowed = replace(allowed, sections=sections_within(config, allowed.sections, rates))
+    short, long = (
+        _estimate_tree(config)
+        if config.deep_research_mode == "fixed"
+        else _estimate_rounds(plan, allowed)
+    )
+    if config.has_verifier and not is_qualified:
+        long = replace(long, calls=long.calls + BATCHES, in_a_row=long.in_a_row + 1)
+    calls = (
+        _count_calls(short, report_calls(allowed.sections) - 2, config),
+        _count_calls(long, report_calls(allowed.sections), config),
+    )
+    calls = calls if has_model else (0, 0)
+    tokens = tuple(min(config.max_tokens, calls[i] * TOKENS_PER_CALL[i]) for i in (0, 1))
+    seconds = tuple(
+        min(
+            config.max_seconds,
+            way.rounds * SECONDS_PER_ROUND[i] + has_model * way.in_a_row * SECONDS_PER_CALL[i],
+        )
+        for i, way in enumerate((short, long))
+    )
+    return Estimate(
+        seconds=(seconds[0], seconds[1]),
+        llm_calls=calls,
+        tokens=(tokens[0], tokens[1]),
+        cost_usd=_cost_range(tokens, config, rates) if has_model else (0.0, 0.0),
+        words=allowed.words if parts else None,
+        sources=_count_sources(allowed, parts) if parts else None,
+    )
+
+
+def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:
+    """From the independent sources that the gates ask for to the pages that two rounds read;
+    sub-questions share pages, so that half of these are others.
+    """
+    topics = min(parts, allowed.topics_per_round)
+    read = max(topics * allowed.pages_per_topic, allowed.pages_per_round)
+    least = max(allowed.independent_sources, topics * allowed.sources_per_aspect // 2, 1)
+    return least, max(least, read * min(2, allowed.rounds) // 2)
+
+
+def _estimate_rounds(plan: Plan, allowed: Limits) -> tuple[Course, Course]:
+    """From one round to the soft end and a verification; a unit is one `read`, a round one
+    `assess`. A round's units read side by side, so its time is that of two calls."""
+    units = min(len(plan.aspects), allowed.topics_per_round)
+    later = (allowed.rounds - 1) * allowed.topics_per_round
+    least = 1 + units + 1
+    most = 2 + units + later + allowed.rounds + 1
+    return Course(1, least, 4), Course(allowed.rounds, most, 2 * allowed.rounds + 5)
+
+
+def _estimate_tree(config: ResearchConfig) -> tuple[Course, Course]:
+    """Return the whole tree, or as far as the searches go. A node's queries are asked for one node
+    after the other, pages are read side by side; there is no intake, and no round is assessed.
+    """
+    rounds, calls, in_a_row = 0, 0, 0
+    nodes, searches_left = 1, config.max_searches // len(config.search_kind)
+    for breadth in tree_breadths(config):
+        queries = min(nodes * breadth, searches_left)
+        waves = ceil(queries / config.max_concurrent_research_units)
+        rounds += waves
+        calls += nodes + queries
+        in_a_row += nodes + waves
+        nodes *= breadth
+        searches_left -= queries
+        if not searches_left:
+            break
+    return Course(rounds, calls, in_a_row + 1), Course(rounds, calls, in_a_row + REPORT_CALLS)
+
+
+def _count_calls(way: Course, report: int, config: ResearchConfig) -> int:
+    """Research takes no more than what the report's share leaves."""
+    room = max(0, config.max_llm_calls - REPORT_CALLS)
+    return min(min(way.calls, room) + report, config.max_llm_calls)
+
+
+def _cost_range(
+    tokens: tuple[int, ...], config: ResearchConfig, rates: Rates
+) -> tuple[float, float] | None:
+    """All by the cheapest model with short answers, to all by the dearest with long ones."""
+    if not rates:
+        return None
+    ends = []
+    for count, share, choose in zip(tokens, ANSWER_SHARE, (min, max), strict=True):
+        a_token = choose(own * (1 - share) + out * share for own, out in rates.values())
+        cap = config.max_cost_usd
+        cost = count * a_token
+        ends.append(round(cost if cap is None else min(cost, cap), 6))
+    return ends[0], ends[1]

@@ -1,0 +1,97 @@
+"""Does a quote carry the claim made of it? Code vouches for it, refuses it, or can't know.
+
+Rules F1 and C11 of `docs/requirements.md`. Figures, dates and names of the claim have to be the
+quote's; each clause is compared with the part of the quote that shares most of its words
+(`claims/`). What keeps the quote's words in their order is vouched for; what is worded freely is
+left undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from research.engine.evidence.claims.clauses import match_clauses
+from research.engine.evidence.claims.figures import (
+    counts_another_thing,
+    foreign_amounts,
+    foreign_dates,
+    is_known_year,
+    moves_date,
+)
+from research.engine.evidence.claims.names import is_misnamed
+from research.engine.evidence.claims.order import (
+    has_added_detail,
+    has_exchanged_words,
+    has_replaced_name,
+    has_taken_place,
+)
+from research.engine.evidence.claims.pairs import measures_another_way, mixes_pairs
+from research.engine.evidence.claims.vouching import is_verbatim, is_vouched
+from research.engine.evidence.claims.wording import is_opposite, is_swapped, wording_differences
+from research.engine.text.tokens import term_set
+
+SUPPORTED_SHARE = 0.4
+
+Outcome = Literal["carried", "refused", "undecided"]
+
+
+@dataclass(frozen=True)
+class ClaimCheck:
+    """The outcome of comparing a claim with its quotes, by code alone.
+
+    `carried`: code vouches that the quotes say it. `refused`: code found a difference, and no
+    other opinion counts. `undecided`: code can't know. `reasons` are the differences found.
+    """
+
+    outcome: Outcome
+    reasons: tuple[str, ...] = ()
+
+
+def check_claim(claim: str, quote: str, context: str) -> ClaimCheck:
+    """Compare a claim with its quote.
+
+    `context` (title and section of the page, and the question) may lend names, since a claim names
+    what its quote calls "it"; numbers must be in the quote itself.
+    """
+    if is_verbatim(claim, quote):
+        return ClaimCheck("carried")
+    if found := _differences(claim, quote, context):
+        return ClaimCheck("refused", found)
+    return ClaimCheck("carried" if is_vouched(claim, quote, context) else "undecided")
+
+
+def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:
+    """Return what the claim says otherwise than its quote, in plain words; empty where nothing."""
+    dates = foreign_dates(claim, quote, context)
+    found = {
+        "number differs": bool(foreign_amounts(claim, quote, context))
+        or counts_another_thing(claim, quote)
+        or any(not is_known_year(date, quote) for date in dates),
+        "date differs": any(month is not None for _, month, _ in dates) or moves_date(claim, quote),
+        "name differs": is_misnamed(claim, quote, context),
+    }
+    for pair in match_clauses(claim, quote):
+        found.update(dict.fromkeys(wording_differences(pair, claim, quote), True))
+    found |= {
+        "roles differ": found.get("roles differ", False) or has_exchanged_words(claim, quote),
+        "pairs mixed up": mixes_pairs(claim, quote),
+        "measured otherwise": measures_another_way(claim, quote),
+        "another thing": has_taken_place(claim, quote, context) or has_replaced_name(claim, quote),
+        "detail added": has_added_detail(claim, quote, context),
+    }
+    return tuple(reason for reason, applies in found.items() if applies)
+
+
+def is_contrary(one: str, other: str) -> bool:
+    """Return whether two claims differ in words that exclude each other, or in their roles."""
+    return is_opposite(one, other) or is_swapped(one, other)
+
+
+def share_supported(claim: str, quote: str, context: str) -> float:
+    """Return the share (0-1) of the claim's words that are in its quote; those that only the
+    context has are not counted.
+    """
+    words, quoted = term_set(claim), term_set(quote)
+    own = words - (term_set(context) - quoted)
+    return len(own & quoted) / len(own) if own else 0.0

@@ -1,0 +1,375 @@
+"""Computed statements: what follows from several quotes by arithmetic, recomputed by code.
+
+A draft names an operation and the evidence. Code takes the figures from the quotes, computes, and
+vouches for the statement only where its result, rounded as stated, and its direction are the
+same. What can be read in two ways is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from research.engine.evidence.claims.comparing import (
+    compared_first,
+    measures_the_same,
+    mentions,
+    own_words,
+    polarity,
+    sides_of,
+    up_to_comparison,
+    without_comparing,
+)
+from research.engine.evidence.claims.durations import (
+    MONTHS,
+    is_span,
+    is_time_between,
+    moment_of,
+    parts_of,
+)
+from research.engine.evidence.claims.figures import foreign_amounts, foreign_dates
+from research.engine.evidence.claims.names import is_misnamed
+from research.engine.evidence.claims.operands import (
+    NotComputed,
+    Operand,
+    choose_amounts,
+    choose_dates,
+    is_rounded,
+)
+from research.engine.text import entities
+from research.engine.text.amounts import Amount, find_amounts, find_single_units
+from research.engine.text.tokens import term_set
+
+LEAST_SHARE = 0.3
+"""Share of a statement's plain words that its quotes and their titles must have."""
+
+_AGE = re.compile(r"\b(?:aged?|age of)\s(\d{1,3})\b", re.IGNORECASE)
+_OPPOSED = re.compile(
+    r"\b(?:against|not|never|no|without|neither|nor|none)\b|n['’]t\b", re.IGNORECASE
+)
+_SIGNS = {"difference": "−", "sum": "+", "ratio": "÷"}
+_PERCENT = 100
+
+
+@dataclass(frozen=True)
+class Calculation:
+    """The arithmetic of a statement: its operands, as the quotes write them, and its result."""
+
+    operation: str
+    operands: tuple[Operand, ...]
+    result: str
+
+    @property
+    def formula(self) -> str:
+        """Return the calculation as one line: "18,600 (E2) − 12,400 (E1) = 6,200"."""
+        sign = _SIGNS.get(self.operation)
+        written = [f"{operand.text} ({operand.evidence})" for operand in self.operands]
+        if sign:
+            return f"{f' {sign} '.join(written)} = {self.result}"
+        return f"{self.operation.replace('_', ' ')}: {', '.join(written)} → {self.result}"
+
+
+def compute(
+    statement: str, operation: str, quotes: Sequence[tuple[str, str]], context: str
+) -> Calculation:
+    """Recompute a statement from its quotes, pairs of a record's id and its text.
+
+    Raises NotComputed where the result, its unit or its direction differs, where the statement
+    says anything else that the quotes don't, and where the figures could be read in two ways.
+    """
+    if operation not in _OPERATIONS:
+        raise NotComputed(f"there is no operation {operation!r}")
+    if len({quote for _, quote in quotes}) < max(2, len(quotes)):
+        raise NotComputed("a calculation needs a different quote for each figure")
+    _check_words(statement, quotes, context)
+    calculation, results = _OPERATIONS[operation](statement, quotes)
+    _check_other_figures(statement, results, quotes, context)
+    return calculation
+
+
+Computed = tuple[Calculation, list[Amount]]
+"""A calculation, and the amounts of the statement that it accounts for."""
+
+
+# --- what is said beside the figures ----------------------------------------------------------
+
+
+def _check_words(statement: str, quotes: Sequence[tuple[str, str]], context: str) -> None:
+    joined = " ".join(quote for _, quote in quotes)
+    if is_misnamed(statement, joined, context):
+        raise NotComputed("a name differs from the quotes")
+    if bool(_OPPOSED.search(statement)) != bool(_OPPOSED.search(joined)):
+        raise NotComputed("a negation differs from the quotes")
+    if entities.is_uncertain(joined) and not entities.is_uncertain(statement):
+        raise NotComputed("it is more certain than its quotes")
+    plain = without_comparing(statement)
+    for amount in find_amounts(statement):
+        if not amount.noun:
+            plain = plain.replace(statement[amount.start : amount.end], " ")
+    words = {term for term in term_set(plain) if not any(map(str.isdigit, term))}
+    known = words & term_set(f"{joined} {context}")
+    if not measures_the_same(statement, joined):
+        raise NotComputed("it measures something else than its quotes")
+    if len(known) < LEAST_SHARE * len(words):
+        raise NotComputed("its quotes are about something else")
+
+
+def _check_other_figures(
+    statement: str, results: Sequence[Amount], quotes: Sequence[tuple[str, str]], context: str
+) -> None:
+    """Refuse figures and dates that are neither the result nor the quotes'."""
+    plain = statement
+    for result in results:
+        gap = " " * (result.end - result.start)
+        plain = f"{plain[: result.start]}{gap}{plain[result.end :]}"
+    joined = " ".join(quote for _, quote in quotes)
+    others = [a for a in foreign_amounts(plain, joined, context) if a.value != len(quotes)]
+    if others or foreign_dates(plain, joined, context):
+        raise NotComputed("it has a figure that is neither its result nor in its quotes")
+
+
+# --- operations -------------------------------------------------------------------------------
+
+
+def _amounts(statement: str, quotes: Sequence[tuple[str, str]]) -> list[Operand]:
+    operands = choose_amounts(statement, quotes)
+    if operands is None:
+        raise NotComputed("the quotes don't have exactly one comparable figure each")
+    return operands
+
+
+def _two(quotes: Sequence[tuple[str, str]]) -> None:
+    if len(quotes) != 2:
+        raise NotComputed("this operation needs exactly two records")
+
+
+def _is_time(operand: Operand) -> bool:
+    """Return whether more of it is slower."""
+    return operand.amount is not None and operand.amount.dimension == "time"
+
+
+def _difference(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    _two(quotes)
+    operands = _amounts(statement, quotes)
+    first, base = _first_and_base(statement, quotes, operands)
+    change = first.value - base.value
+    _check_direction(statement, change, _is_time(first))
+    larger, smaller = sorted(operands, key=lambda operand: operand.value, reverse=True)
+    result = _stated(statement, lambda said: _is_difference(statement, said, abs(change), first))
+    return _done("difference", (larger, smaller), statement, result)
+
+
+def _is_difference(statement: str, said: Amount, exact: Fraction, operand: Operand) -> bool:
+    measure = operand.amount.dimension if operand.amount else ""
+    if measure == "ratio":
+        return said.dimension == "points" and is_rounded(said.value, said, exact * _PERCENT)
+    if said.dimension == measure:
+        return is_rounded(said.base, said, exact)
+    for period in find_single_units(statement):  # "over a year", of figures that are per month
+        if measure == f"{said.dimension}/{period.dimension}":
+            return is_rounded(said.base, said, exact * period.base)
+    return False
+
+
+def _sum(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    operands = _amounts(statement, quotes)
+    total = sum((operand.value for operand in operands), Fraction(0))
+    measure = operands[0].amount.dimension if operands[0].amount else ""
+    result = _stated(
+        statement,
+        lambda said: said.dimension == measure and is_rounded(said.base, said, total),
+    )
+    return _done("sum", operands, statement, result)
+
+
+def _ratio(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    _two(quotes)
+    operands = _amounts(statement, quotes)
+    place = compared_first(statement, [quote for _, quote in quotes])
+    if place is None:
+        raise NotComputed("which of the two is compared with the other isn't clear")
+    first, base = operands[place], operands[1 - place]
+    if not base.value:
+        raise NotComputed("nothing can be a multiple of zero")
+    exact = first.value / base.value
+    result = _stated(statement, lambda said: _is_multiple(said, exact))
+    return _done("ratio", (first, base), statement, result)
+
+
+def _is_multiple(said: Amount, exact: Fraction) -> bool:
+    is_share = said.dimension == "ratio" and exact < 1
+    return (said.dimension == "times" or is_share) and is_rounded(said.base, said, exact)
+
+
+def _percentage_change(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    _two(quotes)
+    operands = _amounts(statement, quotes)
+    first, base = _first_and_base(statement, quotes, operands)
+    if not base.value:
+        raise NotComputed("there is no percentage of zero")
+    change = (first.value - base.value) / base.value
+    _check_direction(statement, change, _is_time(first))
+    result = _stated(statement, lambda said: _is_share(said, abs(change)))
+    return _done("percentage_change", (base, first), statement, result)
+
+
+def _is_share(said: Amount, exact: Fraction) -> bool:
+    if said.kind == "multiple":  # "doubled"
+        return said.value == exact + 1
+    return said.dimension == "ratio" and is_rounded(said.base, said, exact)
+
+
+def _order(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    _two(quotes)
+    operands = choose_amounts(statement, quotes) or choose_dates(quotes)
+    place = compared_first(statement, [quote for _, quote in quotes])
+    if operands is None or place is None:
+        raise NotComputed("which of the two is compared with the other isn't clear")
+    first, base = operands[place], operands[1 - place]
+    change = moment_of(first) - moment_of(base) if first.date else first.value - base.value
+    _check_direction(statement, Fraction(change), _is_time(first))
+    said = "more" if change > 0 else "less"
+    if first.date:
+        said = "later" if change > 0 else "earlier"
+    return Calculation("order", (first, base), said), []
+
+
+def _extreme(operation: str, statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    operands = _amounts(statement, quotes)
+    told = _told_of(statement, quotes, operands)
+    wanted = 1 if operation == "maximum" else -1
+    values = [operand.value for operand in operands]
+    best = (max if wanted > 0 else min)(values)
+    if told.count(max(told)) > 1 or values.count(best) > 1:
+        raise NotComputed("which record is the extreme one isn't clear")
+    if polarity(statement, _is_time(operands[0])) != wanted:
+        raise NotComputed(f"it doesn't tell of a {operation}")
+    if told.index(max(told)) != values.index(best):
+        raise NotComputed(f"another record has the {operation}")
+    return Calculation(operation, tuple(operands), operands[values.index(best)].text), []
+
+
+def _told_of(
+    statement: str, quotes: Sequence[tuple[str, str]], operands: Sequence[Operand]
+) -> list[int]:
+    """Return how much the statement tells of each record: its own figure counts for more than
+    words, and a year that is named less often than another record's rules a record out.
+    """
+    said = {amount.base for amount in find_amounts(statement)}
+    told = [mentions(statement, own) for own in own_words([quote for _, quote in quotes])]
+    told = [
+        count + len(statement) * (operand.value in said)
+        for count, operand in zip(told, operands, strict=True)
+    ]
+    dates = choose_dates(quotes)
+    if dates is None:
+        return told
+    named = [statement.count(str(parts_of(each)[0])) for each in dates]
+    return [count if named[at] == max(named) else 0 for at, count in enumerate(told)]
+
+
+def _maximum(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    return _extreme("maximum", statement, quotes)
+
+
+def _minimum(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    return _extreme("minimum", statement, quotes)
+
+
+def _count(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    """As many as there are records, each of which says a word of what the statement says."""
+    words = term_set(statement) - {term for term in term_set(statement) if term.isdigit()}
+    shared = [len(words & term_set(quote)) for _, quote in quotes]
+    if min(shared) < 1 or max(shared) < 2:
+        raise NotComputed("not every record is one of what is counted")
+    result = _stated(statement, lambda said: not said.dimension and said.value == len(quotes))
+    operands = tuple(Operand(record, quote) for record, quote in quotes)
+    return _done("count", operands, statement, result)
+
+
+# --- durations --------------------------------------------------------------------------------
+
+
+def _duration(statement: str, quotes: Sequence[tuple[str, str]]) -> Computed:
+    _two(quotes)
+    operands = choose_dates(quotes)
+    if operands is None:
+        raise NotComputed("the quotes don't have exactly one date with a year each")
+    start, end = sorted(operands, key=moment_of)
+    if sides_of(statement):
+        place = compared_first(statement, [quote for _, quote in quotes])
+        if place is not None:
+            after = moment_of(operands[place]) - moment_of(operands[1 - place])
+            _check_direction(statement, Fraction(after), False)
+    if age := _AGE.search(statement):
+        if not is_span(Fraction(int(age[1]) * MONTHS), False, True, start, end):
+            raise NotComputed("the age differs from the dates")
+        said = [a for a in find_amounts(statement) if a.start == age.start(1)]
+        return Calculation("duration", (start, end), f"{age[1]} years"), said
+    result = _stated(statement, lambda said: is_time_between(said, start, end))
+    return _done("duration", (start, end), statement, result)
+
+
+# --- results ----------------------------------------------------------------------------------
+
+
+def _first_and_base(
+    statement: str, quotes: Sequence[tuple[str, str]], operands: Sequence[Operand]
+) -> tuple[Operand, Operand]:
+    """Return the figure that is said to be more or less, and the one that it is compared with: by
+    the two sides of "than", by the years of the quotes, by the one that is named, by the order
+    given.
+    """
+    texts = [quote for _, quote in quotes]
+    place = compared_first(statement, texts)
+    if place is None and (dates := choose_dates(quotes)):
+        _check_years(statement, [str(parts_of(each)[0]) for each in dates])
+        place = max((0, 1), key=lambda at: moment_of(dates[at]))
+    if place is None:
+        named = [mentions(statement, own) for own in own_words(texts)]
+        place = 1 if named[0] <= named[1] else 0
+    return operands[place], operands[1 - place]
+
+
+def _check_years(statement: str, years: Sequence[str]) -> None:
+    """Refuse a change from the later year to the earlier one, or in the earlier one alone."""
+    first, last = sorted(years)
+    at, to = statement.find(first), statement.find(last)
+    is_since = re.search(rf"\b(?:since|from) {first}\b", statement)
+    if (at >= 0 and to < 0 and not is_since) or 0 <= to < at:
+        raise NotComputed("the years differ from the quotes'")
+
+
+def _check_direction(statement: str, change: Fraction, is_time: bool) -> None:
+    said = polarity(up_to_comparison(statement), is_time)
+    if said == 0:
+        raise NotComputed("it tells of no direction")
+    if change == 0 or (change > 0) != (said > 0):
+        raise NotComputed("the direction differs from the quotes' figures")
+
+
+def _stated(statement: str, fits: Callable[[Amount], bool]) -> Amount:
+    for said in find_amounts(statement):
+        if fits(said):
+            return said
+    raise NotComputed("its result differs from what the quotes' figures make")
+
+
+def _done(operation: str, operands: Sequence[Operand], statement: str, result: Amount) -> Computed:
+    text = statement[result.start : result.end].strip()
+    return Calculation(operation, tuple(operands), text), [result]
+
+
+_OPERATIONS: Mapping[str, Callable[[str, Sequence[tuple[str, str]]], Computed]] = {
+    "difference": _difference,
+    "sum": _sum,
+    "ratio": _ratio,
+    "percentage_change": _percentage_change,
+    "duration": _duration,
+    "count": _count,
+    "minimum": _minimum,
+    "maximum": _maximum,
+    "order": _order,
+}

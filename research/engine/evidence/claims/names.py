@@ -1,0 +1,153 @@
+"""Names of a claim against those of its quote: one that nothing gives, or another's place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from research.engine.evidence.claims.clauses import closest_part, parts_of
+from research.engine.text import entities
+from research.engine.text.tokens import STOP_WORDS, term_set
+from research.engine.text.units import find_unit
+
+SAME_STEM = 4
+"""Letters that a country and its people share: Sweden, Swedish."""
+SAME_REST = 0.6
+"""Share of a claim's other words that its quote has where the one that opens it may be a name."""
+
+_NO_SUBJECT = re.compile(r"(?:ed|ing|ly|s|tion)$")
+_ACRONYM = re.compile(r"\b[A-Z][A-Za-z]{0,4}[A-Z]\b")
+_INITIAL = re.compile(r"[^\W\d_][\w'’]*")
+_MOST_WORDS = 8
+
+
+def is_misnamed(claim: str, quote: str, context: str) -> bool:
+    """Return whether the claim has a name that neither quote nor context gives, or puts one in
+    the place of the quote's own subject.
+    """
+    allowed = f"{quote} {context}"
+    known = _Known(allowed, allowed.casefold(), term_set(allowed) | _expanded(claim, allowed))
+    names = (*_names(claim), *_replaced_subject(claim, quote))
+    return any(not known.has(name) for name in names) or _has_another_subject(claim, quote, allowed)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What quote and context name."""
+
+    text: str
+    folded: str
+    terms: frozenset[str]
+
+    def has(self, name: str) -> bool:
+        """Return whether the name is known as it is, by its acronym, or by each of its words."""
+        if name.casefold() in self.folded or _is_abbreviated(name, self.text):
+            return True
+        return all(self._has_word(word) for word in name.split() if not word.islower())
+
+    def _has_word(self, word: str) -> bool:
+        known = word.casefold() in self.folded or term_set(word) <= self.terms
+        idle = word.isdigit() or find_unit(word) or entities.MONTH_NAME.fullmatch(word)
+        return bool(
+            known or idle or _is_abbreviated(word, self.text) or _is_derived(word, self.text)
+        )
+
+
+def _expanded(claim: str, allowed: str) -> frozenset[str]:
+    """Return the terms of the claim's words that an acronym of the text abbreviates."""
+    acronyms = {found.upper() for found in _ACRONYM.findall(allowed)}
+    words = _INITIAL.findall(claim)
+    runs = (words, [word for word in words if word[0].isupper()])
+    found = [
+        " ".join(run[at : at + size])
+        for run in runs
+        for size in range(2, _MOST_WORDS)
+        for at in range(len(run) - size + 1)
+        if "".join(word[0] for word in run[at : at + size]).upper() in acronyms
+    ]
+    return term_set(" ".join(found))
+
+
+def bare_subject(claim: str) -> list[str]:
+    """Return the one word that opens the claim, if it may be a name."""
+    first = claim.split(maxsplit=1)[0] if claim else ""
+    ordinary = not first[:1].isupper() or not first.isalpha() or first.lower() in STOP_WORDS
+    return [] if ordinary or _NO_SUBJECT.search(first) or len(first) < 3 else [first]
+
+
+def _names(claim: str) -> Iterator[str]:
+    """Yield the names that are no dates, figures or units."""
+    dated = " ".join(entities.find_dates(claim))
+    for name in entities.find_names(claim):
+        opens = claim.startswith(name) and name.split()[-1].isdigit()
+        if name not in dated and not name[:1].isdigit() and not opens:
+            yield name
+
+
+def _replaced_subject(claim: str, quote: str) -> list[str]:
+    """Return the word that opens the claim, if it is otherwise worded like the quote: a plain noun
+    opens many sentences.
+    """
+    rest = term_set(claim.partition(" ")[2])
+    shared = len(rest & term_set(quote)) >= SAME_REST * len(rest)
+    return bare_subject(claim) if shared and bare_subject(quote) else []
+
+
+def _is_abbreviated(name: str, allowed: str) -> bool:
+    """Return whether a name is the acronym of words in the text, or has its own acronym there."""
+    if _ACRONYM.fullmatch(name):
+        return name.upper() in _initials(allowed)
+    acronyms = {found.upper() for found in _ACRONYM.findall(allowed)}
+    return bool(acronyms & _initials(name))
+
+
+def _initials(text: str) -> frozenset[str]:
+    """Return the initials of each run of words, of all of them and of the capitalised ones
+    alone.
+    """
+    words = _INITIAL.findall(text)
+    capitals = [word for word in words if word[0].isupper()]
+    found = set()
+    for run in (words, capitals):
+        initials = "".join(word[0] for word in run).upper()
+        for size in range(2, _MOST_WORDS):
+            found |= {initials[at : at + size] for at in range(len(initials) - size + 1)}
+    return frozenset(found)
+
+
+def _is_derived(name: str, allowed: str) -> bool:
+    """Return whether a name is that of a place whose people the text names, or the other
+    way round.
+    """
+    stem = name[:SAME_STEM]
+    return (
+        " " not in name
+        and len(name) > SAME_STEM
+        and bool(re.search(rf"\b{re.escape(stem)}", allowed))
+    )
+
+
+def _has_another_subject(claim: str, quote: str, known: str) -> bool:
+    """Return whether the quote says it of another name than the claim, both opening with it."""
+    opening = _subject(claim, known)
+    subject = term_set(opening)
+    rest = term_set(claim) - term_set(" ".join((*entities.find_names(claim), opening)))
+    part = closest_part(rest, parts_of(quote))
+    own_name = _subject(part, known)
+    own = term_set(own_name)
+    close = len(rest & term_set(part)) >= SAME_REST * len(rest)
+    differs = bool(subject and own and own - term_set(claim) and subject - term_set(part)) and close
+    return differs and not _is_abbreviated(opening, own_name) and not _expanded(claim, own_name)
+
+
+def _subject(text: str, known: str) -> str:
+    """Return the name that opens a text; a single word counts if it is in `known` too."""
+    opening = re.sub(r"^(?:the|an?)\s+", "", text, flags=re.IGNORECASE)
+    single = [word for word in bare_subject(opening) if re.search(rf"\b{word}\b", known)]
+    named = [
+        name
+        for name in entities.find_names(opening)
+        if opening.startswith(name) and not entities.find_dates(name)
+    ]
+    return max((*single, *named), key=len, default="")

@@ -1,0 +1,116 @@
+"""The figures of quotes that a calculation starts from, chosen by code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from research.engine.text.amounts import Amount, find_amounts
+from research.engine.text.dates import FoundDate, find_dates
+from research.engine.text.tokens import term_set
+
+_ON = re.compile(
+    r"^(?:on|in|since|until|by|from|before|after|the|of|during|,|\()\s?", re.IGNORECASE
+)
+_OF = re.compile(r"\sof\s(?:the\s|its\s)?$", re.IGNORECASE)
+
+TO_A_FRACTION = Fraction(1, 100)
+"""How far "a third" may be from the exact share."""
+
+
+class NotComputed(ValueError):
+    """A statement that its quotes' figures don't make; the message is for the drafting model."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A figure or date as the quote writes it."""
+
+    evidence: str
+    text: str
+    amount: Amount | None = None
+    date: FoundDate | None = None
+
+    @property
+    def value(self) -> Fraction:
+        """Return the amount in the base unit of its dimension."""
+        return self.amount.base if self.amount else Fraction(0)
+
+
+def choose_amounts(statement: str, quotes: Sequence[tuple[str, str]]) -> list[Operand] | None:
+    """Return one figure of each quote, all of one measure; None where more than one choice is
+    possible or none.
+
+    A quote with several is told by the nouns that the statement counts.
+    """
+    every = [_counts(quote) for _, quote in quotes]
+    shared = set.intersection(*({a.dimension for a in amounts} for amounts in every))
+    terms = term_set(statement)
+    chosen: list[list[Amount]] = []
+    for dimension in sorted(shared):
+        row = [_of_measure(amounts, dimension, terms) for amounts in every]
+        if all(row_amount is not None for row_amount in row):
+            chosen.append([amount for amount in row if amount is not None])
+    named = [row for row in chosen if any(amount.noun in terms for amount in row)]
+    said = {amount.dimension for amount in find_amounts(statement)} - {""}
+    measured = [row for row in chosen if row[0].dimension in said]
+    rows = chosen if len(chosen) == 1 else named or measured
+    if len(rows) != 1:
+        return None
+    return [
+        Operand(record, quote[amount.start : amount.end].strip(), amount)
+        for (record, quote), amount in zip(quotes, rows[0], strict=True)
+    ]
+
+
+def choose_dates(quotes: Sequence[tuple[str, str]]) -> list[Operand] | None:
+    """Return the one date of each quote; None where one has none or several."""
+    found = []
+    for record, quote in quotes:
+        dates = find_dates(quote)
+        if len(dates) != 1 or dates[0].date[0] is None:
+            return None
+        text = _ON.sub("", quote[dates[0].start : dates[0].end].strip(), count=1)
+        found.append(Operand(record, text, date=dates[0]))
+    return found
+
+
+def _counts(quote: str) -> list[Amount]:
+    """Return the amounts of a quote; of "12 of 4,000 people" the 12."""
+    amounts = [a for a in find_amounts(quote) if a.dimension != "clock" and a.kind != "share"]
+    found: list[Amount] = []
+    skipped = -1
+    for at, amount in enumerate(amounts):
+        following = amounts[at + 1] if at + 1 < len(amounts) else None
+        if at == skipped:
+            continue
+        if following and _OF.fullmatch(quote[amount.end : following.start]):
+            amount, skipped = replace(amount, noun=following.noun), at + 1
+        found.append(amount)
+    telling = [amount for amount in found if amount.dimension or amount.noun]
+    return telling or found
+
+
+def _of_measure(amounts: Sequence[Amount], dimension: str, terms: frozenset[str]) -> Amount | None:
+    """Return the one amount of a dimension; of several the one that counts what the statement
+    names.
+    """
+    fitting = [amount for amount in amounts if amount.dimension == dimension]
+    if len(fitting) > 1:
+        fitting = [amount for amount in fitting if amount.noun and amount.noun in terms]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def is_rounded(value: Fraction, said: Amount, exact: Fraction) -> bool:
+    """Return whether a value is the exact one to the digits given; behind "about", to the last
+    digit that is none of the zeros at its end.
+    """
+    if not said.step:
+        return abs(value - exact) <= abs(exact) * TO_A_FRACTION
+    step = said.base_step
+    if said.is_about:
+        while said.value % (step / said.unit.factor * 10) == 0 and said.value:
+            step *= 10
+    return abs(value - exact) * 2 <= step

@@ -1,0 +1,43 @@
+"""Quotes: slices of the stored page, taken by code from the sentences that are pointed at.
+
+Rule F1 of `docs/requirements.md`. What is claimed of a quote is checked in `claim_check.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from research.engine.text.sentences import Sentence
+from research.engine.text.tokens import normalise_space
+
+MAX_QUOTE = 400
+_ITEM_MARK = re.compile(r"^[^\S\n]*[-*•]\s+|(?<![\w,(]\n)^[^\S\n]*\d{1,3}[.)]\s+", re.MULTILINE)
+"""`- Open it.`, `2. Shut it.`; a number that goes on with the line above it stays."""
+
+
+def quote_span(sentences: Sequence[Sentence], text: str) -> tuple[int, int] | None:
+    """Offsets of the first run of neighbouring sentences that makes a quote of fit length.
+
+    A sentence longer than `MAX_QUOTE` characters is cut at a word.
+    """
+    if not sentences:
+        return None
+    run = [sentences[0]]
+    for sentence in sentences[1:]:
+        joined = sentence.end - run[0].start
+        if sentence.number != run[-1].number + 1 or joined > MAX_QUOTE or sentence.kind == "item":
+            break
+        run.append(sentence)
+    start, end = run[0].start, run[-1].end
+    if end - start > MAX_QUOTE:
+        end = start + MAX_QUOTE
+        while end > start and not text[end].isspace():
+            end -= 1
+        end = start + len(text[start:end].rstrip())
+    return (start, end) if end > start else None
+
+
+def plain_quote(quote: str) -> str:
+    """Return a quote as people read it: white space folded, list and table marks dropped."""
+    return normalise_space(_ITEM_MARK.sub("", quote))

@@ -1,0 +1,197 @@
+"""The ledger's evidence: one record a claim, a quote of every page that says it.
+
+Rules D5 and F1 of `docs/requirements.md`. Independence is a key per source; confidence is
+`1 - 0.5 ** n` over n keys, times `UNCERTAIN` where a flag is set. No model has a say in it.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from research.engine.evidence.contradictions import (
+    SAME_CLAIM,
+    Signature,
+    Slot,
+    claims_agree,
+    claims_conflict,
+    fill_differently,
+    find_slot,
+)
+from research.engine.evidence.near_duplicates import NearDuplicates
+from research.engine.records import Evidence, QuoteSource, Uncertainty
+from research.engine.text import entities
+from research.engine.text.similarity import jaccard
+
+UNCERTAIN = 0.8
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A checked claim with its quote, on its way into the ledger.
+
+    `also` are further quotes of the same page that belong to it, such as the term that the
+    quote defines.
+    """
+
+    claim: str
+    aspect_id: str | None
+    source: QuoteSource
+    relevance: float
+    uncertainty: tuple[Uncertainty, ...] = ()
+    also: tuple[QuoteSource, ...] = ()
+
+
+@dataclass
+class EvidenceStore:
+    """All evidence of a run in canonical order; finds twins and contradictions by words.
+
+    `asked` are the terms of each sub-question; `copies` knows which pages are one source.
+    `last` is the highest number that was given to a record.
+    """
+
+    max_sources: int = 5
+    last: int = 0
+    records: dict[str, Evidence] = field(default_factory=dict)
+    asked: dict[str, frozenset[str]] = field(default_factory=dict)
+    copies: NearDuplicates = field(default_factory=NearDuplicates)
+    _signatures: dict[str, Signature] = field(default_factory=dict)
+    _holders: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _by_aspect: dict[str | None, list[str]] = field(default_factory=lambda: defaultdict(list))
+    _slots: dict[tuple[str | None, Slot], list[str]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+
+    def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
+        """Merge a finding; returns its record and whether it was new."""
+        finding = self._credit_original(finding)
+        signature = Signature.of(finding.claim)
+        twin, rivals = self._compare_claim(signature, finding.source)
+        if twin is not None:
+            return self._corroborate_record(self.records[twin], finding), False
+        rivals += self._rivals_in_slot(signature, finding, rivals)
+        record = Evidence(
+            id=f"E{self.last + 1}",
+            claim=finding.claim,
+            aspect_id=finding.aspect_id,
+            round=round_number,
+            sources=(finding.source, *finding.also),
+            relevance=finding.relevance,
+            uncertainty=finding.uncertainty,
+            contradicts=tuple(sorted(rivals, key=lambda i: int(i[1:]))),
+            fields=entities.extract_fields(finding.claim),
+        )
+        self._add_record(record, signature)
+        for rival in rivals:
+            other = self.records[rival]
+            self.records[rival] = replace(other, contradicts=(*other.contradicts, record.id))
+        return self._settle(record), True
+
+    def _credit_original(self, finding: Finding) -> Finding:
+        """Return the finding under the key of the first page that its page copies."""
+        source = finding.source
+        key = self.copies.key(source.text_sha256, source.independence_key)
+        if key == source.independence_key:
+            return finding
+        also = tuple(replace(each, independence_key=key) for each in finding.also)
+        return replace(finding, source=replace(source, independence_key=key), also=also)
+
+    def take_over(self, record: Evidence) -> Evidence:
+        """Enter a record of an earlier run under its own id."""
+        self._add_record(record, Signature.of(record.claim))
+        for aspect_id in record.also_answers:
+            self._list(aspect_id, record.id)
+        return self._settle(record)
+
+    def _add_record(self, record: Evidence, signature: Signature) -> None:
+        self.last = max(self.last, int(record.id[1:]))
+        self.records[record.id] = record
+        self._signatures[record.id] = signature
+        self._by_aspect[record.aspect_id].append(record.id)
+        for word in signature.words:
+            self._holders[word].append(record.id)
+        if filled := self._slot_for(signature, record.aspect_id):
+            self._slots[record.aspect_id, filled].append(record.id)
+
+    def _compare_claim(self, new: Signature, source: QuoteSource) -> tuple[str | None, list[str]]:
+        """Return the agreeing record with most words in common, and those that are in conflict."""
+        agreeing: dict[str, int] = {}
+        rivals = []
+        for other_id in self._find_alike(new.words):
+            old = self._signatures[other_id]
+            if claims_agree(new, old):
+                agreeing[other_id] = len(new.words & old.words)
+            elif claims_conflict(new, old) and self._is_independent(other_id, source):
+                rivals.append(other_id)
+        return max(agreeing, key=agreeing.__getitem__, default=None), rivals
+
+    def _find_alike(self, words: frozenset[str]) -> list[str]:
+        """Return the records that are alike in words, in the order of ids.
+
+        They share at least `SAME_CLAIM` of the n words, so each holds one of any n + 1 less
+        that share: the rarest ones lead to all of them.
+        """
+        rarest = sorted(words, key=lambda word: len(self._holders.get(word, ())))
+        enough = len(words) + 1 - int(SAME_CLAIM * len(words))
+        near = {other for word in rarest[:enough] for other in self._holders.get(word, ())}
+        alike = (o for o in near if jaccard(words, self._signatures[o].words) >= SAME_CLAIM)
+        return sorted(alike, key=lambda record_id: int(record_id[1:]))
+
+    def _rivals_in_slot(self, new: Signature, finding: Finding, known: Sequence[str]) -> list[str]:
+        """Records, however worded, that answer the same with another amount."""
+        filled = self._slot_for(new, finding.aspect_id)
+        return [
+            other
+            for other in (self._slots.get((finding.aspect_id, filled), ()) if filled else ())
+            if other not in known
+            and fill_differently(new, self._signatures[other])
+            and self._is_independent(other, finding.source)
+        ]
+
+    def _slot_for(self, claim: Signature, aspect_id: str | None) -> Slot | None:
+        return find_slot(claim, self.asked.get(aspect_id or "", frozenset()))
+
+    def _is_independent(self, record_id: str, source: QuoteSource) -> bool:
+        return source.independence_key not in self.records[record_id].keys
+
+    def _corroborate_record(self, record: Evidence, finding: Finding) -> Evidence:
+        known = {(s.url, s.start) for s in record.sources}
+        place = (finding.source.url, finding.source.start)
+        pages = {s.url for s in record.sources}
+        if place not in known and len(pages | {finding.source.url}) <= self.max_sources:
+            record = replace(record, sources=(*record.sources, finding.source, *finding.also))
+        record = replace(record, relevance=max(record.relevance, finding.relevance))
+        return self._settle(self._answering_also(record, finding.aspect_id))
+
+    def _answering_also(self, record: Evidence, aspect_id: str | None) -> Evidence:
+        """Return the record, which answers a further sub-question."""
+        if aspect_id is None or aspect_id in record.answers:
+            return record
+        self._list(aspect_id, record.id)
+        return replace(record, also_answers=(*record.also_answers, aspect_id))
+
+    def _list(self, aspect_id: str, record_id: str) -> None:
+        insort(self._by_aspect[aspect_id], record_id, key=lambda each: int(each[1:]))
+
+    def _settle(self, record: Evidence) -> Evidence:
+        flags: list[Uncertainty] = [f for f in record.uncertainty if f != "single_source"]
+        if len(record.keys) < 2:
+            flags.append("single_source")
+        settled = replace(
+            record,
+            uncertainty=tuple(flags),
+            confidence=confidence_of(len(record.keys), flags),
+        )
+        self.records[record.id] = settled
+        return settled
+
+    def of(self, aspect_id: str) -> list[Evidence]:
+        return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]
+
+
+def confidence_of(keys: int, flags: Iterable[Uncertainty]) -> float:
+    """1 - 0.5ⁿ over n independent sources, lowered where the claim is uncertain."""
+    uncertain = any(flag != "single_source" for flag in flags)
+    return round((1 - 0.5**keys) * (UNCERTAIN if uncertain else 1.0), 4)

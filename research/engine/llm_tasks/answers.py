@@ -1,0 +1,73 @@
+"""Base schema of model answers, with lenient parsing of common deviations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.fields import FieldInfo
+
+_ID = re.compile(r"\b[A-Z]\d+\b")
+_NUMBERED = re.compile(r"[\[(#\s]*(-?\d+)[\])\s]*")
+
+
+class Answer(BaseModel):
+    """Base of all answer schemas; additional fields are ignored, missing ones are an error.
+
+    Read leniently: keys in another spelling, a number as a string or the reverse, one item instead
+    of a list, the only list without its object, null for nothing.
+    """
+
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _as_meant(cls, found: Any) -> Any:
+        fields = cls.model_fields
+        if isinstance(found, list) and len(fields) == 1:
+            found = {next(iter(fields)): found}
+        if not isinstance(found, dict):
+            return found
+        spelled = {_fold_name(key): value for key, value in reversed(found.items())}
+        wanted = {name: spelled[_fold_name(name)] for name in fields if _fold_name(name) in spelled}
+        wanted |= {name: found[name] for name in fields if name in found}
+        return {name: _coerce_value(value, fields[name]) for name, value in wanted.items()}
+
+
+def parts_of(found: Any) -> Iterator[Any]:
+    """Yield the parts that an answer may be wrapped in: a list of one, or an object with a
+    comment.
+    """
+    within = found if isinstance(found, list) and len(found) == 1 else ()
+    values = found.values() if isinstance(found, dict) else within
+    yield from (value for value in values if isinstance(value, dict))
+
+
+def id_in(text: str) -> str:
+    """Return an id that was written with its brackets, or with words about it."""
+    found = _ID.search(text.upper())
+    return found[0] if found else text
+
+
+@lru_cache(maxsize=1_000)
+def _fold_name(name: Any) -> str:
+    return re.sub(r"[\W_]", "", str(name)).lower()
+
+
+def _coerce_value(value: Any, field: FieldInfo) -> Any:
+    wanted = field.annotation
+    if get_origin(wanted) is list:
+        parts = [] if value is None else value if isinstance(value, list) else [value]
+        return [_parse_number(part) for part in parts] if get_args(wanted) == (int,) else parts
+    if wanted is str and value is None:
+        return ""
+    return _parse_number(value) if wanted is int else value
+
+
+def _parse_number(value: Any) -> Any:
+    """Return a number that was copied with its brackets."""
+    found = _NUMBERED.fullmatch(value) if isinstance(value, str) else None
+    return int(found[1]) if found and len(found[1]) < 10 else value

@@ -1,0 +1,258 @@
+"""Tasks `draft` and `repair_draft`: the report, written from ledger ids, and its one mending."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from pydantic import Field
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.llm_tasks.answers import Answer, id_in
+from research.engine.llm_tasks.assess import newest_disputes
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailed, request_for
+from research.engine.llm_tasks.prompting.fences import fences
+from research.engine.llm_tasks.prompting.fit_to_context import (
+    EVERYTHING,
+    Context,
+    ask_fitting,
+    fit_uncut,
+    most_relevant,
+)
+from research.engine.llm_tasks.prompting.stream_draft import DraftStream
+from research.engine.ports import ModelRequest
+from research.engine.records import Evidence
+from research.engine.report.draft import (
+    Computation,
+    Draft,
+    Fault,
+    Section,
+    Statement,
+    aspect_of,
+    cite_ids,
+    statement_of,
+)
+from research.engine.report.report_format import summary_words, wanted_form, wanted_length
+from research.engine.run import Run
+
+
+class ComputedStatement(Answer):
+    """The number of a statement, and the operation and evidence that it is computed by."""
+
+    statement: int
+    operation: str
+    evidence: list[str]
+
+
+class DraftAnswer(Answer):
+    """Sentences with the ids of their evidence in brackets. An id alone means the claim of its
+    record, a number in the short answer the statement with that number, counted from 1.
+    """
+
+    statements: list[str]
+    short_answer: list[str]
+    computed: list[ComputedStatement] = Field(default_factory=list)
+
+
+class RepairedStatement(Answer):
+    number: int
+    text: str
+    evidence: list[str]
+
+
+class RepairAnswer(Answer):
+    statements: list[RepairedStatement]
+
+
+DRAFT = Task("draft", DraftAnswer, 4000)
+REPAIR = Task("repair", RepairAnswer, 2000)
+CONTEXT_WORDS = 25_000
+
+
+async def write_draft(run: Run) -> Draft:
+    """Return the model's draft; takes over one that was begun ahead. Raises `TaskFailed`."""
+    begun = await _taken_up(run)
+    place = begun.place if begun else f"{run.report_place}/draft"
+    growing = begun.growing if begun else DraftStream(run)
+    context = partial(_prompt_context, run)
+    answer, _ = await ask_fitting(run, place, DRAFT, context, growing.hear)
+    growing.tell()
+    return _to_draft(run.ledger, answer)
+
+
+@dataclass(frozen=True)
+class PendingDraft:
+    """A draft that is asked for ahead: where, by which request, on what, and who hears it."""
+
+    place: str
+    request: ModelRequest
+    shown: Context
+    growing: DraftStream
+
+
+async def begin_pending_draft(run: Run, place: str) -> None:
+    """Ask for the draft before it is certain that nothing is missing; see `speculative_draft.py`.
+
+    Not where its prompt had to be cut: what is shown of the evidence may still change.
+    """
+    shown = _prompt_context(run, EVERYTHING)
+    task = fit_uncut(DRAFT, shown, await run.context_tokens())
+    if task is None:
+        return
+    request, growing = request_for(run.journal, task, shown), DraftStream(run, is_told=False)
+    run.begun = PendingDraft(place, request, shown, growing)
+    run.journal.begin_model(place, request, growing.hear)
+
+
+async def drop_draft(run: Run) -> None:
+    """Give up the draft that was begun, if one was."""
+    if (begun := run.begun) is not None:
+        run.begun = None
+        await run.journal.drop_model(begun.place, begun.request)
+        run.tell_usage()
+
+
+async def _taken_up(run: Run) -> PendingDraft | None:
+    """Return the draft that was begun, if it is the one that would be asked for now."""
+    begun = run.begun
+    if begun is None or begun.shown != _prompt_context(run, EVERYTHING):
+        await drop_draft(run)
+        return None
+    run.begun = None
+    begun.growing.be_told()
+    return begun
+
+
+def _prompt_context(run: Run, room: int) -> dict[str, Any]:
+    ledger = run.ledger
+    return {
+        "question": run.question.text,
+        "today": run.question.today,
+        "language": ledger.plan.language,
+        "scope": ledger.plan.scope,
+        "output_format": wanted_form(run.shape, ledger.plan.output_format),
+        "aspects": list(ledger.aspects.values()),
+        "evidence": most_relevant(usable_evidence(ledger), room),
+        "fence": fences(run),
+        "disputes": newest_disputes(ledger),
+        "length": wanted_length(run.shape, _usual_length(run)),
+        "summary": summary_words(ledger),
+    }
+
+
+def _usual_length(run: Run) -> str:
+    least, most = run.limits.words
+    return f"{least:,} to {most:,}"
+
+
+async def repair_draft(run: Run, draft: Draft, found: Sequence[Fault]) -> dict[int, Statement]:
+    """Return the model's second try at faulty statements, by number."""
+    concerned = [r for r in usable_evidence(run.ledger) if _is_concerned(r, found)]
+
+    def context(room: int) -> dict[str, Any]:
+        return {
+            "question": run.question.text,
+            "language": run.ledger.plan.language,
+            "faults": found,
+            "evidence": most_relevant(concerned, room),
+            "fence": fences(run),
+        }
+
+    run.report_action("Mending sentences that say more than their evidence")
+    try:
+        answer, _ = await ask_fitting(run, f"{run.report_place}/repair", REPAIR, context)
+    except TaskFailed as failed:
+        run.fell_back(REPAIR.name, failed.cause)
+        return {}
+    faulty = {fault.number for fault in found}
+    return {
+        s.number: statement_of(s.text, s.evidence)
+        for s in answer.statements
+        if s.number in faulty and s.text.strip()
+    }
+
+
+def _is_concerned(record: Evidence, found: Sequence[Fault]) -> bool:
+    cited = {i for fault in found for i in fault.statement.evidence}
+    return not cited or record.id in cited
+
+
+def usable_evidence(ledger: Ledger) -> list[Evidence]:
+    """Return the evidence on the sub-questions of the report, as much as a prompt may hold."""
+    return newest_within([r for r in ledger.evidence if r.aspect_id in ledger.aspects])
+
+
+def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> list[Evidence]:
+    """Return the newest evidence whose quotes fit into this number of words (rule B6)."""
+    kept: list[Evidence] = []
+    for record in reversed(records):
+        words -= sum(len(source.quote.split()) for source in record.sources)
+        if words < 0:
+            break
+        kept.append(record)
+    return kept[::-1]
+
+
+def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
+    """Return the draft with each statement under the sub-question of its first evidence; one
+    without evidence belongs to the section of the statement before it.
+    """
+    said = _all_statements(ledger, answer.statements, answer.computed)
+    sections: dict[str, list[Statement]] = {}
+    aspect_id = next(iter(ledger.aspects))
+    for statement in filter(_has_text, said):
+        aspect_id = aspect_of(statement, ledger) or aspect_id
+        sections.setdefault(aspect_id, []).append(statement)
+    short = [_short_statement(ledger, text, said) for text in answer.short_answer]
+    return Draft(
+        tuple(filter(_has_text, filter(None, short))),
+        tuple(Section(i, tuple(part)) for i, part in sections.items()),
+    )
+
+
+def statements_of(
+    ledger: Ledger, texts: Sequence[str], computed: Sequence[ComputedStatement]
+) -> list[Statement]:
+    """Return the statements of an answer that say something, with what they cite."""
+    return [each for each in _all_statements(ledger, texts, computed) if _has_text(each)]
+
+
+def _all_statements(
+    ledger: Ledger, texts: Sequence[str], computed: Sequence[ComputedStatement]
+) -> list[Statement]:
+    return _with_computations([cite_ids(text, ledger) for text in texts], computed)
+
+
+def _with_computations(
+    said: Sequence[Statement], computed: Sequence[ComputedStatement]
+) -> list[Statement]:
+    """Return the statements with what they are computed by, which they cite as well."""
+    by_number = {each.statement: each for each in computed}
+    return [
+        _computed(statement, by_number[number]) if number in by_number else statement
+        for number, statement in enumerate(said, 1)
+    ]
+
+
+def _computed(statement: Statement, answer: ComputedStatement) -> Statement:
+    evidence = tuple(dict.fromkeys(map(id_in, answer.evidence)))
+    operation = "_".join(answer.operation.lower().split())
+    return replace(
+        statement,
+        evidence=tuple(dict.fromkeys((*statement.evidence, *evidence))),
+        computed=Computation(operation, evidence),
+    )
+
+
+def _short_statement(ledger: Ledger, text: str, said: Sequence[Statement]) -> Statement | None:
+    """Return a statement by its number, or a new sentence; None for an unknown number."""
+    number = text.strip(" []")
+    if not number.isdecimal():
+        return cite_ids(text, ledger)
+    return said[int(number) - 1] if 0 < int(number) <= len(said) else None
+
+
+def _has_text(statement: Statement) -> bool:
+    return bool(statement.text)

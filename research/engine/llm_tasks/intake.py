@@ -1,0 +1,89 @@
+"""Task `intake`: understand the question, or ask back, and propose the sub-questions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+from research.engine.limits import MOST_PARTS, USUAL_PARTS
+from research.engine.llm_tasks.answers import Answer
+from research.engine.llm_tasks.parsed_question import Understood
+from research.engine.llm_tasks.prompting.ask import Task, ask_model
+from research.engine.records import Complexity, PlannedAspect
+from research.engine.run import Run
+from research.engine.text.language import code_of, language_of
+from research.engine.text.tokens import normalise_space
+
+MOST_QUESTIONS = 3
+
+
+class IntakeAnswer(Answer):
+    """Requirements of the research; `queries` correspond to `sub_questions` by position."""
+
+    complexity: Complexity
+    language: str
+    brief: str
+    sub_questions: list[str]
+    queries: list[str]
+
+
+class PlanAnswer(IntakeAnswer):
+    """And what a person is asked, or reads before they approve the plan."""
+
+    clarifying_questions: list[str]
+    scope: str
+    evidence_strategy: str
+    output_format: str
+
+
+AGREED = Task("intake", IntakeAnswer, 1500)
+ASKING = Task("intake", PlanAnswer, 1500)
+
+
+async def understand_question(
+    run: Run, place: str, clarifications: tuple[str, ...] = (), comment: str = ""
+) -> Understood:
+    """Return the model's plan of the question. Raises `TaskFailed`."""
+    context = {
+        "question": run.question.text,
+        "today": run.question.today,
+        "clarifications": clarifications,
+        "comment": comment,
+        "most": most_aspects(run),
+        "agreed": run.question.agreed,
+    }
+    task: Task[Any] = AGREED if run.question.agreed else ASKING
+    attempts = run.config.max_model_attempts
+    return _to_understood(run, await ask_model(run.journal, attempts, place, task, context))
+
+
+def most_aspects(run: Run) -> int:
+    """Return the most sub-questions of a plan: many only if there is room to answer them."""
+    is_wide = run.form > 1 and run.config.research_depth != "quick"
+    return MOST_PARTS if is_wide else USUAL_PARTS
+
+
+def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
+    question = run.question.text
+    parts = zip_longest(answer.sub_questions[: most_aspects(run)], answer.queries, fillvalue="")
+    planned = [
+        PlannedAspect(normalise_space(part), normalise_space(query) or normalise_space(part))
+        for part, query in parts
+        if part.strip()
+    ]
+    understood = Understood(
+        brief=normalise_space(answer.brief) or question,
+        complexity=answer.complexity,
+        language=code_of(answer.language) or language_of(question, run.usual_language),
+        aspects=tuple(planned) or (PlannedAspect(question, question),),
+    )
+    if not isinstance(answer, PlanAnswer):
+        return understood
+    return replace(
+        understood,
+        questions=tuple(q for q in answer.clarifying_questions if q.strip())[:MOST_QUESTIONS],
+        scope=answer.scope,
+        evidence_strategy=answer.evidence_strategy,
+        output_format=answer.output_format,
+    )

@@ -1,0 +1,130 @@
+"""Fit prompts to the model's window: excess data is cut by relevance, and counted.
+
+Otherwise the server would cut silently, and at the wrong end.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from research.engine.budget.meter import BYTES_PER_TOKEN
+from research.engine.llm_tasks.prompting.ask import A, Task, TaskFailed, TooLong, ask_model
+from research.engine.ports import Hear
+from research.engine.records import Evidence
+from research.engine.run import Run
+
+Context = Mapping[str, Any]
+MakeContext = Callable[[int], Context]
+
+EVERYTHING = 1_000_000
+TURNS = 8
+ANSWER_SHARE = 0.3
+REPAIR_SHARE = 0.1
+FRAME_TOKENS = 64
+LEAST_TOKENS = 512
+
+
+async def ask_fitting(
+    run: Run, place: str, task: Task[A], make: MakeContext, on_text: Hear | None = None
+) -> tuple[A, Context]:
+    """Return the answer of a task and the context that it was given, within the model's window.
+
+    `make(room)` returns the context with at most this number of characters of data, the most
+    relevant first. A prompt that the server still refuses as too long is repeated at half its
+    length, within the attempts of a task. Raises `TaskFailed`.
+    """
+    attempts, first = run.config.max_model_attempts, 1
+    window = await run.context_tokens()
+    while True:
+        fitting, context = fit_task(run, task, make, window)
+        try:
+            return await ask_model(
+                run.journal, attempts, place, fitting, context, on_text, first
+            ), context
+        except TooLong as failed:
+            window = _count_tokens(fitting, context) // 2
+            if failed.attempt >= attempts or window < LEAST_TOKENS:
+                raise TaskFailed(failed.cause) from None
+            first = failed.attempt + 1
+            run.found_too_long(window)
+
+
+def fit_task(
+    run: Run, task: Task[A], make: MakeContext, window: int | None
+) -> tuple[Task[A], Context]:
+    """Return the task and the length of its context in tokens, None if the window is unknown.
+
+    A small window shortens the answer as well, because they share it.
+    """
+    context = make(EVERYTHING)
+    if (roomy := fit_uncut(task, context, window)) is not None or window is None:
+        return roomy or task, context
+    task = fit_answer(task, window)
+    most = _prompt_limit(task, window)
+    run.cut_prompt()
+    share = _characters_per_byte(task, context)
+    room = max(0, int((most - _count_bytes(task, make(0))) * share))
+    for _ in range(TURNS):
+        context = make(room)
+        excess = _count_bytes(task, context) - most
+        if excess <= 0 or room == 0:
+            break
+        room = max(0, room - math.ceil(excess * share))
+    return task, context
+
+
+def fit_uncut(task: Task[A], context: Context, window: int | None) -> Task[A] | None:
+    """Return the task if the window has room for it with its whole context, else None."""
+    if window is None:
+        return task
+    task = fit_answer(task, window)
+    return task if _count_bytes(task, context) <= _prompt_limit(task, window) else None
+
+
+def fit_answer(task: Task[A], window: int) -> Task[A]:
+    """Return the task with an answer, and room to show a faulty one again, in keeping with the
+    window.
+    """
+    return replace(
+        task,
+        max_output_tokens=min(task.max_output_tokens, int(window * ANSWER_SHARE)),
+        shown_answer=min(task.shown_answer, int(window * REPAIR_SHARE) * BYTES_PER_TOKEN),
+    )
+
+
+def _prompt_limit(task: Task[A], window: int) -> int:
+    """Bytes of the longest prompt that leaves room for the answer and for its repair."""
+    tokens = window - task.max_output_tokens - FRAME_TOKENS
+    return tokens * BYTES_PER_TOKEN - task.shown_answer
+
+
+def _count_tokens(task: Task[A], context: Context) -> int:
+    """Of the prompt and the longest answer to it."""
+    return _count_bytes(task, context) // BYTES_PER_TOKEN + task.max_output_tokens
+
+
+def _count_bytes(task: Task[A], context: Context) -> int:
+    """Bytes, for tokens go by them: a Chinese character is three, and about one token."""
+    return sum(len(text.encode(errors="replace")) for text in task.rendered(context))
+
+
+def _characters_per_byte(task: Task[A], context: Context) -> float:
+    """Return characters per byte, the unit of cuts; 1 if all are ASCII."""
+    return sum(map(len, task.rendered(context))) / _count_bytes(task, context)
+
+
+def most_relevant(
+    records: Sequence[Evidence], room: int, most: int | None = None
+) -> list[Evidence]:
+    """Return the records that fit into this number of characters, at most `most`, in their order:
+    key claims and the most relevant ones are taken first.
+    """
+    kept: list[str] = []
+    for record in sorted(records, key=lambda r: (not r.key, -r.relevance, -r.round)):
+        room -= len(record.claim) + sum(len(source.quote) for source in record.sources)
+        if room >= 0:
+            kept.append(record.id)
+    return [record for record in records if record.id in kept[:most]]

@@ -1,0 +1,170 @@
+"""Pages as a prompt shows them: numbered sentences, the most relevant ones where not all fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from research.engine.evidence.near_duplicates import COPIED, near_copies
+from research.engine.evidence.prompt_injection import find_orders
+from research.engine.ports import Page
+from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
+from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
+from research.engine.text.tokens import term_set
+
+PAGE_CHARACTERS = 8000
+NEAR = 1
+SHARE_OF_ONE = 0.5
+"""Of a page's room, what one section or paragraph may take as a whole."""
+
+
+@dataclass(frozen=True)
+class NumberedSentence:
+    """A sentence as the prompt shows it."""
+
+    number: int
+    sentence: Sentence
+    page: Page
+
+
+@dataclass(frozen=True)
+class PromptPage:
+    """A page as the prompt shows it: the sentences that fit, in the page's order."""
+
+    number: int
+    page: Page
+    lines: tuple[NumberedSentence, ...]
+
+
+def number_sentences(
+    pages: Sequence[Page],
+    aims: tuple[str, ...],
+    room: int | None = None,
+    copied_share: float = COPIED,
+) -> list[PromptPage]:
+    """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
+
+    `aims` are the texts that a page may be relevant to, the question first. With `room` all pages
+    together keep to this number of characters: equal shares, with unused room given to the others.
+    Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
+    """
+    shown = [_shown_sentences(page, aims[0]) for page in pages]
+    shares = _share_room([_text_size(each) for each in shown], room)
+    sheets: list[PromptPage] = []
+    number = 0
+    for position, page in enumerate(pages):
+        lines = []
+        repeated = _repeated_sentences(page, sheets, copied_share)
+        for sentence in _fit_sentences(page, shown[position], aims, shares[position]):
+            if sentence.text not in repeated:
+                number += 1
+                lines.append(NumberedSentence(number, sentence, page))
+        sheets.append(PromptPage(position + 1, page, tuple(lines)))
+    return sheets
+
+
+def _share_room(sizes: Sequence[int], room: int | None) -> list[int]:
+    """Return the characters that each page may take, the smallest ones served first."""
+    left = len(sizes) * PAGE_CHARACTERS if room is None else room
+    shares = [0] * len(sizes)
+    ascending = sorted(range(len(sizes)), key=lambda at: sizes[at])
+    for turn, at in enumerate(ascending):
+        shares[at] = min(sizes[at], PAGE_CHARACTERS, left // (len(sizes) - turn))
+        left -= shares[at]
+    return shares
+
+
+def _text_size(found: Iterable[Sentence]) -> int:
+    return sum(len(sentence.text) for sentence in found)
+
+
+def _shown_sentences(page: Page, asked: str) -> list[Sentence]:
+    """Return the page's sentences, without its orders to machines."""
+    every = split_sentences(page.text)
+    told = find_orders(every, asked)
+    return [sentence for sentence in every if sentence.number not in told]
+
+
+def _repeated_sentences(page: Page, sheets: Sequence[PromptPage], copied_share: float) -> set[str]:
+    """Return the sentences of the earlier pages that this one is a near-copy of."""
+    originals = (sheet for sheet in sheets if near_copies(sheet.page.text, page.text, copied_share))
+    return {line.sentence.text for sheet in originals for line in sheet.lines}
+
+
+def _fit_sentences(
+    page: Page, shown: Sequence[Sentence], aims: tuple[str, ...], room: int
+) -> Sequence[Sentence]:
+    """Return the sentences of a page that fit, in order: all, or those that `_best_sentences`
+    chooses.
+
+    Of a hardly relevant page only sentences with a wanted term and their neighbours are shown; a
+    page without any such term may be in another language, and counts as relevant.
+    """
+    worth = _sentence_weights(page, shown, aims)
+    near = {number + step for number in worth for step in range(-NEAR, NEAR + 1)}
+    if near and not any(page_relevance(aim, page.title, page.text) >= RELEVANT for aim in aims):
+        shown = [sentence for sentence in shown if sentence.number in near]
+    return shown if _text_size(shown) <= room else _best_sentences(shown, worth, room)
+
+
+def _sentence_weights(
+    page: Page, shown: Sequence[Sentence], aims: tuple[str, ...]
+) -> dict[int, float]:
+    """Return the weights of sentences with a wanted term, by number; headings count."""
+    held, weights = sentence_terms(page.text), term_weights(" ".join(aims))
+    worth = {}
+    for sentence in shown:
+        heading = "" if sentence.section == page.title else sentence.section
+        said = held[sentence.number] | term_set(heading)
+        worth[sentence.number] = sum(weight for term, weight in weights.items() if term in said)
+    return {number: weight for number, weight in worth.items() if weight}
+
+
+def _best_sentences(
+    shown: Sequence[Sentence], worth: Mapping[int, float], room: int
+) -> list[Sentence]:
+    """Return the opening, then the most relevant sentences, each with as much of its surroundings
+    as fits: its section, its paragraph or its neighbours.
+    """
+    kept = {shown[0].number: shown[0]} if len(shown[0].text) <= room else {}
+    room -= _text_size(kept.values())
+    around = _Surroundings.of(shown, most=int(room * SHARE_OF_ONE))
+    ordered = sorted(range(len(shown)), key=lambda at: -worth.get(shown[at].number, 0.0))
+    for at in ordered:
+        for group in around.groups(at):
+            new = [sentence for sentence in group if sentence.number not in kept]
+            if _text_size(new) <= room:
+                kept |= {sentence.number: sentence for sentence in new}
+                room -= _text_size(new)
+    return sorted(kept.values(), key=lambda sentence: sentence.number)
+
+
+@dataclass(frozen=True)
+class _Surroundings:
+    """The sections and paragraphs of what is shown of a page, those of `most` characters."""
+
+    shown: Sequence[Sentence]
+    sections: Mapping[str, Sequence[Sentence]]
+    blocks: Mapping[int, Sequence[Sentence]]
+
+    @classmethod
+    def of(cls, shown: Sequence[Sentence], most: int) -> _Surroundings:
+        sections: dict[str, list[Sentence]] = {}
+        blocks: dict[int, list[Sentence]] = {}
+        for sentence in shown:
+            sections.setdefault(sentence.section, []).append(sentence)
+            blocks.setdefault(sentence.block, []).append(sentence)
+        return cls(
+            shown,
+            {key: found for key, found in sections.items() if _text_size(found) <= most},
+            {key: found for key, found in blocks.items() if _text_size(found) <= most},
+        )
+
+    def groups(self, at: int) -> Iterator[Sequence[Sentence]]:
+        """Yield the surroundings that may be shown with a sentence, largest first."""
+        sentence = self.shown[at]
+        yield self.sections.get(sentence.section, ())
+        yield self.blocks.get(sentence.block, ())
+        beside = self.shown[max(0, at - NEAR) : at + NEAR + 1]
+        yield [other for other in beside if other.section == sentence.section]
+        yield [sentence]

@@ -1,0 +1,143 @@
+"""Task `read`: findings of one unit's pages on the sub-questions.
+
+The model refers to numbered sentences and never retypes a quote; code takes the quote from the
+stored page and compares the claim with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from research.engine.evidence.ledger import Lead
+from research.engine.limits import LONG_PAGE_WORDS
+from research.engine.llm_tasks.answers import Answer, id_in
+from research.engine.llm_tasks.passages import read_extractively
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
+from research.engine.llm_tasks.prompting.fences import fences
+from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting
+from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, number_sentences
+from research.engine.ports import Page
+from research.engine.records import Aspect
+from research.engine.rounds.findings import Asked, Reading
+from research.engine.run import Run
+from research.engine.text.tokens import words_in
+from research.engine.untrusted.screening import is_suspicious
+
+
+class ReadFinding(Answer):
+    claim: str
+    sentences: list[int]
+    sub_question: str
+
+
+class ReadLead(Answer):
+    topic: str
+    query: str
+    sentence: int
+
+
+class ReadAnswer(Answer):
+    findings: list[ReadFinding]
+    leads: list[ReadLead]
+
+
+TASK = Task("read", ReadAnswer, 3000, role="reader")
+MOST_LEADS = 12
+
+
+async def read_unit_pages(
+    run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
+) -> Reading:
+    """Return findings and leads of one unit's pages; rules read those that the model fails on.
+
+    Pages with instructions are read alone, so that none affects what is noted of another, and
+    only if the others leave the unit's sub-question open.
+    """
+    alone = [page for page in pages if is_suspicious(page, run.question.text)]
+    others = [page for page in pages if page not in alone]
+    groups = [group for group in (others, *([page] for page in alone)) if group]
+    together = await _read_or_fall_back(run, place, asked, groups[0], aspects)
+    if others and _is_settled(run, together, aspects[0]):
+        together.unread += [page.url for page in alone]
+        return together
+    further = await asyncio.gather(
+        *(
+            _read_or_fall_back(run, f"{place}/apart/{number}", asked, group, aspects)
+            for number, group in enumerate(groups[1:], 1)
+        )
+    )
+    for reading in further:
+        together.take(reading)
+    return together
+
+
+def _is_settled(run: Run, reading: Reading, aspect: Aspect) -> bool:
+    """Return whether enough independent sources answer a sub-question, with those known before."""
+    found = [each for each in reading.findings if each.aspect_id == aspect.id]
+    keys = {each.source.independence_key for each in found} | run.ledger.keys_of(aspect.id)
+    return len(keys) >= run.limits.sources_per_aspect
+
+
+async def _read_or_fall_back(
+    run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
+) -> Reading:
+    try:
+        return await _read_with_model(run, place, asked, pages, aspects)
+    except TaskFailed as failed:
+        run.fell_back(TASK.name, failed.cause)
+        return await read_extractively(run, pages, aspects)
+
+
+async def _read_with_model(
+    run: Run, place: str, asked: Asked, pages: Sequence[Page], aspects: Sequence[Aspect]
+) -> Reading:
+    def context(room: int) -> dict[str, Any]:
+        return {
+            "question": run.question.text,
+            "today": run.question.today,
+            "topic": asked.topic,
+            "queries": asked.queries,
+            "reason": asked.reason,
+            "aspects": aspects,
+            "fence": fences(run, pages),
+            "sheets": number_sentences(
+                pages, asked.aims(run.question.text), room, run.rules.near_copy_share
+            ),
+        }
+
+    answer, shown = await ask_fitting(run, place, TASK, context)
+    lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
+    known = {aspect.id: aspect for aspect in aspects}
+    result, taken = Reading(), Counter[str]()
+    for found in answer.findings:
+        pointed = [lines[n] for n in found.sentences if n in lines]
+        aspect = known.get(id_in(found.sub_question), aspects[0])
+        for url, said in _by_page(pointed).items():
+            taken[url] += 1
+            if taken[url] <= _most_claims(run, said):
+                run.rules.check_finding(result, found.claim, said, aspect, run.question.text)
+    for lead in answer.leads[:MOST_LEADS]:
+        line = lines.get(lead.sentence)
+        topic = run.admitted(lead.topic)
+        if line is not None and topic:
+            query = run.admitted(lead.query) or topic
+            result.leads.append(Lead(topic, query, line.page.url, 1.0))
+    return result
+
+
+def _most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
+    """Claims kept of a page: more of a long one, where the question is broad."""
+    most = run.config.max_evidence_claims_per_research_unit
+    is_long = bool(said) and words_in(said[0].page.text) > LONG_PAGE_WORDS
+    return most * run.limits.long_page if is_long else most
+
+
+def _by_page(pointed: Sequence[NumberedSentence]) -> dict[str, list[NumberedSentence]]:
+    """Return the sentences of each page by URL; one empty entry if there are none."""
+    pages: dict[str, list[NumberedSentence]] = {}
+    for line in pointed:
+        pages.setdefault(line.page.url, []).append(line)
+    return pages or {"": []}

@@ -1,0 +1,71 @@
+"""Decide by its words whether a passage may answer a question: on its subject and of the requested
+kind.
+"""
+
+from __future__ import annotations
+
+import re
+
+from research.engine.evidence.ledger import SUPPORTS
+from research.engine.offline.questions.question import read_question
+from research.engine.text import entities
+from research.engine.text.relevance import term_weights
+from research.engine.text.tokens import term_set
+
+_DIGITS = re.compile(r"\d+")
+_PAST = re.compile(
+    r"\bwhen (?:did|was|were)\b|\b(?:what|which) \w+\b"
+    r"|\bwann (?:wurden?|waren?|hatten?|begann|starb|entstand)\b"
+    r"|\bquand (?:a|ont|fut|était|furent)\b"
+    r"|\bcuándo (?:fue|se|nació|murió)\b|\bquando (?:è stat|fu|foi|nacque|morì|nasceu|morreu)"
+    r"|\bwanneer (?:werd|was)\b|\b(?:welche\w*|quel\w*|qué|che|que|welke?) \w+\b",
+    re.IGNORECASE,
+)
+"""`When was it built?`: only a date answers."""
+_CONDITION = re.compile(
+    r"\b(?:when|whenever|if|once|after|before|until|unless|while|as soon as|only|every|each|wenn"
+    r"|sobald|nachdem|bevor|falls|jede[rsn]?|quand|lorsque|dès|après|avant|chaque|cuando|después"
+    r"|antes|cada|quando|dopo|prima|depois|wanneer|zodra|nadat|voordat|elke?)\b",
+    re.IGNORECASE,
+)
+"""`whenever the limit is reached`: what happens again and again may be stated by a condition."""
+
+
+def is_answer(text: str, context: str, asked: str) -> bool:
+    """Return whether a passage is on the subject and contains what the question asks for.
+
+    Passage and context (title and section) contain at least `SUPPORTS` of the question's terms by
+    weight, and the passage alone contains one that is no name, if there is any.
+    """
+    weights, held = term_weights(asked), term_set(text)
+    near = held | term_set(context)
+    share = sum(w for term, w in weights.items() if term in near) / max(1.0, sum(weights.values()))
+    named = frozenset().union(*map(term_set, entities.find_names(asked)))
+    matter = frozenset(weights) - named
+    return share >= SUPPORTS and (not matter or bool(matter & held)) and brings_wanted(text, asked)
+
+
+def brings_wanted(text: str, asked: str) -> bool:
+    """Return whether a passage contains a date, number or name that the question asks for and
+    lacks.
+
+    Applies only to questions for a date, a number, a person, a place or one of several.
+    """
+    question = read_question(asked)
+    if question.kind == "when":
+        happened = _PAST.search(asked) is not None
+        return bool(entities.find_dates(text)) or (not happened and bool(_CONDITION.search(text)))
+    if question.kind == "how_many":
+        return bool(set(entities.find_numbers(text)) - set(entities.find_numbers(asked)))
+    known = frozenset(question.terms)
+    if question.kind == "who":
+        return any(term_set(name) - known for name in _people(text))
+    if question.kind in {"where", "which"}:
+        named = any(term_set(name) - known for name in entities.find_names(text))
+        return named or bool(set(_DIGITS.findall(text)) - set(_DIGITS.findall(asked)))
+    return True
+
+
+def _people(text: str) -> tuple[str, ...]:
+    """Names that may be a person's or a body's: no dates, nothing with a digit."""
+    return tuple(n for n in entities.extract_fields(text).names if not any(map(str.isdigit, n)))

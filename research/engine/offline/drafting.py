@@ -1,0 +1,80 @@
+"""A report without a model: the passages that most likely answer, each quoted whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from research.engine.assessment.answer_status import is_judged_by_code
+from research.engine.evidence.ledger import Ledger
+from research.engine.offline.passages.passage_model import SHOWN
+from research.engine.offline.passages.shown_passages import shown_text
+from research.engine.records import Aspect, Evidence, QuoteSource
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.report_i18n import labels_for
+from research.engine.text.tokens import unique_texts
+
+CLOSEST = 2
+
+
+def draft_offline(ledger: Ledger) -> Draft:
+    """Return a section of passages for each sub-question; the first one is the short answer if it
+    is likely to answer.
+    """
+    main = next(iter(ledger.aspects.values()))
+    shown = {aspect.id: shown_passages(ledger, aspect) for aspect in ledger.aspects.values()}
+    short = shown[main.id][:1] if _is_answered(main) else []
+    sections = [
+        Section(
+            aspect_id, tuple(map(quote_statement, records[bool(short) and aspect_id == main.id :]))
+        )
+        for aspect_id, records in shown.items()
+    ]
+    return Draft(
+        tuple(map(quote_statement, short)),
+        tuple(section for section in sections if section.statements),
+        opening="" if short else labels_for(ledger.plan.language)[_opening(main)],
+        by_code=is_judged_by_code(ledger),
+    )
+
+
+def draft_closest(ledger: Ledger) -> Draft:
+    """Return the passages that come closest if no sub-question is answered."""
+    if is_judged_by_code(ledger):
+        return replace(draft_offline(ledger), found=False)
+    best = sorted(ledger.evidence, key=lambda r: (-r.relevance, -len(r.keys), int(r.id[1:])))
+    opening = labels_for(ledger.plan.language)["no_direct"]
+    return Draft(tuple(map(quote_statement, best[:CLOSEST])), (), opening, found=False)
+
+
+def shown_passages(ledger: Ledger, aspect: Aspect) -> list[Evidence]:
+    """Return the passages shown for a sub-question, best first; its best evidence if a model read
+    the pages.
+    """
+    if aspect.standing is None or aspect.standing.probability is None:
+        return ledger.supporting(aspect.id)[:SHOWN]
+    return [ledger.book.records[record_id] for record_id in aspect.standing.passages]
+
+
+def quote_statement(record: Evidence) -> Statement:
+    """Return the passage as a quotation behind the name of its source and section."""
+    named = f"**{lead_in(record.sources[0])}:** "
+    return Statement(f"{named}“{shown_text(record)}”", (record.id,), quoted=True, lead_in=named)
+
+
+def lead_in(source: QuoteSource) -> str:
+    """Return title and section of a source, each named once."""
+    parts = [source.title or source.domain, *source.section.split(" › ")]
+    return " › ".join(part for part in unique_texts(parts) if part)
+
+
+def _is_answered(aspect: Aspect) -> bool:
+    return (
+        aspect.standing is None
+        or aspect.standing.probability is None
+        or (aspect.standing.is_answer)
+    )
+
+
+def _opening(aspect: Aspect) -> str:
+    is_nothing = aspect.standing is not None and aspect.standing.is_nothing
+    return "nothing_here" if is_nothing else "unjudged"

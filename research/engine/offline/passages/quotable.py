@@ -1,0 +1,61 @@
+"""Sentences that may be quoted: no navigation, contents, notices of licence or date, no orders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+from itertools import groupby
+
+from research.engine.evidence.prompt_injection import find_orders, is_order
+from research.engine.offline.passages.ranked_sentence import RankedSentence
+from research.engine.text.tokens import words_in
+
+_NOTICE = re.compile(
+    r"^(?:by )?\w[^,]{2,40}, \d{1,2} \w+ \d{4}\W*$"
+    r"|^(?:last (?:modified|updated|changed)\b|copyright\b|©|\(c\) (?:19|20)\d\d"
+    r"|(?:page )?(?:generated|created|updated) (?:on|by|at)\b"
+    r"|(?:previous|prev|next|up|top|home|index|contents|table of contents|back to top"
+    r"|return to \w+|note|tip|warning|caution|important)\W*$)"
+    r"|\ball rights reserved\b|\bpermission is (?:hereby )?granted\b"
+    r"|\b(?:licensed|released|distributed) under the\b.{0,60}\blicen[cs]e\b"
+    r"|\bwithout (?:any )?(?:express or implied )?warranty\b"
+    r"|\b(?:accept (?:all )?cookies|subscribe to|sign up for|privacy policy)\b",
+    re.IGNORECASE,
+)
+"""`By A. Keeper, 11 May 2025`, `Last modified 3 May 2019`, `Copyright © 2020 …`, `Next`"""
+_CONTENTS = re.compile(
+    r"^(?:\d+(?:\.\d+)*\.?|[A-Z]\.\d*)\s+\S.{0,80}$|(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*\d+$"
+)
+"""`25.1. Routine Vacuuming`, `Introduction . . . . . 12`."""
+
+
+def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> list[RankedSentence]:
+    """Return the sentences of a page that may be quoted; of rows those in `rows`."""
+    told = find_orders(tuple(line.sentence for line in found))
+    kept: list[RankedSentence] = []
+    for _, group in groupby(found, key=lambda line: line.sentence.block):
+        block = list(group)
+        if not _is_of_contents(block):
+            kept += block
+    return [
+        line
+        for line in kept
+        if line.sentence.number not in told
+        and (line.sentence.kind != "row" or line.sentence.number in rows)
+        and is_quotable(line)
+    ]
+
+
+def _is_of_contents(block: Sequence[RankedSentence]) -> bool:
+    """Return whether a block is a line of a table of contents."""
+    text = " ".join(line.sentence.text for line in block)
+    is_text = block[0].sentence.kind in {"prose", "item"}
+    return is_text and bool(_CONTENTS.search(text)) and text[-1] not in ".:;!?)"
+
+
+def is_quotable(line: RankedSentence) -> bool:
+    """Return whether a sentence is about its page's subject."""
+    text = line.sentence.text
+    if line.sentence.kind == "code":
+        return not is_order(text)
+    return bool(words_in(text)) and not (_NOTICE.search(text) or is_order(text))

@@ -1,0 +1,264 @@
+"""What the engine may ask of the outside world, and nothing else.
+
+The engine never opens a socket, reads a clock or touches a database. It calls the four
+interfaces below, always through a `Journal` (see `research/engine/journal/`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, Protocol, Self, runtime_checkable
+from urllib.parse import urlsplit
+
+SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
+SearchKind = Literal["web", "academic", "video"]
+FetchStatus = Literal["refused", "failed", "empty"]
+ModelRole = Literal["research", "reader", "evaluator", "judge"]
+Hear = Callable[[str], None]
+"""Gets a model's text so far, again and again while it grows."""
+
+
+class ToolFailure(Exception):
+    """A call to the outside that gave no answer.
+
+    `reason` is one sanitised sentence that may be shown to a person: no internal
+    address, trace or provider detail. `permanent` says that trying again is pointless.
+    """
+
+    def __init__(self, reason: str, *, permanent: bool = False) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.permanent = permanent
+
+
+class ModelFailure(ToolFailure):
+    """The model's server gave no usable answer; it may say when to ask again.
+
+    `spent` is what the attempt took all the same, None where it took nothing. `too_long`: the
+    prompt and its answer exceed the model's window.
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        permanent: bool = False,
+        retry_after_seconds: float | None = None,
+        spent: ModelAnswer | None = None,
+        too_long: bool = False,
+    ) -> None:
+        super().__init__(reason, permanent=permanent)
+        self.retry_after_seconds = retry_after_seconds
+        self.spent = spent
+        self.too_long = too_long
+
+
+class SearchFailure(ToolFailure):
+    """Every search provider that was tried failed or refused."""
+
+
+class FetchFailure(ToolFailure):
+    """A page gave no text: `status` says whether it was refused, failed or empty."""
+
+    def __init__(self, reason: str, *, status: FetchStatus, permanent: bool = True) -> None:
+        super().__init__(reason, permanent=permanent)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One call of one model task; `task` is also the name of the answer's JSON schema."""
+
+    task: str
+    system: str
+    prompt: str
+    schema: Mapping[str, Any]
+    max_output_tokens: int
+    role: ModelRole = "research"
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """`cost_usd` is None where the price is unknown; tokens may be estimates.
+
+    `cut_off` says that the answer ended at its length limit; `notes` are for the run's reader.
+    """
+
+    text: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    tokens_estimated: bool = False
+    cost_usd: float | None = None
+    cut_off: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class SearchRequest:
+    """What to search for, and within which bounds.
+
+    `since` and `until` are days in ISO 8601, both included. A site stands for its
+    subdomains too; an empty `only_sites` is any site. `private_words` are those of the query
+    that may only be looked for in private documents.
+    """
+
+    query: str
+    limit: int = 8
+    language: str = "en"
+    kind: SearchKind = "web"
+    since: str | None = None
+    until: str | None = None
+    only_sites: tuple[str, ...] = ()
+    never_sites: tuple[str, ...] = ()
+    private_words: tuple[str, ...] = ()
+
+    @property
+    def public_query(self) -> str:
+        """Return the query without the words that only private documents hold."""
+        return " ".join(word for word in self.query.split() if word not in self.private_words)
+
+
+@dataclass(frozen=True)
+class SearchHit:
+    """One result; `rank` counts from 1 in the order of relevance after fusion."""
+
+    url: str
+    title: str
+    snippet: str
+    provider: str
+    rank: int
+    published: str | None = None
+
+
+@dataclass(frozen=True)
+class SearchAnswer:
+    """Results of one query, best first; `notes` name providers that failed on the way."""
+
+    hits: tuple[SearchHit, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A fetched page as stored: `text` is what every quote is checked against.
+
+    `text` is readable text in light Markdown: blocks separated by a blank line, headings
+    as `## Heading`, a term with its definition beneath as `###### term` (a line `***` ends
+    a list of terms), list items as lines `- item` or `1. item`, code indented by four
+    spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
+    digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
+    are ISO 8601, as precise as known. `fetched_at` may lie before the run: see `PageCache`.
+    `note` is a sentence for people where the page is not what the site gives now.
+    """
+
+    url: str
+    final_url: str
+    title: str
+    text: str
+    sha256: str
+    content_type: str
+    domain: str
+    independence_key: str
+    fetched_at: datetime
+    site: str = ""
+    kind: SourceKind = "unknown"
+    published: str | None = None
+    language: str | None = None
+    note: str = ""
+
+    @classmethod
+    def from_text(
+        cls, url: str, text: str, title: str = "", *, fetched_at: datetime, **others: Any
+    ) -> Self:
+        """Return a page of which little more is known than its text.
+
+        Its host counts as its source; `others` are further fields.
+        """
+        host = urlsplit(url).hostname or url
+        given = {
+            "final_url": url,
+            "title": title or host,
+            "sha256": hashlib.sha256(text.encode()).hexdigest(),
+            "content_type": "text/plain",
+            "domain": host,
+            "independence_key": host,
+        }
+        return cls(url=url, text=text, fetched_at=fetched_at, **{**given, **others})
+
+
+class Model(Protocol):
+    """A language model's endpoint; raises `ModelFailure`. One call is one attempt."""
+
+    name: str
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer: ...
+
+
+@runtime_checkable
+class StreamingModel(Model, Protocol):
+    """A model that can be followed while it writes: `hear` gets the text so far."""
+
+    async def stream(self, request: ModelRequest, hear: Hear) -> ModelAnswer: ...
+
+
+@runtime_checkable
+class MeasuredModel(Model, Protocol):
+    """A model whose window is known: tokens of prompt and answer together, or None."""
+
+    async def context_tokens(self) -> int | None: ...
+
+
+class Price(Protocol):
+    """US dollars per token of a prompt and of an answer."""
+
+    @property
+    def input(self) -> float: ...
+
+    @property
+    def output(self) -> float: ...
+
+
+@runtime_checkable
+class PricedModel(Protocol):
+    """A model that may know what it costs; None where the price is unknown."""
+
+    def price(self, role: ModelRole) -> Price | None: ...
+
+    def model_of(self, role: ModelRole) -> str:
+        """The name of the model that is asked in this role."""
+        ...
+
+
+class Search(Protocol):
+    """A search over the web or documents; raises `SearchFailure`."""
+
+    async def search(self, request: SearchRequest) -> SearchAnswer: ...
+
+
+class Fetch(Protocol):
+    """Gets one page as text; raises `FetchFailure`."""
+
+    async def fetch(self, url: str) -> Page: ...
+
+
+class Clock(Protocol):
+    """`monotonic` in seconds."""
+
+    def now(self) -> datetime: ...
+
+    def monotonic(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Tools:
+    """The live tools of a run; `model` is None for the extractive analyst."""
+
+    search: Search
+    fetch: Fetch
+    clock: Clock
+    model: Model | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)

@@ -1,0 +1,63 @@
+"""The calculations behind a report's computed statements, for its readers to check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from research.engine.evidence.claims.computed import Calculation
+from research.engine.evidence.claims.operands import NotComputed
+from research.engine.evidence.ledger import Ledger
+from research.engine.report.draft import Draft, Statement, calculate
+from research.engine.report.markdown_escape import escape_markdown
+from research.engine.report.report_i18n import Labels
+
+
+@dataclass(frozen=True)
+class Calculated:
+    """A statement of the report and how code computed it."""
+
+    statement: Statement
+    calculation: Calculation
+
+    @property
+    def line(self) -> str:
+        return f"{self.statement.text} {self.calculation.formula}"
+
+
+def calculations_of(draft: Draft, ledger: Ledger) -> tuple[Calculated, ...]:
+    """Return the calculations of a draft's statements, each once.
+
+    A statement that code vouches for without one needs none.
+    """
+    found: dict[str, Calculated] = {}
+    for statement in draft.statements:
+        try:
+            calculation = calculate(statement, ledger)
+        except NotComputed:
+            continue
+        if calculation is not None:
+            found.setdefault(statement.text, Calculated(statement, calculation))
+    return tuple(found.values())
+
+
+def lines_with(record_id: str, calculations: Iterable[Calculated]) -> tuple[str, ...]:
+    """Return the lines of the calculations that use a record."""
+    return tuple(
+        each.line
+        for each in calculations
+        if any(operand.evidence == record_id for operand in each.calculation.operands)
+    )
+
+
+def calculations_section(
+    calculations: Sequence[Calculated], words: Labels, marks: Callable[[Iterable[str]], str]
+) -> str:
+    """Return the report's section with a line for each calculation; "" without any."""
+    if not calculations:
+        return ""
+    lines = [
+        f"- {escape_markdown(each.line)} {marks([o.evidence for o in each.calculation.operands])}"
+        for each in calculations
+    ]
+    return "\n\n".join((f"## {words['calculations']}", "\n".join(lines)))

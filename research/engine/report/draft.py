@@ -1,0 +1,249 @@
+"""A report before it is Markdown: statements that rest on ledger ids, and their check."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from research.engine.evidence import claim_check
+from research.engine.evidence.claim_check import ClaimCheck
+from research.engine.evidence.claims.computed import Calculation, compute
+from research.engine.evidence.claims.operands import NotComputed
+from research.engine.evidence.ledger import Ledger
+from research.engine.records import Evidence
+from research.engine.text import entities
+from research.engine.text.tokens import normalise_space, words_in
+from research.engine.untrusted.address_wall import AddressWall
+
+CONNECTIONS = 10
+CONNECTION_WORDS = 15
+_IDS = re.compile(r"(?:(?<!\s)\s+)?[\[(]E\d+(?:\s*[,;]\s*E\d+)*[\])]")
+_ITEM = re.compile(r"\s*[-*•]\s+(?=\S)")
+_ID = re.compile(r"E\d+")
+
+
+@dataclass(frozen=True)
+class Computation:
+    """What a statement is said to be computed by, and the ids of the evidence with the figures."""
+
+    operation: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One sentence of the report. `quoted` is a passage with its lead-in, made by code; `computed`
+    is how the sentence follows from several quotes, `is_item` that it stands in a list.
+    """
+
+    text: str
+    evidence: tuple[str, ...] = ()
+    quoted: bool = False
+    lead_in: str = ""
+    is_item: bool = False
+    computed: Computation | None = None
+
+    @property
+    def body(self) -> str:
+        """Return what it says, without the name of a quotation's source."""
+        return self.text.removeprefix(self.lead_in)
+
+    @property
+    def words(self) -> int:
+        return words_in(self.body)
+
+
+@dataclass(frozen=True)
+class Section:
+    """What the report says on one sub-question."""
+
+    aspect_id: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """`opening` stands before the short answer where nothing answers directly; where nothing was
+    found at all, the closest passages stand in its place. `by_code` says that no model judged it;
+    `quoted_instead` are statements that became quotations.
+    """
+
+    short_answer: tuple[Statement, ...]
+    sections: tuple[Section, ...]
+    opening: str = ""
+    found: bool = True
+    by_code: bool = False
+    quoted_instead: int = 0
+
+    @property
+    def statements(self) -> list[Statement]:
+        return [*self.short_answer, *(s for section in self.sections for s in section.statements)]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a statement; `number` counts the draft's statements from 1."""
+
+    number: int
+    statement: Statement
+    reason: str
+
+
+def cite_ids(text: str, ledger: Ledger) -> Statement:
+    """Return a sentence and the ids in brackets in it, or the claim that an id alone stands for."""
+    alone = text.strip(" []")
+    if _ID.fullmatch(alone):
+        record = ledger.book.records.get(alone)
+        return statement_of(record.claim if record else "", [alone])
+    item = _ITEM.match(text)
+    statement = statement_of(
+        text[item.end() if item else 0 :],
+        [i for group in _IDS.findall(text) for i in _ID.findall(group)],
+    )
+    return replace(statement, is_item=item is not None)
+
+
+def statement_of(text: str, evidence: Iterable[str]) -> Statement:
+    """Return the sentence without ids that the model wrote into it, and the ids that it cites."""
+    return Statement(without_ids(text), tuple(dict.fromkeys(i.strip("[] ") for i in evidence)))
+
+
+def aspect_of(statement: Statement, ledger: Ledger) -> str | None:
+    """Return the sub-question of the first evidence that a statement cites."""
+    records = (ledger.book.records.get(i) for i in statement.evidence)
+    return next((r.aspect_id for r in records if r and r.aspect_id in ledger.aspects), None)
+
+
+def without_ids(text: str) -> str:
+    """Return a sentence without the ids of evidence that a model wrote into it."""
+    return normalise_space(_IDS.sub("", text))
+
+
+def find_faults(draft: Draft, ledger: Ledger) -> list[Fault]:
+    """Every statement that its evidence does not carry. The short answer holds no connections."""
+    found, connections = [], 0
+    total = len(draft.statements)
+    for number, statement in enumerate(draft.statements, 1):
+        if not statement.evidence:
+            connections += 1
+            misplaced = number <= len(draft.short_answer)
+            if misplaced or connections * CONNECTIONS > total or _says_too_much(statement, ledger):
+                found.append(Fault(number, statement, "it cites no evidence"))
+        elif reason := _find_fault(statement, ledger):
+            found.append(Fault(number, statement, reason))
+    return found
+
+
+def _says_too_much(statement: Statement, ledger: Ledger) -> bool:
+    """Return whether an uncited sentence says more than a connection may: a number, a new name, or
+    more words than it takes to connect.
+    """
+    known = ledger.question.casefold()
+    names = [name for name in entities.find_names(statement.text) if name.casefold() not in known]
+    long = statement.words > CONNECTION_WORDS
+    return bool(long or names or entities.find_numbers(statement.text))
+
+
+def _find_fault(statement: Statement, ledger: Ledger) -> str:
+    unknown = [i for i in statement.evidence if i not in ledger.book.records]
+    if unknown:
+        return f"there is no evidence {', '.join(unknown)}"
+    if statement.quoted:
+        return ""
+    check, supported = check_statement(statement, ledger), _share_supported(statement, ledger)
+    if check.outcome != "carried" and supported < claim_check.SUPPORTED_SHARE:
+        return "its quotes don't say it"
+    return f"{', '.join(check.reasons)}, compared with its quotes" if check.reasons else ""
+
+
+def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
+    """Compare a statement with its quotes, all together and each that says most of it alone; the
+    best outcome counts. What is computed is vouched for if code computes the same.
+
+    All records that it cites have to be known.
+    """
+    records = [ledger.book.records[i] for i in statement.evidence]
+    by_record = [" ".join(source.quote for source in record.sources) for record in records]
+    single = (source.quote for record in records for source in record.sources)
+    together, context = " ".join(by_record), _claim_context(records, ledger)
+    checks = [claim_check.check_claim(statement.text, together, context)]
+    for quote in dict.fromkeys((*by_record, *single)):
+        supported = claim_check.share_supported(statement.text, quote, context)
+        if quote != together and supported >= claim_check.SUPPORTED_SHARE:
+            checks.append(claim_check.check_claim(statement.text, quote, context))
+    best = min(checks, key=lambda check: _RANK[check.outcome])
+    if best.outcome == "carried" or statement.computed is None:
+        return best
+    try:
+        calculate(statement, ledger)
+    except NotComputed as error:
+        return ClaimCheck("refused", (str(error),))
+    return ClaimCheck("carried")
+
+
+_RANK = {"carried": 0, "undecided": 1, "refused": 2}
+
+
+def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:
+    """Return the calculation behind a statement; None if it isn't said to be computed.
+
+    Raises NotComputed if its quotes don't make it.
+    """
+    computed, records = statement.computed, ledger.book.records
+    if computed is None:
+        return None
+    known = [records[i] for i in computed.evidence if i in records]
+    if len(known) < len(computed.evidence):
+        raise NotComputed("it is computed from evidence that doesn't exist")
+    quotes = [(record.id, record.sources[0].quote) for record in known]
+    return compute(statement.text, computed.operation, quotes, _claim_context(known, ledger))
+
+
+def _share_supported(statement: Statement, ledger: Ledger) -> float:
+    records = [ledger.book.records[i] for i in statement.evidence]
+    quoted = " ".join(source.quote for record in records for source in record.sources)
+    return claim_check.share_supported(statement.text, quoted, _claim_context(records, ledger))
+
+
+def _claim_context(records: Iterable[Evidence], ledger: Ledger) -> str:
+    shown = [f"{s.title} {s.section}" for record in records for s in record.sources]
+    return " ".join((ledger.question, *shown))
+
+
+def drop_statements(draft: Draft, numbers: set[int]) -> Draft:
+    """Return the draft without the statements of these numbers; sections left empty go too."""
+    kept = iter([s if n not in numbers else None for n, s in enumerate(draft.statements, 1)])
+
+    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(s for _ in statements if (s := next(kept)) is not None)
+
+    short = take(draft.short_answer)
+    sections = [replace(section, statements=take(section.statements)) for section in draft.sections]
+    return replace(draft, short_answer=short, sections=tuple(s for s in sections if s.statements))
+
+
+def walled(draft: Draft, wall: AddressWall) -> Draft:
+    """Return the draft with an elision for each address that a statement may not give."""
+
+    def said(statement: Statement) -> Statement:
+        lead_in = wall.masked(statement.lead_in)
+        return replace(statement, text=lead_in + wall.masked(statement.body), lead_in=lead_in)
+
+    sections = (replace(s, statements=tuple(map(said, s.statements))) for s in draft.sections)
+    short = tuple(map(said, draft.short_answer))
+    return replace(draft, short_answer=short, sections=tuple(sections))
+
+
+def replace_statements(draft: Draft, repaired: dict[int, Statement]) -> Draft:
+    """Return the draft with some statements replaced, by number."""
+    new = iter(
+        [replace(repaired.get(n, s), is_item=s.is_item) for n, s in enumerate(draft.statements, 1)]
+    )
+
+    def take(statements: tuple[Statement, ...]) -> tuple[Statement, ...]:
+        return tuple(next(new) for _ in statements)
+
+    short = take(draft.short_answer)
+    sections = tuple(replace(s, statements=take(s.statements)) for s in draft.sections)
+    return replace(draft, short_answer=short, sections=sections)

@@ -1,0 +1,365 @@
+"""The report as Markdown: short answer, facts, sections, disputes, not found, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from research.engine.assessment.answer_status import count_answered, is_close
+from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.quotes import plain_quote
+from research.engine.records import (
+    AnswerSupport,
+    Aspect,
+    AspectState,
+    Citation,
+    Evidence,
+    QuoteSource,
+    Source,
+)
+from research.engine.report.calculations import (
+    Calculated,
+    calculations_of,
+    calculations_section,
+    lines_with,
+)
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.markdown_escape import escape_markdown, escape_sentence, marked_words
+from research.engine.report.parts.method_note import method_note
+from research.engine.report.parts.paragraphs import render_paragraphs
+from research.engine.report.parts.sources import doubt_mark, render_source
+from research.engine.report.parts.timeline import render_cell, render_timeline
+from research.engine.report.quote_groups import Group, group_quotes
+from research.engine.report.report_i18n import Labels, labels_for
+from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
+from research.engine.untrusted.address_wall import AddressWall
+
+LEAST_PASSAGES = 3
+LEAST_PARTS = 2
+"""Sub-questions from which the summary names those without an answer."""
+
+
+@dataclass(frozen=True)
+class Rendered:
+    markdown: str
+    citations: tuple[Citation, ...]
+    short_answer: str
+
+
+@dataclass
+class _Markers:
+    """Numbers the quotes in the order in which the report cites them."""
+
+    ledger: Ledger
+    calculations: Sequence[Calculated] = ()
+    places: dict[tuple[str, str, int], int] = field(default_factory=dict)
+
+    @cached_property
+    def words(self) -> Labels:
+        return labels_for(self.ledger.plan.language)
+
+    @cached_property
+    def wall(self) -> AddressWall:
+        return AddressWall(self.ledger.question, tuple(self.ledger.pages.values()))
+
+    @property
+    def urls(self) -> set[str]:
+        """Return the addresses of the pages that are cited so far."""
+        return {url for _, url, _ in self.places}
+
+    def quote_of(self, record: Evidence) -> str:
+        """Return a record's first quote, without addresses that may not be given."""
+        return escape_markdown(self.wall.masked(plain_quote(record.sources[0].quote)))
+
+    def of(self, evidence_ids: Iterable[str]) -> str:
+        """`[1][4]` for every quote behind these records, one for each page."""
+        marks = []
+        for record_id in evidence_ids:
+            for source in self._one_a_page(self.ledger.book.records[record_id]):
+                place = (record_id, source.url, source.start)
+                marks.append(self.places.setdefault(place, len(self.places) + 1))
+        return "".join(f"[{mark}]" for mark in marks)
+
+    @staticmethod
+    def _one_a_page(record: Evidence) -> list[QuoteSource]:
+        return list({source.url: source for source in reversed(record.sources)}.values())[::-1]
+
+    def citations(self) -> tuple[Citation, ...]:
+        return tuple(
+            Citation(mark, (record_id,), url, lines_with(record_id, self.calculations))
+            for (record_id, url, _), mark in self.places.items()
+        )
+
+
+def render_report(
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+) -> Rendered:
+    """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
+    marks = _Markers(ledger, calculations_of(draft, ledger))
+    passages = {i for s in draft.statements if s.quoted for i in s.evidence}
+    is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
+    is_told = bool(draft.quoted_instead) or _is_answered(next(iter(ledger.aspects.values())))
+    closest = is_thin and not is_told
+    head = "closest" if closest else "short_answer"
+    if not draft.found:
+        head = "not_found"
+    asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
+    short = render_paragraphs(
+        [], [group.inline() for group in _group_statements(draft.short_answer, marks, asked)]
+    )
+    opening = f"{draft.opening} " if draft.opening else ""
+    sections = (_render_section(ledger, section, marks, draft) for section in draft.sections)
+    plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
+    left = _left_open(ledger, draft, marks.words)
+    told = plain_short if draft.found else ""
+    top = f"**{marks.words[head]}.** {opening}{short}"
+    if draft.by_code and not short:
+        top = f"**{draft.opening}**"
+    parts = [
+        f"# {escape_markdown(ledger.question)}",
+        top,
+        *([_render_table(ledger, draft.sections, marks)] if as_table else sections),
+        render_timeline(draft, marks.words, marks.of),
+        calculations_section(marks.calculations, marks.words, marks.of),
+        _render_disagreements(ledger, marks),
+        _not_found(ledger, draft, marks.words),
+        _not_searched(ledger, draft, marks.words),
+        _render_dropped(ledger, marks.words),
+    ]
+    parts.insert(2, f"*{_render_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
+    parts.insert(3, left)
+    parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls)]
+    return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), told)
+
+
+def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
+    """Return a line of the summary that names the sub-questions without an answer."""
+    if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
+        return ""
+    texts = [escape_markdown(a.text) for a in ledger.open_aspects()]
+    return f"*{words['no_answer_on']} {' '.join(texts)}*" if texts else ""
+
+
+def _is_answered(aspect: Aspect) -> bool:
+    """Return whether code itself says that sources answer it."""
+    told = aspect.standing is not None and bool(aspect.standing.sources)
+    return told and aspect.state is not AspectState.DISPUTED
+
+
+def _has_no_answer(ledger: Ledger, draft: Draft) -> bool:
+    """Return whether passages only come close to the one question, or disagree on it."""
+    first, *others = ledger.aspects.values()
+    disputed = first.state is AspectState.DISPUTED
+    return not others and (bool(draft.opening) or is_close(first) or disputed)
+
+
+def _group_statements(
+    statements: Iterable[Statement], marks: _Markers, asked: Set[str] = frozenset()
+) -> list[Group]:
+    """Statements with their markers, quotes behind their lead-ins and with words in bold that are
+    asked for."""
+    return group_quotes(
+        (
+            _lead_in(each),
+            f"{_render_body(each, asked)} {marks.of(each.evidence)}"
+            f"{doubt_mark(each, marks.ledger, marks.words)}".strip(),
+        )
+        for each in statements
+    )
+
+
+def _lead_in(statement: Statement) -> str:
+    named = statement.lead_in.removeprefix("**").removesuffix(":** ")
+    return f"**{escape_markdown(named)}:** " if named else ""
+
+
+def _render_body(statement: Statement, asked: Set[str]) -> str:
+    if not statement.quoted:
+        return escape_sentence(statement.body)
+    return marked_words(escape_markdown(statement.body), asked)
+
+
+def _render_section(ledger: Ledger, section: Section, marks: _Markers, draft: Draft) -> str:
+    aspect = ledger.aspects[section.aspect_id]
+    quoted = any(statement.quoted for statement in section.statements)
+    asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
+    groups = _group_statements(section.statements, marks, asked)
+    body = (
+        "\n\n".join(group.paragraph() for group in groups)
+        if quoted
+        else render_paragraphs(section.statements, [group.inline() for group in groups])
+    )
+    standing = _support_line(ledger, aspect, section, marks.words)
+    if draft.by_code and aspect.standing is not None:
+        standing = marks.words["nothing_here" if aspect.standing.is_nothing else "unjudged"]
+    shown = "" if standing == draft.opening and len(draft.sections) == 1 else f"*{standing}*\n\n"
+    return f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
+
+
+def _render_table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
+    """Return a row for each sub-question: what was found, and on which sites."""
+    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", "sources"))
+    rows = [f"| {head} |", "| --- | --- | --- |"]
+    for section in sections:
+        records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+        sites = unique_texts(source.domain for record in records for source in record.sources)
+        said = " ".join(group.inline() for group in _group_statements(section.statements, marks))
+        cells = (
+            escape_markdown(capitalize_heading(ledger.aspects[section.aspect_id].text)),
+            said,
+            ", ".join(sites),
+        )
+        rows.append(f"| {' | '.join(map(render_cell, cells))} |")
+    return "\n".join(rows) if len(rows) > 2 else ""
+
+
+def _support_line(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -> str:
+    """Well established, or preliminary, in words and by a mark, by what the section cites."""
+    if aspect.state is AspectState.DISPUTED:
+        return f"⚠ {words['disagree']}"
+    if aspect.state not in ANSWERING or is_close(aspect):
+        return f"○ {words['not_settled']}"
+    cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    keys = {key for record in cited for key in record.keys}
+    if aspect.standing is not None:
+        return _support_words(aspect.standing, keys, words)
+    confirmed = max((len(record.keys) for record in cited), default=0)
+    if confirmed > 1:
+        return f"● {words['established'].format(n=confirmed)}"
+    if len(keys) > 1:
+        return f"◐ {words['each_alone'].format(n=len(keys))}"
+    known = len(ledger.keys_of(aspect.id) | keys)
+    return f"○ {words['one_of'].format(n=known) if known > 1 else words['preliminary']}"
+
+
+def _support_words(standing: AnswerSupport, cited: set[str], words: Labels) -> str:
+    """Return how many sources answer, as the mark has it, where code alone read them."""
+    giving = len(standing.sources)
+    if giving == 1:
+        return f"○ {words['preliminary']}"
+    if len(cited.intersection(standing.sources)) < 2:
+        return f"○ {words['one_of'].format(n=giving)}"
+    form = f"● {words['established']}" if standing.agree else f"◐ {words['each_alone']}"
+    return form.format(n=giving)
+
+
+def _render_facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
+    """One line; of a question that has no answer, or two, it does not count answers."""
+    ledger, quotes = marks.ledger, len(marks.places)
+    records = ledger.book.records
+    sites = {
+        source.independence_key
+        for record_id, url, _ in marks.places
+        for source in records[record_id].sources
+        if source.url == url
+    }
+    pages = {url for _, url, _ in marks.places}
+    local = all(url.startswith("file:") for url in pages)
+    words = marks.words
+    where = words.count("document", len(pages)) if local else words.count("site", len(sites))
+    newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
+    told = words["answered"].format(n=count_answered(ledger), all=len(ledger.aspects))
+    facts = [
+        "" if no_answer or told in ended else told,
+        words["from"].format(quotes=words.count("quote", quotes), where=where),
+        words["newest"].format(date=newest[:10]) if newest else "",
+        words["one_page"] if _is_from_one(marks, pages) else "",
+        words.count("cut", cut) if cut else "",
+        words.count("by_code", by_code) if by_code else "",
+        ended.rstrip("."),
+    ]
+    return " · ".join(filter(None, facts))
+
+
+def _is_from_one(marks: _Markers, pages: set[str]) -> bool:
+    """Return whether more than half of the quotes stand in one page."""
+    most = max((sum(url == page for _, url, _ in marks.places) for page in pages), default=0)
+    return len(pages) > 1 and most * 2 > len(marks.places)
+
+
+def _render_disagreements(ledger: Ledger, marks: _Markers) -> str:
+    records, lines = ledger.book.records, []
+    for record in records.values():
+        for other_id in record.contradicts:
+            if int(other_id[1:]) > int(record.id[1:]):
+                lines.append(_render_pair(record, records[other_id], marks))
+    return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
+
+
+def _render_pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
+    return "\n".join(
+        f"- {r.sources[0].domain}, "
+        f"{(r.sources[0].published or '')[:10] or marks.words['undated']}: "
+        f"“{marks.quote_of(r)}” {marks.of([r.id])}"
+        for r in (one, other)
+    )
+
+
+def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
+    """Return what nothing was found on, and the searches that were tried."""
+    lines = [
+        line
+        for state, line in _open_aspects(ledger, draft)
+        if state is not AspectState.NOT_SEARCHED
+    ]
+    if not lines:
+        return ""
+    queries = ", ".join(f"“{escape_markdown(query)}”" for query in list(ledger.queries)[:12])
+    tried = words["tried"].format(queries=queries)
+    return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))
+
+
+def _not_searched(ledger: Ledger, draft: Draft, words: Labels) -> str:
+    """Return what no search was made for."""
+    lines = [
+        line for state, line in _open_aspects(ledger, draft) if state is AspectState.NOT_SEARCHED
+    ]
+    return f"## {words['not_searched']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def _open_aspects(ledger: Ledger, draft: Draft) -> list[tuple[AspectState, str]]:
+    """Return the sub-questions without an answer; one with a section of its own stands
+    there alone.
+    """
+    shown = {section.aspect_id for section in draft.sections}
+    return [
+        (a.state, f"- {escape_markdown(capitalize_heading(a.text))}")
+        for a in ledger.aspects.values()
+        if a.state not in ANSWERING and a.id not in shown
+    ]
+
+
+def _render_dropped(ledger: Ledger, words: Labels) -> str:
+    lines = [
+        f"- {escape_markdown(capitalize_heading(aspect.text))}"
+        for aspect in ledger.dropped.values()
+    ]
+    return f"## {words['dropped']}\n\n" + "\n".join(lines) if lines else ""
+
+
+def _render_sources(ledger: Ledger, marks: _Markers) -> str:
+    cited: dict[str, list[int]] = {}
+    for (_, url, _), mark in marks.places.items():
+        cited.setdefault(url, []).append(mark)
+    words = marks.words
+    lines = [f"## {words['sources']}", f"### {words['cited']}"]
+
+    def shown(source: Source) -> str:
+        return render_source(ledger, source, words)
+
+    lines.append("\n".join(
+        f"- {''.join(f'[{m}]' for m in numbers)} {shown(ledger.sources[url])}"
+        for url, numbers in cited.items()
+    ))  # fmt: skip
+    unused = [s for s in ledger.sources.values() if s.status == "read" and s.url not in cited]
+    failed = [s for s in ledger.sources.values() if s.status in {"refused", "failed", "empty"}]
+    if unused:
+        lines += [
+            f"### {words['unused']}",
+            "\n".join(f"- {shown(s)}" for s in unused),
+        ]
+    if failed:
+        lines.append(f"### {words['failed']}")
+        lines.append("\n".join(f"- {shown(s)}" for s in failed))
+    return "\n\n".join(lines)

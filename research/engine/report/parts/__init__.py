@@ -1,0 +1,1 @@
+"""Parts of a report: its paragraphs, tables, timeline, sources and method note."""

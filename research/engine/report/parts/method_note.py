@@ -1,0 +1,39 @@
+"""How a report came about, in three lines: what was searched and read, what of it was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.report.parts.sources import DAY
+from research.engine.report.report_i18n import Labels
+
+LEFT = frozenset({"refused", "failed", "empty"})
+
+
+def method_note(ledger: Ledger, words: Labels, cited: Set[str]) -> str:
+    """Return the note as a section; "" where no page was read.
+
+    `cited` are the addresses of the cited pages.
+    """
+    pages = ledger.pages.values()
+    if not pages:
+        return ""
+    days = sorted(page.published[:DAY] for page in pages if page.published)
+    codes = sorted({page.language.partition("-")[0] for page in pages if page.language})
+    unused = sum(page.url not in cited for page in pages)
+    failed = sum(source.status in LEFT for source in ledger.sources.values())
+    lines = (
+        (words.count("searches_made", len(ledger.queries)), words.count("pages_read", len(pages))),
+        (
+            words["published_between"].format(first=days[0], last=days[-1]) if days else "",
+            words["in_languages"].format(codes=", ".join(codes)) if codes else "",
+        ),
+        (
+            words.count("unused_count", unused) if unused else "",
+            words.count("failed_count", failed) if failed else "",
+        ),
+    )
+    told = [" · ".join(filter(None, line)) for line in lines]
+    listed = "\n".join(f"- {line}" for line in told if line)
+    return f"## {words['method']}\n\n{listed}"

@@ -1,0 +1,72 @@
+"""What a report says twice, and what its summary leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.text import entities
+from research.engine.text.similarity import jaccard
+from research.engine.text.tokens import term_set
+
+SAME_WORDS = 0.6
+LONGEST = 60
+"""Words of a statement that may stand in the summary for its section."""
+
+
+def drop_repetitions(draft: Draft) -> Draft:
+    """Return the draft without statements of its sections that say again, on the same evidence and
+    with the same quantities, what one before them says.
+    """
+    told: dict[tuple[frozenset[str], frozenset[str]], list[frozenset[str]]] = {}
+
+    def is_new(statement: Statement) -> bool:
+        if not statement.evidence:
+            return True
+        numbers = frozenset(entities.find_numbers(statement.body))
+        before = told.setdefault((frozenset(statement.evidence), numbers), [])
+        terms = term_set(statement.body)
+        if any(jaccard(terms, other) >= SAME_WORDS for other in before):
+            return False
+        before.append(terms)
+        return True
+
+    sections = [
+        replace(section, statements=tuple(filter(is_new, section.statements)))
+        for section in draft.sections
+    ]
+    return replace(draft, sections=tuple(each for each in sections if each.statements))
+
+
+def without_summarised(draft: Draft) -> Draft:
+    """Return the draft whose sections leave out what the summary says already, where something is
+    left of them.
+    """
+    told = set(draft.short_answer)
+
+    def rest(section: Section) -> Section:
+        kept = tuple(each for each in section.statements if each not in told)
+        return replace(section, statements=kept or section.statements)
+
+    return replace(draft, sections=tuple(map(rest, draft.sections)))
+
+
+def cover_parts(
+    ledger: Ledger, summary: Sequence[Statement], sections: Sequence[Section]
+) -> tuple[Statement, ...]:
+    """Return the summary with a statement of each answered sub-question that it left out."""
+    if not any(said.evidence and not said.quoted for said in summary):
+        return tuple(summary)
+    cited = {i for said in summary for i in said.evidence}
+    named = {a for i in cited if i in ledger.book.records for a in ledger.book.records[i].answers}
+    added = []
+    for section in sections:
+        if section.aspect_id in named or ledger.aspects[section.aspect_id].state not in ANSWERING:
+            continue
+        short = (s for s in section.statements if s.evidence and s.words <= LONGEST)
+        if (first := next(short, None)) is not None:
+            added.append(first)
+            named |= {a for i in first.evidence for a in ledger.book.records[i].answers}
+    return (*summary, *added)

@@ -1,0 +1,53 @@
+"""A timeline: the dated statements of a report in the order of their dates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from research.engine.report.draft import Draft, Statement
+from research.engine.report.markdown_escape import escape_sentence
+from research.engine.report.report_i18n import Labels
+from research.engine.text.dates import Date, find_dates
+
+LEAST_EVENTS = 5
+LEAST_SECTIONS = 3
+
+
+def render_timeline(draft: Draft, words: Labels, marks: Callable[[Iterable[str]], str]) -> str:
+    """Return the section with a row for each dated statement; "" where there are too few for one.
+
+    `marks` gives the citations of evidence ids.
+    """
+    events = dated_events(draft)
+    if len(events) < LEAST_EVENTS or len(draft.sections) < LEAST_SECTIONS:
+        return ""
+    rows = [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
+    for date, statement in events:
+        said = f"{escape_sentence(statement.body)} {marks(statement.evidence)}"
+        rows.append(f"| {_shown_date(date)} | {render_cell(said)} |")
+    return f"## {words['timeline']}\n\n" + "\n".join(rows)
+
+
+def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:
+    """Return the statements of the sections that give one month or day, the earliest first."""
+    found = []
+    for statement in dict.fromkeys(s for section in draft.sections for s in section.statements):
+        dates = {each.date for each in find_dates(statement.body) if _is_exact(each.date)}
+        if len(dates) == 1 and statement.evidence and not statement.quoted:
+            found.append((dates.pop(), statement))
+    return sorted(found, key=lambda event: [part or 0 for part in event[0]])
+
+
+def render_cell(text: str) -> str:
+    """Return a text as a cell of a Markdown table."""
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _is_exact(date: Date) -> bool:
+    year, month, _ = date
+    return year is not None and month is not None
+
+
+def _shown_date(date: Date) -> str:
+    year, month, day = date
+    return f"{year:04}-{month:02}" + (f"-{day:02}" if day else "")

@@ -1,0 +1,297 @@
+"""The report: drafted from ledger ids, checked by code, repaired once, cut, rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from research.engine.analyst import analyst_of
+from research.engine.assessment.answer_status import is_judged_by_code, supporting
+from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.llm_tasks.draft import drop_draft, repair_draft
+from research.engine.llm_tasks.judge import judge_report
+from research.engine.llm_tasks.sections import write_sections, write_summary
+from research.engine.offline.drafting import draft_closest, quote_statement
+from research.engine.records import (
+    Checks,
+    Criterion,
+    GateResult,
+    Report,
+    Status,
+)
+from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
+from research.engine.report.markdown import Rendered
+from research.engine.report.parts.repetitions import (
+    cover_parts,
+    drop_repetitions,
+    without_summarised,
+)
+from research.engine.report.report_format import (
+    SHORT_ANSWER_WORDS,
+    apply_format,
+    summary_words,
+)
+from research.engine.report.report_i18n import Labels, labels_for
+from research.engine.run import Run
+from research.engine.verifier.binomial import least_proportion
+from research.engine.verifier.check_draft import Verified, verify_draft
+from research.engine.verifier.quote_instead import quote_instead
+
+KEY_CLAIMS = 0.9
+STATEMENTS = 0.5
+QUOTED_WITHOUT_REPAIR = 0.125
+"""Share of statements for whose faults the model isn't asked again: quotes do as well."""
+IN_SECTIONS = frozenset({"full", "longer"})
+"""The shapes of a report that are drafted in sections where there are many."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A draft that passed, and what it took. `stood` is the share of what was drafted that neither
+    code nor a believed verifier refused.
+    """
+
+    draft: Draft
+    repaired: int
+    cut: int
+    verified: Verified
+    stood: float = 1.0
+
+
+@dataclass(frozen=True)
+class Written:
+    """A draft that was checked and rendered, and what Gate 3 says of it."""
+
+    checked: Checked
+    rendered: Rendered
+    gate: GateResult
+
+
+async def compose_report(run: Run) -> Written | None:
+    """Draft, check, repair, cut and judge the report; None where no sub-question is answered,
+    though there may be notes on the topic.
+    """
+    ledger = run.ledger
+    is_close = run.has_model and is_judged_by_code(ledger) and supporting(ledger) > 0
+    if not (ledger.answered() or is_close):
+        await drop_draft(run)
+        return None
+    run.report_action("Writing the report")
+    drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
+    checked = _with_key_claims(ledger, await _check_draft(run, drafted))
+    if run.config.research_depth == "quick":
+        checked = replace(checked, draft=without_summarised(checked.draft))
+    rendered = _render_checked(run, checked)
+    gate = await _report_gate(run, checked, rendered)
+    run.journal.emit(gate)
+    return Written(checked, rendered, gate)
+
+
+async def _draft_report(run: Run) -> Draft:
+    """One draft, or for a run of many parts a draft of each section."""
+    if is_sectioned(run) and run.shape.form in IN_SECTIONS:
+        return await write_sections(run)
+    return await analyst_of(run).write_draft()
+
+
+def is_sectioned(run: Run) -> bool:
+    """Return whether the report is long enough to be drafted section by section."""
+    return analyst_of(run).drafts_sections and run.limits.sections > 1
+
+
+async def publish_report(run: Run, written: Written | None) -> None:
+    """Emit the report as it was written and end the run; of evidence that answers nothing, only
+    the closest passages.
+    """
+    if written is not None:
+        _emit_report(run, written.checked, written.rendered)
+    elif run.ledger.evidence:
+        draft = draft_closest(run.ledger)
+        draft = replace(draft, short_answer=_choose_short(draft.short_answer, ()))
+        checked = Checked(draft, 0, 0, Verified(draft))
+        _emit_report(run, checked, _render_checked(run, checked))
+    else:
+        run.journal.emit(Report(""))
+    await run.journal.elapsed("end")
+    run.tell_usage()
+    run.update_state(status=Status.COMPLETED)
+    if written is not None and run.has_model and run.config.enable_online_evals:
+        await judge_report(run, written.rendered.markdown)
+
+
+def _render_checked(run: Run, checked: Checked) -> Rendered:
+    draft = walled(checked.draft, run.wall())
+    words, by_code = labels_for(run.ledger.plan.language), run.journal.meter.usage.fallen_back
+    ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
+    as_table = run.shape.form == "table"
+    told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
+    return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, as_table)
+
+
+def _how_checked(words: Labels, checks: Checks) -> str:
+    """Return what vouches for the statements, and how many planted errors the verifier found; ""
+    where code vouches for all.
+    """
+    if not checks.verifier:
+        return ""
+    counts = {"code": checks.by_code, "model": checks.by_model, "neither": checks.by_neither}
+    told = words["checked_by"].format(**counts)
+    if not checks.planted:
+        return told
+    least = round(100 * least_proportion(checks.planted_found, checks.planted))
+    found = {"found": checks.planted_found, "planted": checks.planted, "least": least}
+    return f"{told} · {words['planted'].format(**found)}"
+
+
+def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
+    _mark_cited(run.ledger, rendered)
+    run.journal.emit(_to_report(checked, rendered))
+
+
+async def _check_draft(run: Run, draft: Draft) -> Checked:
+    """Faulty statements get one repair by the model if they are many; what is still faulty is cut,
+    and its quotes come in its place. What code can't vouch for goes to the verifier.
+    """
+    found, repaired = run.rules.find_faults(draft, run.ledger), 0
+    is_worth_a_call = len(found) > QUOTED_WITHOUT_REPAIR * len(draft.statements)
+    if is_worth_a_call and analyst_of(run).repairs_drafts:
+        draft = replace_statements(draft, await repair_draft(run, draft, found))
+        left = run.rules.find_faults(draft, run.ledger)
+        repaired, found = max(0, len(found) - len(left)), left
+    faulty = [fault.statement for fault in found]
+    draft = quote_instead(draft, faulty, run.ledger)
+    if not draft.short_answer and draft.sections and is_sectioned(run):
+        draft = await _summarise(run, draft)
+    verifies = run.rules.verifies_statements
+    verified = await verify_draft(run, draft) if verifies else Verified(draft)
+    refused, drafted = len(set(faulty)) + verified.refused, len(set(draft.statements))
+    stood = 1 - refused / drafted if drafted else 1.0
+    return Checked(verified.draft, repaired, len(found), verified, stood)
+
+
+async def _summarise(run: Run, draft: Draft) -> Draft:
+    """Return the draft with a summary of its statements; sentences that their evidence doesn't
+    carry give way to statements that do.
+    """
+    summary = await write_summary(run, draft)
+    faulty = {f.statement for f in run.rules.find_faults(Draft(summary, ()), run.ledger)}
+    kept = tuple(each for each in summary if each not in faulty)
+    if not kept:
+        kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])
+    return replace(draft, short_answer=kept)
+
+
+def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
+    """Cutting is no way to pass: what answers a sub-question best comes in as a quotation where
+    the draft lost it, or has no section on that sub-question.
+    """
+    draft = checked.draft
+    cited = {i for s in draft.statements for i in s.evidence}
+    sections = {section.aspect_id: section for section in draft.sections}
+    for aspect_id in ledger.aspects:
+        best = next((r for r in ledger.supporting(aspect_id) if r.key), None)
+        if best and (best.id not in cited or aspect_id not in sections):
+            old = sections.get(aspect_id, Section(aspect_id, ()))
+            said = (*old.statements, quote_statement(best))
+            sections[aspect_id] = replace(old, statements=said)
+    ordered = tuple(sections[a] for a in ledger.aspects if a in sections)
+    given = [said for said in draft.short_answer if _may_answer(ledger, said)]
+    short = _choose_short(
+        given,
+        [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING],
+        summary_words(ledger),
+    )
+    if len(ledger.aspects) > 1 and not draft.by_code:
+        short = cover_parts(ledger, short, ordered)
+    return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
+
+
+def _may_answer(ledger: Ledger, said: Statement) -> bool:
+    """Return whether a statement may be part of the short answer: notes on a sub-question that
+    stays open may not.
+    """
+    cited = [ledger.book.records[i] for i in said.evidence]
+    answered = {a.id for a in ledger.aspects.values() if a.state in ANSWERING}
+    return not cited or any(answered.intersection(record.answers) for record in cited)
+
+
+def _choose_short(
+    given: Sequence[Statement], sections: Sequence[Section], most: int = SHORT_ANSWER_WORDS
+) -> tuple[Statement, ...]:
+    """As many whole statements as fit into the short answer of at most so many words. Where none
+    that is cited does, the first cited one of the draft that fits, or its first at all. Passages
+    chosen by code stay whole.
+    """
+    if given and all(said.quoted for said in given):
+        return tuple(given)
+    kept: list[Statement] = []
+    room = most
+    for said in given:
+        room -= said.words
+        if room < 0:
+            break
+        kept.append(said)
+    if any(said.evidence for said in kept):
+        return tuple(kept)
+    every = [*given, *(said for section in sections for said in section.statements)]
+    spare = [said for said in every if said.evidence]
+    fitting = (said for said in spare if said.words <= most)
+    return tuple([next(fitting, *spare[:1])] if spare else ())
+
+
+def _to_report(checked: Checked, rendered: Rendered) -> Report:
+    return Report(rendered.markdown, rendered.citations, _checks(checked), rendered.short_answer)
+
+
+def _checks(checked: Checked) -> Checks:
+    statements = checked.draft.statements
+    cited = sum(bool(statement.evidence) for statement in statements)
+    verified, uncited = checked.verified, len(statements) - cited
+    stated = [each for each in statements if each.evidence and not each.quoted]
+    by_model = sum(each in verified.carried for each in stated)
+    return Checks(
+        statements=len(statements),
+        cited=cited,
+        connections=uncited,
+        repaired=checked.repaired,
+        cut=checked.cut,
+        by_code=len(stated) - by_model,
+        by_model=by_model,
+        by_neither=uncited,
+        quoted_instead=checked.draft.quoted_instead,
+        planted=verified.planted,
+        planted_found=verified.planted_found,
+        verifier=verified.use,
+    )
+
+
+def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
+    for citation in rendered.citations:
+        ledger.put_source(replace(ledger.sources[citation.url], status="cited"))
+
+
+async def _report_gate(run: Run, checked: Checked, rendered: Rendered) -> GateResult:
+    """Gate 3 on the draft: coverage, structure, citations, with its figures."""
+    ledger, draft = run.ledger, checked.draft
+    keys = [record for record in ledger.evidence if record.key]
+    cited = {i for citation in rendered.citations for i in citation.evidence_ids}
+    answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
+    covered = {section.aspect_id for section in draft.sections}
+    criteria = (
+        Criterion("share of answered sub-questions with a section",
+                  sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
+        Criterion("short answer", float(bool(draft.short_answer)), 1),
+        Criterion("share of key claims in the report",
+                  sum(r.id in cited for r in keys) / max(1, len(keys)), KEY_CLAIMS),
+        Criterion("share of statements that stood the check",
+                  round(checked.stood, 4), STATEMENTS),
+    )  # fmt: skip
+    passed = all(criterion.met for criterion in criteria)
+    at = datetime.fromisoformat(await run.journal.now(f"{run.report_place}/gate"))
+    failed = tuple(c.name for c in criteria if not c.met)
+    score = round(sum(min(1.0, c.value / c.minimum) for c in criteria) / len(criteria), 4)
+    return GateResult(
+        ledger.round.number, "draft", "pass" if passed else "retry",
+        score, None, criteria, failed, at,
+    )  # fmt: skip

@@ -1,0 +1,68 @@
+"""The words around a report's quotes in the language of its question (rule F11).
+
+What nobody translated is said in English: a report in another language keeps its own sentences
+and gets English words around them.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from research.engine.records import StopReason
+from research.engine.text.language import ENGLISH
+
+_NO_NEWS = {StopReason.STUCK, StopReason.NO_NOVELTY, StopReason.DIMINISHING_QUALITY}
+_ENOUGH = {StopReason.QUALITY_MET, StopReason.NO_GAPS, StopReason.TREE_COMPLETE}
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The words of one language; `language` is an ISO 639-1 code."""
+
+    language: str
+    words: Mapping[str, Any]
+
+    def __getitem__(self, key: str) -> str:
+        return str(self.words[key])
+
+    def count(self, key: str, number: int) -> str:
+        """`1 site`, `2 sites`."""
+        one, several = self.words[key]
+        return str(one if number == 1 else several).format(n=number)
+
+    def ended(self, reason: StopReason | None, sentence: str) -> str:
+        """Why research ended: the English `sentence` tells more than the others' words."""
+        if self.language == ENGLISH or reason is None:
+            return sentence.rstrip(".")
+        if reason in _ENOUGH:
+            return self["ended_enough"]
+        if reason in _NO_NEWS:
+            return self["ended_no_news"]
+        if reason is StopReason.NOTHING_FOUND:
+            return self["ended_nothing"]
+        if reason is StopReason.PAGES_UNREADABLE:
+            return self["ended_unreadable"]
+        asked = reason in {StopReason.USER_STOPPED, StopReason.CANCELLED}
+        return self["ended_asked" if asked else "ended_limit"]
+
+
+def labels_for(language: str) -> Labels:
+    """Those of a BCP 47 code, by its first part; English where there are none."""
+    first = language.lower().replace("_", "-").partition("-")[0]
+    known = _load_catalogue()
+    code = first if first in known else ENGLISH
+    return Labels(code, known[code])
+
+
+def translated_languages() -> frozenset[str]:
+    return frozenset(_load_catalogue())
+
+
+@cache
+def _load_catalogue() -> dict[str, dict[str, Any]]:
+    return tomllib.loads((Path(__file__).parent / "data" / "labels.toml").read_text("utf-8"))

@@ -1,0 +1,128 @@
+"""Results of reading a unit's pages: findings checked against the page, leads, and refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from research.engine.evidence import claim_check, quotes
+from research.engine.evidence.ledger import Lead
+from research.engine.evidence.prompt_injection import is_beside_the_point, is_order
+from research.engine.evidence.store import Finding
+from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
+from research.engine.offline.answering import is_answer
+from research.engine.ports import Page
+from research.engine.records import Aspect, QuoteSource, Uncertainty
+from research.engine.text import entities
+from research.engine.text.sentences import QUESTION_MARKS
+from research.engine.untrusted.screening import label_of
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Purpose of reading a unit's pages: the topic, the queries that found them, and the reason."""
+
+    topic: str
+    queries: tuple[str, ...] = ()
+    reason: str = ""
+
+    def aims(self, question: str) -> tuple[str, ...]:
+        """Return the texts that a page may be relevant to."""
+        return (question, self.topic, *self.queries)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    claim: str
+    url: str
+    reason: str
+
+
+@dataclass
+class Reading:
+    """What one unit's pages gave: checked findings, leads, and what was refused.
+
+    `unread` are the addresses of pages that were not needed.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    leads: list[Lead] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+    def take(self, other: Reading) -> None:
+        """Add what another reading gave."""
+        self.findings += other.findings
+        self.leads += other.leads
+        self.refusals += other.refusals
+
+
+def check_finding(
+    reading: Reading, said: str, lines: Sequence[NumberedSentence], aspect: Aspect, question: str
+) -> None:
+    """Return the finding with its quote from the page.
+
+    A claim that says something else is replaced by its quote if the quote answers the sub-question,
+    and refused if it doesn't. `lines` are the sentences that the claim refers to; those of the
+    first one's page count.
+    """
+    claim = " ".join(said.split())
+    lines = [line for line in lines if line.page is lines[0].page]
+    place = (
+        quotes.quote_span([line.sentence for line in lines], lines[0].page.text) if lines else None
+    )
+    if place is None or not claim:
+        reading.refusals.append(Refusal(claim, "", "no such sentence in the pages read"))
+        return
+    page = lines[0].page
+    if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
+        reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
+        return
+    source = quote_source(page, *place, label_of(lines[0].sentence.section, question))
+    if reason := _unfit(claim, source, page, f"{question} {aspect.text}"):
+        reading.refusals.append(Refusal(claim, page.url, reason))
+        return
+    if reason := _find_fault(claim, source, f"{page.title} {source.section} {question}"):
+        reading.refusals.append(Refusal(claim, page.url, reason))
+        claim = quotes.plain_quote(source.quote)
+        if not is_answer(claim, f"{page.title} {source.section}", aspect.text):
+            return
+    reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim)))
+
+
+def _unfit(claim: str, source: QuoteSource, page: Page, asked: str) -> str:
+    """Why neither a claim nor its quote is evidence; "" if one of them may be."""
+    if is_order(claim, asked) or is_order(quotes.plain_quote(source.quote), asked):
+        return "it tells its readers what to say or do, and asserts nothing"
+    if is_beside_the_point(source.quote, page, asked):
+        return "it has nothing to do with the question or the rest of its page"
+    return ""
+
+
+def _find_fault(claim: str, source: QuoteSource, context: str) -> str:
+    """Return why a claim is not supported by its quote; "" if it is."""
+    if claim_check.share_supported(claim, source.quote, context) < claim_check.SUPPORTED_SHARE:
+        return "not on the page"
+    return ", ".join(claim_check.check_claim(claim, source.quote, context).reasons)
+
+
+def claim_doubts(claim: str) -> tuple[Uncertainty, ...]:
+    """Return the flag of a claim that only says that something may be so."""
+    return ("hedged",) if entities.is_uncertain(claim) else ()
+
+
+def quote_source(page: Page, start: int, end: int, section: str) -> QuoteSource:
+    """Return the quote at these offsets of a stored page."""
+    return QuoteSource(
+        url=page.url,
+        title=page.title,
+        domain=page.domain,
+        independence_key=page.independence_key,
+        quote=page.text[start:end],
+        start=start,
+        end=end,
+        text_sha256=page.sha256,
+        fetched_at=page.fetched_at,
+        section=section,
+        published=page.published,
+    )

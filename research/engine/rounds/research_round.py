@@ -1,0 +1,266 @@
+"""One round: topics → searches → pages chosen together → each unit fetches and reads → merge.
+
+Units search, fetch and read in parallel; what they bring is merged in the order of topic,
+query and rank, never in the order of arrival.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from math import ceil
+
+from research.engine.analyst import analyst_of
+from research.engine.offline.passages.coverage import QuestionScale
+from research.engine.ports import SearchHit
+from research.engine.records import Round, Skipped, Source, Status, Unit
+from research.engine.rounds.arrivals import Arrivals
+from research.engine.rounds.findings import Reading
+from research.engine.rounds.merge import Merger, relevant_texts
+from research.engine.rounds.page_selection import Candidate, Followed, Offer, choose_pages, shown_as
+from research.engine.rounds.prefetch_searches import use_scouted
+from research.engine.rounds.topics import Choice, Topic, choose_topics, lead_topics
+from research.engine.rounds.units import (
+    Reader,
+    Work,
+    fetch_and_read,
+    host_name,
+    search_unit,
+    take_late,
+    wanted_pages,
+)
+from research.engine.run import Run
+from research.engine.text.offload import run_in_thread_if_long
+
+FIRST_WAVE = 0.6
+"""The share of a round's pages for what it set out for; the rest is for what that named."""
+
+UNREADABLE = frozenset({"failed", "refused", "empty"})
+"""What became of sources whose mirrors are still wanted."""
+
+NEARLY = 0.75
+"""Of the best page's worth, what a page must promise that is read beside enough others."""
+
+Chooser = Callable[[Run, Sequence[Work]], None]
+
+
+async def research_round(run: Run) -> None:
+    """Search, fetch and read the candidates' topics, and merge the results.
+
+    Reading without a model costs no call: a second wave of units takes the rest of the round's
+    pages and follows names that the first one found.
+    """
+    choice = _choose_untried(run, run.candidates, max(1, _topic_room(run)))
+    work = begin_round(run, use_scouted(run, choice.topics), choice.skipped)
+    if not run.follows_names:
+        await work_through(run, work, choose_together, read_for_unit)
+        return
+    merger, most = Merger(run), run.limits.pages_per_round
+    await _run_wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
+    await merger.add(work)
+    most -= sum(len(item.urls) for item in work)
+    room = _topic_room(run)
+    if most > 0 and room > 0 and not run.last:
+        leads = await run_in_thread_if_long(run.ledger.pages.values(), lead_topics, run.ledger)
+        further = dispatch_units(run, _choose_untried(run, leads, room).topics)
+        await _run_wave(run, further, partial(choose_best, most=most), read_for_unit)
+        await merger.add(further)
+    await merger.close()
+    run.tell_usage()
+
+
+def _topic_room(run: Run) -> int:
+    """Topics that the limits leave for a wave."""
+    config = run.config
+    return min(
+        config.max_research_units - len(run.ledger.topics),
+        (config.max_searches - run.journal.meter.usage.searches) // len(config.search_kind),
+        1 if run.last else run.limits.topics_per_round,
+    )
+
+
+def _choose_untried(run: Run, candidates: Sequence[Topic], room: int) -> Choice:
+    return choose_topics(candidates, run.ledger, room, run.topic_threshold)
+
+
+async def work_through(
+    run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader
+) -> None:
+    """Search for all units, choose their pages, fetch and read, and merge in order."""
+    merger = Merger(run)
+    await _run_wave(run, work, choose_for, read_unit)
+    await merger.add(work)
+    await merger.close()
+    run.tell_usage()
+
+
+async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_unit: Reader) -> None:
+    slots = asyncio.Semaphore(run.config.max_concurrent_research_units)
+    await run_each(search_unit(run, item, slots) for item in work)
+    for item in work:
+        if not item.searched and item.unit.status == "dropped":
+            del run.ledger.queries[item.topic.queries[0]]
+        run.ledger.queries |= item.searched
+        if item.searched and item.topic.aspect_id:
+            run.ledger.effort.searched.add(item.topic.aspect_id)
+    await take_late(run, work)
+    choose_for(run, work)
+    _list_sources(run, work)
+    expected = sum(len(wanted_pages(run, item)) for item in work if not item.unit.status)
+    arrivals = Arrivals(expected, run.journal.active_seconds)
+    await run_each(fetch_and_read(run, item, slots, read_unit, arrivals) for item in work)
+
+
+async def run_each(steps: Iterable[Coroutine[None, None, None]]) -> None:
+    """Run the units' steps side by side; the first error of a unit is the round's."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number, step in enumerate(steps, 1):
+                group.create_task(step, name=f"unit {number}")
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+
+
+def begin_round(run: Run, topics: Sequence[Topic], skipped: tuple[Skipped, ...] = ()) -> list[Work]:
+    """Open the next round with these topics."""
+    number = len(run.ledger.rounds) + 1
+    run.update_state(status=Status.RESEARCHING, round=number)
+    run.ledger.begin_round(Round(number, run.state.stage, (), skipped))
+    for skip in skipped:
+        run.log("refused the topic %r: %.2f like %r", skip.topic, skip.similarity, skip.twin)
+    return dispatch_units(run, topics)
+
+
+def dispatch_units(run: Run, topics: Sequence[Topic]) -> list[Work]:
+    """Units of the open round for these topics; each way to search belongs to one of them."""
+    ledger, earlier = run.ledger, run.ledger.round.topics
+    texts = tuple(topic.text for topic in topics)
+    ledger.update_round(topics=(*earlier, *texts))
+    ledger.topics.extend(texts)
+    ledger.followed.extend(topic.lead.text for topic in topics if topic.lead)
+    work: list[Work] = []
+    taken = {topic.queries[0] for topic in topics}
+    for place, topic in enumerate(topics, len(earlier) + 1):
+        first, *others = topic.queries
+        ways = (first, *(query for query in others if query not in taken))
+        taken.update(ways)
+        ledger.queries[first] = 0
+        unit = Unit(ledger.round.number, place, topic.text, topic.aspect_id, (first,))
+        work.append(Work(unit, replace(topic, queries=ways)))
+        run.journal.emit(unit)
+    return work
+
+
+def choose_together(run: Run, work: Sequence[Work]) -> None:
+    """The round's pages, chosen over all units together, and as many to take their places."""
+    wanted = [
+        [Candidate(hit, relevant_texts(run, item)) for hit in item.hits if hit.url not in run.tried]
+        for item in work
+    ]
+    searches = max((len(item.searched) for item in work), default=1)
+    room = max(1, run.limits.tool_calls - max(1, searches))
+    here = sum(len(item.urls) for item in work)
+    most = min(_pages_of_a_round(run, len(work)) - here, _fetches_left(run))
+    chosen = [
+        _worth_reading(run, offers, urls)
+        for offers, urls in zip(
+            wanted, choose_pages(wanted, most, room, run.tried, _shown_texts(run)), strict=True
+        )
+    ]
+    _note_chosen(run, (offer.hit for offers in wanted for offer in offers), chosen)
+    for item, urls in zip(work, chosen, strict=True):
+        item.urls += urls
+        run.tried.update(urls)
+    taken = sum(map(len, chosen))
+    most = min(taken, _fetches_left(run) - taken)
+    spares = choose_pages(wanted, most, room, run.tried, _shown_texts(run))
+    for item, urls in zip(work, spares, strict=True):
+        item.spares = urls
+
+
+def _worth_reading(run: Run, offers: Sequence[Offer], urls: Sequence[str]) -> list[str]:
+    """As many pages as a sub-question needs sources and one to spare; of further ones those that
+    promise nearly as much as the best.
+    """
+    worth = {offer.hit.url: offer.worth for offer in offers}
+    best = max((worth[url] for url in urls), default=0.0)
+    least = run.limits.pages_per_topic
+    further = (url for url in urls[least:] if worth[url] >= NEARLY * best)
+    return [*urls[:least], *further]
+
+
+def _pages_of_a_round(run: Run, topics: int) -> int:
+    """Return the number of pages by complexity, or if many topics share a round, for each as many
+    as its sub-question needs sources plus one, unless a knob fixes it.
+    """
+    least = topics * run.limits.pages_per_topic
+    most = run.limits.pages_per_round
+    return most if run.config.max_pages_per_round else max(most, least)
+
+
+def choose_best(run: Run, work: Sequence[Work], most: int) -> None:
+    """Return the best unread hits of all searches of the run.
+
+    A page goes to the unit that found it, or to another with calls left.
+    """
+    for item in work:
+        run.offers += [(hit, item.topic.lead, relevant_texts(run, item)) for hit in item.hits]
+    scale = QuestionScale.of(run.ledger)
+    offers = [
+        Followed(hit, lead, scale) if lead else Candidate(hit, wanted)
+        for hit, lead, wanted in run.offers
+        if hit.url not in run.tried
+    ]
+    here = sum(len(item.urls) for item in work)
+    most = min(most - here, sum(_calls_left(run, item) for item in work), _fetches_left(run))
+    [urls] = choose_pages([offers], most, most, run.tried, _shown_texts(run))
+    _note_chosen(run, (offer.hit for offer in offers), [urls])
+    run.tried.update(urls)
+    for url in urls:
+        able = [item for item in work if _calls_left(run, item) > 0]
+        named = (item for item in able if any(hit.url == url for hit in item.hits))
+        next(named, able[0]).urls.append(url)
+
+
+def _note_chosen(run: Run, hits: Iterable[SearchHit], chosen: Sequence[Sequence[str]]) -> None:
+    urls = {url for each in chosen for url in each}
+    run.shown |= {hit.url: shown_as(hit) for hit in hits if hit.url in urls and shown_as(hit)}
+
+
+def _shown_texts(run: Run) -> set[str]:
+    """Return titles and snippets of the pages chosen so far, except unreadable ones."""
+    lost = {url for url, source in run.ledger.sources.items() if source.status in UNREADABLE}
+    return {shown for url, shown in run.shown.items() if url not in lost}
+
+
+def _calls_left(run: Run, item: Work) -> int:
+    if item.unit.status:
+        return 0
+    calls = max(1, run.limits.tool_calls - len(item.searched))
+    return max(0, calls - len(item.urls))
+
+
+def _fetches_left(run: Run) -> int:
+    """Pages that came late are paid for, whether they are taken or not."""
+    return run.config.max_fetches - run.journal.meter.usage.fetches - len(run.late)
+
+
+def _list_sources(run: Run, work: Sequence[Work]) -> None:
+    """Every page that a search named, in the order of topic and rank."""
+    for item in work:
+        fresh = [hit for hit in item.hits if hit.url not in run.ledger.sources]
+        for hit in fresh:
+            source = Source(hit.url, hit.title, host_name(hit.url), item.unit.round)
+            run.ledger.put_source(replace(source, published=hit.published))
+        most = run.limits.results * run.config.max_search_results_for_agent
+        run.ledger.effort.named(item.searched.values(), most, bool(fresh))
+
+
+async def read_for_unit(run: Run, item: Work) -> Reading:
+    """Read for the unit's own sub-question first, then the others."""
+    aspects = sorted(
+        run.ledger.aspects.values(), key=lambda aspect: aspect.id != item.topic.aspect_id
+    )
+    return await analyst_of(run).read_pages(f"{item.place}/read", item.asked, item.pages, aspects)

@@ -1,0 +1,323 @@
+"""A unit at work: its searches, its pages, and what came too late for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from research.engine.budget.meter import BudgetSpent
+from research.engine.journal.containment import UNEXPECTED, contain_errors
+from research.engine.ports import (
+    FetchFailure,
+    Page,
+    SearchAnswer,
+    SearchFailure,
+    SearchHit,
+    SearchKind,
+    SearchRequest,
+    ToolFailure,
+)
+from research.engine.records import SourceStatus, Unit
+from research.engine.report.messages import count_noun
+from research.engine.rounds.arrivals import Arrivals
+from research.engine.rounds.findings import Asked, Reading
+from research.engine.rounds.private_words import private_words
+from research.engine.rounds.topics import Topic
+from research.engine.run import Run
+from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.sentences import take_apart
+from research.engine.untrusted.screening import screened_answer, screened_page
+from research.engine.untrusted.search_words import search_words
+
+T = TypeVar("T")
+
+LATE = "not there in time; counts in a later round if it comes"
+NOT_NEEDED = "it gives orders to machines, and other pages answer the sub-question"
+
+
+@dataclass
+class Work:
+    """A unit at work: its topic, what its searches named, what was fetched and read.
+
+    `searched` are the queries that were asked, with the number of their hits; `spares` are
+    pages to take where one of `urls` is not to be had.
+    """
+
+    unit: Unit
+    topic: Topic
+    searched: dict[str, int] = field(default_factory=dict)
+    hits: tuple[SearchHit, ...] = ()
+    urls: list[str] = field(default_factory=list)
+    spares: list[str] = field(default_factory=list)
+    pages: list[Page] = field(default_factory=list)
+    reading: Reading = field(default_factory=Reading)
+    follow_ups: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> str:
+        return f"round/{self.unit.round}/unit/{self.unit.number}"
+
+    @property
+    def asked(self) -> Asked:
+        """Return what a reader of the unit's pages is told."""
+        return Asked(self.topic.text, self.unit.queries, self.topic.reason)
+
+
+Reader = Callable[[Run, Work], Awaitable[Reading]]
+
+
+# --- searching ------------------------------------------------------------------------------
+
+
+async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
+    """Ask the topic's queries in order, until one names a page that nobody tried yet."""
+    async with slots:
+        for number, query in enumerate(item.topic.queries[: _most_searches(run)], 1):
+            run.report_action(f"Searching: {query}")
+            try:
+                await _ask_query(run, item, number, query)
+            except SearchFailure as failure:
+                fail_unit(run, item, failure.reason)
+                break
+            except BudgetSpent:
+                if not item.hits:
+                    item.unit = replace(item.unit, status="dropped", failure="the budget is spent")
+                break
+            if not item.topic.all_queries and any(_is_new(run, hit) for hit in item.hits):
+                break
+    item.unit = replace(item.unit, queries=tuple(item.searched) or item.unit.queries)
+
+
+async def _ask_query(run: Run, item: Work, number: int, query: str) -> None:
+    """Search for each kind of page that the run wants, side by side.
+
+    What the kinds named is merged in turns, best first. Raises the first kind's `SearchFailure`
+    or `BudgetSpent` where no kind gave an answer.
+    """
+    first, *others = run.config.search_kind
+    places = {first: run.scouted.pop(query, f"{item.place}/search/{number}")}
+    places |= {kind: f"{item.place}/search/{number}/{kind}" for kind in others}
+    given = await _side_by_side(
+        _of_kind(run, place, request_for(run, query, kind)) for kind, place in places.items()
+    )
+    answers = [each for each in given if isinstance(each, SearchAnswer)]
+    for failure in given:
+        if isinstance(failure, Exception) and not answers:
+            raise failure
+    known = {hit.url: hit for hit in item.hits}
+    for hit in _in_turns(answers):
+        known.setdefault(hit.url, hit)
+    item.hits = tuple(known.values())
+    item.searched[query] = sum(len(answer.hits) for answer in answers)
+
+
+async def _of_kind(
+    run: Run, place: str, request: SearchRequest
+) -> SearchAnswer | SearchFailure | BudgetSpent:
+    several = len(run.config.search_kind) > 1
+    where = f"search, {request.kind}" if several else "search"
+    try:
+        answer = await run.journal.search(place, request)
+    except (SearchFailure, BudgetSpent) as failure:
+        if several and isinstance(failure, SearchFailure):
+            run.trouble(where, failure.reason)
+        return failure
+    for note in answer.notes:
+        run.trouble(where, note)
+    return screened_answer(answer, run.question.text)
+
+
+def _in_turns(answers: Iterable[SearchAnswer]) -> Iterator[SearchHit]:
+    """Yield the first of each, then the second of each."""
+    for row in zip_longest(*(answer.hits for answer in answers)):
+        yield from filter(None, row)
+
+
+async def _side_by_side(steps: Iterable[Coroutine[None, None, T]]) -> list[T]:
+    """Return what each gives, in order; the first error of one is the caller's."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(step) for step in steps]
+    except BaseExceptionGroup as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchRequest:
+    """For the first of the run's kinds of page where none is given."""
+    config = run.config
+    query = search_words(query)
+    return SearchRequest(
+        query,
+        run.limits.results * config.max_search_results_for_agent,
+        config.search_language or run.ledger.plan.language,
+        kind or config.search_kind[0],
+        config.search_since,
+        config.search_until,
+        config.only_sites,
+        config.never_sites,
+        private_words(run, query),
+    )
+
+
+def _most_searches(run: Run) -> int:
+    """At least one tool call of the unit is left for a page. A query is one call, for however many
+    kinds of pages it is asked.
+    """
+    return max(1, min(run.config.researcher_search_budget, run.limits.tool_calls - 1))
+
+
+def _is_new(run: Run, hit: SearchHit) -> bool:
+    return hit.url not in run.tried
+
+
+def fail_unit(run: Run, item: Work, reason: str) -> None:
+    item.unit = replace(item.unit, status="failed", failure=reason)
+    run.trouble(f"round {item.unit.round}, {item.topic.text}", reason)
+
+
+# --- fetching and reading -------------------------------------------------------------------
+
+
+async def fetch_and_read(
+    run: Run, item: Work, slots: asyncio.Semaphore, read_unit: Reader, arrivals: Arrivals
+) -> None:
+    if item.unit.status:
+        return
+    async with slots:
+        started = await run.journal.elapsed(f"{item.place}/start")
+        late, lost = await _fetch_unit(run, item, arrivals)
+        if lost and not late and not item.pages:
+            fail_unit(run, item, f"none of {count_noun(len(item.urls), 'page')} could be read")
+            return
+        run.report_action(f"Reading for: {item.topic.text}")
+        try:
+            with contain_errors(item.place, ToolFailure(UNEXPECTED)):
+                await run_in_thread_if_long(
+                    item.pages, take_apart, [page.text for page in item.pages]
+                )
+            item.reading = await read_unit(run, item)
+        except ToolFailure as error:
+            run.journal.meter.usage.unexpected_errors += 1
+            fail_unit(run, item, error.reason)
+            return
+        _put_aside(run, item)
+        ended = await run.journal.elapsed(f"{item.place}/end")
+        item.unit = replace(item.unit, status="done", seconds=round(ended - started, 3))
+        if late:
+            failure = f"{count_noun(late, 'page')} not there in time"
+            item.unit = replace(item.unit, status="late", failure=failure)
+
+
+def _put_aside(run: Run, item: Work) -> None:
+    """List the pages that were fetched and not needed as unread."""
+    for url in item.reading.unread:
+        mark_source(run, url, "not_read", NOT_NEEDED)
+    item.pages = [page for page in item.pages if page.url not in item.reading.unread]
+
+
+def wanted_pages(run: Run, item: Work) -> list[str]:
+    """Return the unit's pages that are to be fetched, each once."""
+    return [url for url in dict.fromkeys(item.urls) if url not in run.ledger.pages]
+
+
+async def _fetch_unit(run: Run, item: Work, arrivals: Arrivals) -> tuple[int, int]:
+    """Fetch the unit's pages, once another for each that is not to be had; gives how many were
+    not there by the deadline, and how many are not to be had.
+    """
+    item.urls = list(dict.fromkeys(item.urls))
+    item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
+    late, lost = await _get_pages(
+        run, item, wanted_pages(run, item), f"{item.place}/late", arrivals
+    )
+    if spares := item.spares[:lost]:
+        item.urls += spares
+        run.tried.update(spares)
+        arrivals.expect_more(len(spares))
+        again = await _get_pages(run, item, spares, f"{item.place}/late/spares", arrivals)
+        late, lost = late + again[0], lost + again[1]
+    return late, lost
+
+
+async def _get_pages(
+    run: Run, item: Work, urls: Sequence[str], place: str, arrivals: Arrivals
+) -> tuple[int, int]:
+    """Fetch these pages side by side; how many came too late, and how many are not to be had."""
+    tasks = {url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}") for url in urls}
+    arrivals.watch_pages(tasks.values())
+    try:
+        return await _take_pages(run, item, tasks, place, arrivals)
+    finally:
+        for task in tasks.values():
+            task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+
+
+async def _take_pages(
+    run: Run, item: Work, tasks: dict[str, asyncio.Task[Page]], place: str, arrivals: Arrivals
+) -> tuple[int, int]:
+    async def wait() -> list[str]:
+        if not tasks:
+            return []
+        over = (run.journal.interrupted.wait(), arrivals.all_but_one())
+        return await _late_urls(tasks, over, run.journal.unit_seconds())
+
+    late, lost = set(await run.journal.decide_once(place, wait)), 0
+    for url, task in tasks.items():
+        if url in late:
+            run.late[url] = item.topic.aspect_id
+            mark_source(run, url, "not_read", LATE)
+            continue
+        run.report_action(f"Reading {host_name(url)}")
+        try:
+            item.pages.append(screened_page(await task, run.question.text))
+        except FetchFailure as failure:
+            lost += 1
+            mark_source(run, url, failure.status, failure.reason)
+        except BudgetSpent:
+            mark_source(run, url, "not_read", "the budget for pages is spent")
+    return len(late), lost
+
+
+async def _late_urls(
+    tasks: dict[str, asyncio.Task[Page]],
+    over: Iterable[Coroutine[Any, Any, object]],
+    seconds: float,
+) -> list[str]:
+    """Those that are not there when one of `over` is, or after so many seconds."""
+    waiting: set[asyncio.Task[Any]] = {asyncio.create_task(each) for each in over}
+    waiting.add(asyncio.create_task(asyncio.wait(tasks.values()), name="pages"))
+    await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    for task in waiting:
+        task.cancel()
+    late = [url for url, task in tasks.items() if not task.done()]
+    for url in late:
+        tasks[url].cancel()
+    return late
+
+
+async def take_late(run: Run, work: Sequence[Work]) -> None:
+    """Hand pages that came after their round's deadline to the units of this one."""
+    if not run.late or not work:
+        return
+
+    async def arrived() -> list[str]:
+        return [url for url in run.late if run.journal.is_fetched(url)]
+
+    number = work[0].unit.round
+    for url in await run.journal.decide_once(f"round/{number}/arrived", arrived):
+        aspect_id = run.late.pop(url)
+        same = (item for item in work if item.topic.aspect_id == aspect_id)
+        next(same, work[0]).urls.append(url)
+
+
+def mark_source(run: Run, url: str, status: SourceStatus, reason: str) -> None:
+    run.ledger.put_source(replace(run.ledger.sources[url], status=status, reason=reason))
+
+
+def host_name(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")

@@ -1,0 +1,90 @@
+"""Dates as texts write them: ISO, day and month in either order, spans of days, years alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from research.engine.text.entities import MONTH
+
+Date = tuple[int | None, int | None, int | None]
+"""Year, month, day; None where it isn't said."""
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_YEAR = r"(?P<year>(?:1\d|20)\d\d)"
+_DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_ALSO = r"(?P<also>\d{1,2})(?:st|nd|rd|th)?"
+_AND = r"\s?(?:and|to|or|through|until|–|-)\s?"
+_IN_TIME = (
+    r"(?:\b(?i:in|since|until|till|by|from|to|before|after|during|of|circa|between|and|early|late|mid|year"
+    r"|spring|summer|autumn|winter|of the)\s|[(,–-]\s?|^)"
+)
+_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        r"\b(?P<year>\d{4})-(?P<number>\d{2})(?:-(?P<day>\d{2}))?\b",
+        r"(?<![\d.])(?P<day>\d{1,2})\.\s?(?P<number>\d{1,2})\.\s?(?P<year>(?:1\d|20)\d\d)\b",
+        r"\b(?:on|by|until|since|from|to|am|vom|bis|seit)\s(?P<day>\d{1,2})\.(?P<number>0?[1-9]|1[0-2])\.(?!\d)",
+        r"(?<![\d/])(?P<day>\d{1,2})/(?P<number>\d{1,2})/(?P<year>(?:1\d|20)\d\d)\b",
+        rf"\b{_ALSO}{_AND}{_DAY}\s+(?P<month>{MONTH})\b\.?(?:,?\s+{_YEAR}\b)?",
+        rf"\b{_DAY}\.?\s+(?P<month>{MONTH})\b\.?(?:,?\s+{_YEAR}\b)?",
+        rf"\b(?P<month>{MONTH})\b\.?\s+{_DAY}{_AND}{_ALSO}\b(?!\d)(?:,?\s+{_YEAR}\b)?",
+        rf"\b(?P<month>{MONTH})\b\.?\s+{_DAY}\b(?!\d)(?:,?\s+{_YEAR}\b)?",
+        rf"\b(?P<month>{MONTH})\b\.?,?\s+{_YEAR}\b",
+        rf"{_IN_TIME}{_YEAR}\b(?![.,]?\d|s?\s*[%$€£])",
+    )
+)
+
+
+@dataclass(frozen=True)
+class FoundDate:
+    """A date and where its text begins and ends."""
+
+    start: int
+    end: int
+    date: Date
+
+
+def find_dates(text: str) -> list[FoundDate]:
+    """Return the dates of a text in order, in one pass for each form."""
+    found: list[FoundDate] = []
+    for form in _FORMS:
+        for match in form.finditer(text):
+            found += [FoundDate(match.start(), match.end(), date) for date in _dates(match)]
+        text = form.sub(lambda match: " " * len(match.group()), text)
+    return sorted(found, key=lambda each: (each.start, each.date[2] or 0))
+
+
+def without_dates(text: str) -> str:
+    """Return the text with a space for each character of a date."""
+    for form in _FORMS:
+        text = form.sub(lambda match: " " * len(match.group()), text)
+    return text
+
+
+def _dates(match: re.Match[str]) -> list[Date]:
+    """Return the date of a match: two for a span of days, or both readings of an ambiguous
+    order.
+    """
+    said = match.groupdict()
+    year = int(said["year"]) if said.get("year") else None
+    day = int(said["day"]) if said.get("day") else None
+    month = _month(said)
+    if month and month > 12 and day:
+        month, day = day, month
+    found: list[Date] = [(year, month, day)]
+    if also := said.get("also"):
+        found.append((year, month, int(also)))
+    return found
+
+
+def _month(said: dict[str, str | None]) -> int | None:
+    if name := said.get("month"):
+        return _MONTHS.index(name[:3].lower()) + 1
+    number = said.get("number")
+    return int(number) if number else None
+
+
+def is_within(date: Date, other: Date) -> bool:
+    """Return whether the other date includes everything that this one states."""
+    return all(part is None or part == known for part, known in zip(date, other, strict=True))

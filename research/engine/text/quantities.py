@@ -1,0 +1,143 @@
+"""Figures and dates of a sentence with what they measure, so that like is compared with like.
+
+24 % is no 24 km, 5 million is 5,000,000, and a year is no quantity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import lru_cache
+
+from research.engine.text.dates import Date, find_dates, is_within, without_dates
+from research.engine.text.entities import NUMBER, number_words
+from research.engine.text.tokens import STOP_WORDS, stem
+from research.engine.text.units import find_unit
+
+_SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
+_SCALE = re.compile(rf"[\s-]*({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
+BEFORE = 4
+"""Characters before a number in which its currency may stand."""
+_SIGN = re.compile(r"([$€£])\s*$")
+_NEXT = re.compile(r"[\s-]*(per\s?cent|[%$€£]|°?[^\W\d_]+)")
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number in a normal form, its unit ("" if it has no known kind), and the stem of the
+    following word.
+    """
+
+    value: str
+    unit: str
+    noun: str
+
+    @property
+    def measures(self) -> str:
+        return self.unit or self.noun
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Counts and dates of a text; a year counts only as a date."""
+
+    amounts: tuple[Figure, ...]
+    dates: frozenset[Date]
+
+    @property
+    def values(self) -> frozenset[str]:
+        """All numbers, those of dates among them."""
+        dated = (str(part) for year, _, day in self.dates for part in (year, day) if part)
+        return frozenset([*(amount.value for amount in self.amounts), *dated])
+
+    @property
+    def years(self) -> frozenset[int]:
+        return frozenset(year for year, _, _ in self.dates if year is not None)
+
+
+@lru_cache(maxsize=4096)
+def parse_figures(text: str) -> Figures:
+    """Return the figures and dates of a text."""
+    dates = frozenset(found.date for found in find_dates(text))
+    return Figures(tuple(dict.fromkeys(_find_amounts(without_dates(text)))), dates)
+
+
+def _find_amounts(text: str) -> Iterator[Figure]:
+    for match in NUMBER.finditer(text):
+        yield _parse_figure(text, match.start(), match.end(), match.group())
+    for start, end, value in number_words(text):
+        yield _parse_figure(text, start, end, value)
+
+
+def _parse_figure(text: str, start: int, end: int, written: str) -> Figure:
+    value = Decimal(re.sub(r"[,\u202f\u00a0 ]", "", written).replace("−", "-"))
+    if scale := _SCALE.match(text, end):
+        value *= 10 ** _SCALES[scale.group(1).lower()]
+        end = scale.end()
+    sign = _SIGN.search(text, max(0, start - BEFORE), start)
+    unit = unit_of(sign.group(1)) if sign else ""
+    following = _NEXT.match(text, end)
+    word = re.sub(r"\s", "", following.group(1).lower()) if following else ""
+    unit = unit or unit_of(word)
+    noun = "" if unit or word in STOP_WORDS else stem(word)
+    return Figure(format(value.normalize(), "f"), unit, noun)
+
+
+def unit_of(word: str) -> str:
+    """Return the one name of a unit, however it is written; "" for a word that is none."""
+    unit = find_unit(word)
+    return unit.name if unit else ""
+
+
+def has_foreign_number(claim: Figures, quote: Figures) -> bool:
+    """Return whether the claim has a number that the quote lacks or uses for something else."""
+    if claim.values - quote.values:
+        return True
+    return any(_is_miscounted(amount, quote.amounts) for amount in claim.amounts)
+
+
+def _is_miscounted(amount: Figure, quoted: tuple[Figure, ...]) -> bool:
+    same = [other for other in quoted if other.value == amount.value]
+    if amount.unit and same and all(other.unit not in {"", amount.unit} for other in same):
+        return True
+    nouns = {other.measures for other in same}
+    others = {other.measures for other in quoted if other.value != amount.value}
+    return bool(amount.noun and nouns and amount.noun not in nouns and amount.noun in others)
+
+
+def same_figures(one: Figures, other: Figures) -> bool:
+    """Return whether two claims have the same numbers of the same measures."""
+    return not has_foreign_number(one, other) and not has_foreign_number(other, one)
+
+
+def is_misdated(claim: Figures, quote: Figures) -> bool:
+    """Return whether a date of the claim is missing in the quote, at the claim's precision."""
+    dated = [date for date in claim.dates if date[1] is not None]
+    return any(not any(is_within(date, other) for other in quote.dates) for date in dated)
+
+
+def figures_conflict(one: Figures, other: Figures) -> bool:
+    """Return whether two claims on the same thing give different figures of one measure.
+
+    Figures that are dated in different years may differ. Years alone exclude each other if there
+    are no matching amounts.
+    """
+    measured = {m for a in one.amounts if (m := a.measures)} & {a.measures for a in other.amounts}
+    differing = [m for m in measured if not _values_of(one, m) & _values_of(other, m)]
+    years_differ = bool(one.years and other.years and not one.years & other.years)
+    if years_differ:
+        return not measured and not one.amounts and not other.amounts
+    if differing:
+        return True
+    bare = bool(one.amounts and other.amounts and not measured)
+    return bare and not one.values & other.values and _is_unitless(one) and _is_unitless(other)
+
+
+def _values_of(figures: Figures, measure: str) -> frozenset[str]:
+    return frozenset(a.value for a in figures.amounts if a.measures == measure)
+
+
+def _is_unitless(figures: Figures) -> bool:
+    return all(not amount.measures for amount in figures.amounts)

@@ -1,0 +1,1 @@
+"""Start of a run and its dialogue with people: plan approval, commands, earlier runs."""

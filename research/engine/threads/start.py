@@ -1,0 +1,103 @@
+"""Start of a run: from its question, or from an earlier run of its thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from research.engine.analyst import analyst_of
+from research.engine.llm_tasks.follow_up import EarlierTurns
+from research.engine.offline.planning import query_of
+from research.engine.records import Status
+from research.engine.rounds.topics import DEEPER, Topic, first_topics
+from research.engine.run import Run
+from research.engine.text.similarity import find_twin
+from research.engine.threads.load_seed import reopen_aspect, take_over, take_over_for
+from research.engine.threads.plan_approval import agree_on_plan, take_in
+from research.engine.threads.seed import Seed
+
+NEW_TOPIC = "new_topic"
+SAME_TOPIC = "same_topic"
+SHIFT = "This looks like another topic than “{question}”. Start anew, or keep what was found?"
+MORE_ROUNDS = 2
+CLAIMS = 3
+
+
+async def begin_run(run: Run) -> None:
+    """The agreed plan, a ledger for it, and the first round's topics. Raises `Parked`."""
+    seed = run.question.seed
+    if seed is not None and seed.kind == "deeper":
+        await _dig_deeper(run, seed)
+    elif seed is not None and await _is_same_topic(run, seed):
+        await take_over_for(run, seed, await agree_on_plan(run, await take_in(run)))
+        run.candidates = first_topics(run.ledger)
+    else:
+        run.start(await agree_on_plan(run, await take_in(run)))
+
+
+# --- a follow-up question -------------------------------------------------------------------
+
+
+async def _is_same_topic(run: Run, seed: Seed) -> bool:
+    """Return whether findings may be kept; if so, the question is reworded.
+
+    A change of topic is clarified with the person before anything is dropped or kept.
+    """
+    run.update_state(status=Status.INTAKE)
+    run.report_action("Reading the question")
+    before = EarlierTurns(seed.question, _seed_summary(seed))
+    turn = await analyst_of(run).understand_follow_up("follow_up", before, run.question.text)
+    same = turn.same_topic
+    if not same:
+        run.update_state(
+            status=Status.AWAITING_CLARIFICATION, asks=SHIFT.format(question=seed.question)
+        )
+        said = await run.journal.wait_for_person("topic", frozenset({NEW_TOPIC, SAME_TOPIC}))
+        same = said["kind"] == SAME_TOPIC
+        run.update_state(status=Status.INTAKE, asks="")
+    run.question = replace(run.question, text=turn.question)
+    run.update_state(understood_as=turn.question)
+    return same
+
+
+def _seed_summary(seed: Seed) -> str:
+    """Return the understood question and findings, most important first."""
+    key = [record.claim for record in seed.evidence if record.key]
+    return " ".join((seed.plan.brief, *(aspect.text for aspect in seed.aspects), *key))
+
+
+# --- deeper on open gaps --------------------------------------------------------------------
+
+
+async def _dig_deeper(run: Run, seed: Seed) -> None:
+    """The same plan and ledger; the first round looks for the chosen sub-questions alone."""
+    run.update_state(status=Status.INTAKE)
+    run.journal.emit(seed.plan)
+    await take_over(run, seed)
+    run.tried = set(run.ledger.pages)
+    wanted = [aspect_id for aspect_id in seed.wanted if aspect_id in run.ledger.aspects]
+    for aspect_id in wanted:
+        reopen_aspect(run, aspect_id)
+    run.candidates = [_reopen_topic(run, aspect_id) for aspect_id in wanted]
+    run.wished = MORE_ROUNDS
+
+
+def _reopen_topic(run: Run, aspect_id: str) -> Topic:
+    """New ways to search first. The earlier ones may be gone again: their results were never
+    read to the end, and pages that were read are not chosen twice.
+    """
+    ledger = run.ledger
+    aspect = ledger.aspects[aspect_id]
+    claims = [query_of(record.claim) for record in ledger.supporting(aspect_id)[:CLAIMS]]
+    gaps = [gap.query for gap in ledger.open_gaps() if gap.aspect_id == aspect_id]
+    ways = dict.fromkeys(
+        filter(
+            None, (*gaps, query_of(aspect.text), f"{aspect.query} details", *claims, aspect.query)
+        )
+    )
+    threshold = run.config.duplicate_topic_similarity_threshold
+    known = {way for way in ways if find_twin(way, ledger.queries, threshold)}
+    for way in known:
+        while double := find_twin(way, ledger.queries, threshold):
+            del ledger.queries[double.twin]
+    new_first = tuple(sorted(ways, key=lambda way: way in known))
+    return Topic(aspect.text, new_first, aspect_id, reason=DEEPER)

@@ -1,0 +1,119 @@
+"""Addresses in a text: of pages, hosts and mailboxes, and telephone numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Literal
+
+import tldextract
+
+from research.engine.text.folding import without_invisible
+
+Kind = Literal["page", "host", "mail", "phone"]
+
+_PAGE = re.compile(
+    r"(?:(?:https?|ftps?|hxxps?)\s?(?::|%3a|：)\s?(?:/|%2f|／){1,3}|(?<![\w.@])www\s?\.|(?<!\w)(?:mailto|tel|data|javascript):)"
+    r"[^\s<>\"'“”„«»`|\\^{}\[\]（）「」『』，。、；]+",
+    re.IGNORECASE,
+)
+"""Such as "https://a.example/b?c=d" and "www.a.example"."""
+_MAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
+"""Such as "desk@a.example"."""
+_HOST = re.compile(
+    r"(?<![\w.@/-])(?:[^\W_][\w-]{0,62}\.){1,8}[^\W\d_]{2,24}(?![\w-])(?:[/?#][^\s<>\"'“”«»|\[\]「」『』，。、]*)?"
+)
+"""Such as "a.example" and "a.example/b"."""
+_SPELLED = re.compile(
+    r"(?<!\w)[\w-]{2,63}(?:\s?[\[(]\s?(?:dot|punkt|point|punto|ponto|точка)\s?[\])]\s?[\w-]{2,63}){1,5}",
+    re.IGNORECASE,
+)
+"""Such as "a [dot] example"."""
+_PHONE = re.compile(
+    r"(?<![\w.,/:-])(?:\+|00)\d{1,3}(?:[ ()./-]{0,2}\d){6,12}(?![\d.,]\d|\w)"
+    r"|(?<![\w.,/:+-])\(?0\d{1,5}\)?(?:[ /-]{1,2}\d{2,8}){1,4}(?![\d.,]\d|\w)"
+    r"|(?<![\w.,/:+-])0\d{8,12}(?!\w)"
+    r"|(?<![\w.,/:+-])(?:1[ -])?\(?[2-9]\d{2}\)?[ -]\d{3}-\d{4}(?!\w)"
+)
+"""Such as "+44 20 7946 0958", "030 23125 118", "(212) 555-0147"."""
+LEAST_DIGITS = 9
+_PATH = re.compile(r"[/?#]")
+_TRAILING = ".,;:!?)'\"”»"
+_RESERVED = frozenset({"example", "test", "invalid", "localhost", "onion", "local", "internal"})
+_FILE_ENDINGS = frozenset({
+    "py", "sh", "md", "rs", "pl", "cc", "so", "js", "ts", "zip", "mov", "app", "gz", "do", "in",
+    "is", "it", "at", "to", "me", "be", "by", "am", "as", "no", "us", "my", "pm", "id", "cat",
+    "name", "info", "post", "int", "pro",
+})  # fmt: skip
+"""Endings that file names, words and abbreviations have too: a bare name with one is no host."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """An address at `text[start:end]`; `host` is '' for a telephone number."""
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    host: str
+
+
+@cache
+def _suffixes() -> tldextract.TLDExtract:
+    return tldextract.TLDExtract(suffix_list_urls=(), include_psl_private_domains=True)
+
+
+@lru_cache(maxsize=8_000)
+def addresses_in(text: str) -> tuple[Address, ...]:
+    """Return the addresses of a text in order, none within another."""
+    found: list[Address] = []
+    for address in sorted(_every(text), key=lambda each: (each.start, -each.end)):
+        if not found or address.start >= found[-1].end:
+            found.append(address)
+    return tuple(found)
+
+
+def _every(text: str) -> Iterator[Address]:
+    if "." in text or ":" in text or "：" in text:
+        for kind, pattern in (("page", _PAGE), ("mail", _MAIL)):
+            yield from (_address(match, kind) for match in pattern.finditer(text))  # type: ignore[arg-type]
+        yield from (a for m in _HOST.finditer(text) if _is_host((a := _address(m, "host")).text))
+    if "[" in text or "(" in text:
+        yield from (_address(match, "host") for match in _SPELLED.finditer(text))
+    for match in _PHONE.finditer(text):
+        if sum(map(str.isdigit, match[0])) >= LEAST_DIGITS:
+            yield _address(match, "phone")
+
+
+def _address(match: re.Match[str], kind: Kind) -> Address:
+    text = match[0].rstrip(_TRAILING)
+    host = "" if kind == "phone" else _host_of(text)
+    return Address(match.start(), match.start() + len(text), text, kind, host)
+
+
+def _host_of(text: str) -> str:
+    """Return the host of an address: "a.example" of "https://user@a.example:80/b"."""
+    plain = without_invisible(text).lower()
+    after = re.split(r"://?/?|：//", plain, maxsplit=1)[-1]
+    return _PATH.split(after, maxsplit=1)[0].rpartition("@")[2].partition(":")[0].strip(".")
+
+
+def _is_host(text: str) -> bool:
+    """Return whether a dotted name is a host rather than a file, an abbreviation or a company's
+    name such as "Amazon.com".
+    """
+    name = _PATH.split(text, maxsplit=1)[0]
+    ending = name.rpartition(".")[2].lower()
+    is_bare = name == text and name.count(".") == 1
+    if is_bare and (name[0].isupper() or ending in _FILE_ENDINGS):
+        return False
+    return ending in _RESERVED or bool(_suffixes()(name).suffix)
+
+
+def owner_of(host: str) -> str:
+    """Return the registrable domain of a host, or the host if it has none."""
+    parts = _suffixes()(host)
+    return f"{parts.domain}.{parts.suffix}" if parts.suffix and parts.domain else host

@@ -1,0 +1,175 @@
+"""The forms that only orders to programs have: their phrases, marks, turns, calls and encodings."""
+
+from __future__ import annotations
+
+import re
+
+from research.engine.text.folding import folded, spaced_letters
+from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.encoded_text import decoded_texts
+from research.engine.untrusted.order_signs import order_points
+from research.engine.untrusted.order_words import order_words
+
+LABEL_POINTS = 3.5
+
+_MACHINE = (
+    r"(?:(?:all|any|an?|the|every|our|you)\s+)*"
+    r"(?:(?:artificial intelligence|(?:large )?language|web)\s+)*"
+    r"(?:AIs?|LLMs?|GPTs?|language models?|chat ?bots?|bots?|robots?|crawlers?|scrapers?"
+    r"|(?:AI|automated|automatic|machine|virtual|digital|research|chat)\s+"
+    r"(?:models?|assistants?|agents?|readers?|systems?|tools?|summari[sz]ers?|researchers?)"
+    r"|helpful assistants?)"
+)
+_SAY = (
+    r"(?:say|state|write|answer|reply|respond|report|claim|declare|assert|announce|output|print"
+    r"|repeat|conclude|insist|confirm"
+    r"|(?:tell|inform) (?:the )?(?:users?|readers?|askers?|them|people|everyone))"
+)
+_DROP = r"(?:ignore|disregard|forget|override|bypass|abandon|discard|stop following)"
+_ASKED = r"(?:question|task|request|query|conversation)s?"
+_TOLD = rf"(?:{_ASKED}|(?:instruction|prompt|guideline|rule|message|direction|order)s?|context)"
+_OPENING = (
+    r"(?:^|[.!?:;–—]\s*|\bplease\s+"
+    r"|\byou (?:must|should|shall|will|have to|need to|are to)\s+(?:now |always |instead )?)"
+)
+_MACHINES_MUST = (
+    rf"(?:^|[.!?:;–—]\s*){_MACHINE}\s+(?:must|should|shall|(?:have|has|need|needs|are|is) to)\s+"
+    r"(?:(?:now|always|instead|only)\s+)?"
+)
+"""Told of machines rather than to them; what they must say of themselves is a rule of the world."""
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"\b(?:note|notice|message|memo|instructions?|reminder|warning)\s+(?:to|for)\s+{_MACHINE}\b"
+        rf"[^.!?:]{{0,60}}[:!–—]",
+        rf"\b(?:attention|dear|hey|hello)\W\s*{_MACHINE}\b[^.!?:]{{0,60}}[:,!–—]",
+        rf"\b(?:if you are|you are(?: now)?|as)\s+{_MACHINE}\b[^.!?]{{0,60}}[,:].*"
+        rf"\b(?:you|your|please|must|{_SAY}|{_DROP})\b",
+        rf"^(?:(?:to|for)\s+)?{_MACHINE}\s*[:,]\s*"
+        rf"(?:please|you\b|do not|don't|always|never|{_SAY}|{_DROP})",
+        rf"{_OPENING}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b",
+        rf"{_MACHINES_MUST}{_SAY}(?:\s+(?!that\b)[\w']+){{0,3}}\s+that\b(?!\s+the(?:y|ir)\b)",
+        rf"(?:{_OPENING}|{_MACHINES_MUST}){_DROP}\s+(?:[\w']+\s+){{0,3}}?"
+        rf"(?:previous|prior|above|earlier|preceding|all|any|your|other|these|those)\s+"
+        rf"(?:[\w']+\s+){{0,3}}?{_TOLD}\b",
+        rf"{_OPENING}(?:{_DROP}\s+(?:the|this)\s+{_ASKED}|(?:set|put|leave|lay)\s+(?:\w+\s+){{0,3}}{_ASKED}"
+        rf"\s+aside)\b",
+    )
+)  # fmt: skip
+_TEMPLATE = re.compile(
+    r"<\|[^|>\n]{1,40}\|>|\[/?(?:INST|SYS|SYSTEM|ASSISTANT|USER)\]|<</?SYS>>|<(?:start|end)_of_turn>"
+    r"|(?:^|\n)[ \t]{0,8}#{2,6}[ \t]{0,3}(?:system|instruction|assistant|human|user)[ \t]{0,3}:"
+    r"|</?(?:system|assistant|user|human|instructions?|prompt|tool|function|context|document|page"
+    r"|developer|important|admin)(?:[_-]\w{1,30})?(?:\s[^<>]{0,80})?/?>",
+    re.IGNORECASE,
+)
+"""Marks of chat programs, such as "<|im_start|>", "[INST]", "</context>"."""
+_ROLE = (
+    r"(?:system|assistant|user|human|developer|ai|bot|ki|nutzer|benutzer|assistent|utilisateur"
+    r"|assistante?|usuario|asistente|assistente|utilizador|sistema|systeme|utente|gebruiker"
+    r"|пользователь|ассистент|система|помощник|المستخدم|المساعد|النظام|用户|助手|系统|助理"
+    r"|ユーザー?|アシスタント|システム|利用者)"
+)
+_TURN = re.compile(
+    r"(?:^|[\n.!?。！？»”\"]\s{0,3})[\[<(*【]{0,4}"
+    + _ROLE
+    + r"[\]>)*】]{0,4}\s{0,3}[:：]\s{0,3}\S",
+    re.IGNORECASE,
+)
+"""A turn of a conversation, such as "User: stop here"."""
+_CALL = re.compile(
+    r"(?<!\w)\w{0,30}(?:report|answer|finish|fetch|search|browse|query|tool|respond|submit|final)\w{0,30}\s{0,3}\("
+    r"|[{\[]\s*\"[^\"\n]{0,60}(?:tool|function|action|answer|report|response|result|source|status"
+    r"|final|citation|plan|query|instruct|resp|fuente|fonte|quelle|antwort|rapport|informe|relat"
+    r"|bericht|plantilla|formato|format|ответ|отчет|источник|إجابة|تقرير|回答|报告|答案|来源|出典|報告)"
+    r"[^\"\n]{0,60}\"\s*:",
+    re.IGNORECASE,
+)
+"""A call of a tool, or an answer in JSON: "finish(report=…)", "{"answer": …}"."""
+_CODED = re.compile(
+    r"base\s?-?6[4a]|rot\s?-?(?:13|ie)|\b(?:un)?(?:decode|decipher|entschlussel|dekodier|decod)"
+    r"|\b(?:decifr|descodific)|расшифр|декодир|فك (?:ال)?(?:ترميز|تشفير|شفرة)"
+    r"|解码|解密|復号|デコード|解読"
+)
+"""What asks to decode something; "base6a" and "rotie" are folded."""
+_LABEL = re.compile(r"^[^.:=!?]{0,40}[:=]\s*\S")
+"""A label with a value, such as "New plan: …" and "next query = …"."""
+_YOU_ARE = re.compile(
+    r"\b(?:you are (?:now |no longer )|from (?:now|here) on,? you|act as (?!if)"
+    r"|pretend (?:to be|that you)|du bist (?:jetzt|nun|ab)|ab (?:jetzt|sofort) bist du"
+    r"|tu es (?:maintenant|desormais)|vous etes (?:maintenant|desormais)"
+    r"|ahora eres|a partir de ahora eres|agora voce e|a partir de agora voce)"
+)
+"""The opening of a part to play, such as "from now on you are …"."""
+_IF_YOU_ARE = re.compile(
+    r"\b(?:if you|wenn du|wenn sie|falls du|falls sie|bist du|sind sie|si vous|si tu|si eres)\b"
+    r"|\b(?:si usted|se voce|se es|se sei|als je|als u|если вы|если ты)\b"
+    r"|إذا كنت|اذا كنت|إن كنت|ان كنت|لو كنت|如果你|如果您|若你|若您|假如你|あなたが|貴方が"
+)
+"""The opening of an order to those who are programs: "if you are a model that …"."""
+
+
+def takes_form(text: str, asked: str) -> bool:
+    """Return whether a text has a form that only orders have; ignored for questions about machines
+    or their instructions.
+    """
+    plain = folded(text)
+    if is_about_orders(asked):
+        return False
+    if _TEMPLATE.search(text) or _TURN.search(text) or any(f.search(plain) for f in _FORMS):
+        return True
+    held = order_words(plain)
+    kinds = set().union(*(found.by_kind.keys() for found in held.values()))
+    if "machine" in kinds and kinds & {"say", "cite", "act", "drop"} and _IF_YOU_ARE.search(plain):
+        return True
+    if _spells_order(text):
+        return True
+    if _CALL.match(plain.strip("`>*-•# ")) or (_YOU_ARE.search(plain) and kinds - {"must"}):
+        return True
+    if _is_label(plain, asked):
+        return True
+    return _hides_order(text, plain, asked)
+
+
+def _spells_order(text: str) -> bool:
+    """Return whether an imperative verb is written with spaces between its letters."""
+    glued = spaced_letters(text)
+    return any(verb in run for run in glued for verb in _SPELLED)
+
+
+def _is_label(plain: str, asked: str) -> bool:
+    """Return whether a text assigns a value to a program's request or answer."""
+    label = _LABEL.match(plain)
+    if not label:
+        return False
+    before = re.split("[:=]", plain, maxsplit=1)[0]
+    words = before.split()
+    held = order_words(before)
+    named = any({"task", "cite"} & found.by_kind.keys() for found in held.values())
+    valued = any("act" in found.by_kind or found.starts for found in order_words(plain).values())
+    return named and valued and len(words) <= 3 and order_points(plain, asked) >= LABEL_POINTS
+
+
+def _hides_order(text: str, plain: str, asked: str) -> bool:
+    hidden = decoded_texts(text)
+    told_to_decode = bool(_CODED.search(plain))
+    return any(
+        told_to_decode or addresses_in(found) or looks_like_order(found, asked) for found in hidden
+    )
+
+
+def is_about_orders(asked: str) -> bool:
+    """Return whether a question is about programs that read, or about their instructions."""
+    return any(
+        "machine" in found.by_kind or found.by_kind.get("task", set()) & _OF_PROGRAMS
+        for found in order_words(folded(asked)).values()
+    )
+
+
+_SPELLED = ("ignore", "disregard", "forget", "write", "answer", "reply", "report", "cite", "search")
+_OF_PROGRAMS = frozenset({"prompt", "instruction", "system message", "system", "指令", "指示"})
+
+
+def looks_like_order(text: str, asked: str) -> bool:
+    """Return whether a hidden text is an order."""
+    return takes_form(text, asked) or order_points(text, asked) >= LABEL_POINTS

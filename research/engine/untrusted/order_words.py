@@ -1,0 +1,81 @@
+"""Words of instructions to a reading program, in eleven languages."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from pathlib import Path
+
+from research.engine.text.folding import folded
+
+_DATA = Path(__file__).parent / "data" / "order_words.toml"
+_UNSPACED = frozenset({"ar", "zh", "ja"})
+_WORD_START = re.compile(r"(?<!\w)\w")
+_UNSPACED_LETTER = re.compile("[\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff]")
+BEGINNING = 4
+"""Letters by which the words of the list are found; shorter words by all of theirs."""
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """A word of the list; `is_whole` asks for its end in the text too."""
+
+    text: str
+    is_whole: bool
+    language: str
+    kind: str
+
+
+@dataclass
+class OrderWords:
+    """The words of one language in a text by kind, and the kinds that begin at each position."""
+
+    by_kind: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    starts: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+
+
+@cache
+def _listed() -> dict[str, list[_Listed]]:
+    """Return the words of the list by their first letters."""
+    found: dict[str, list[_Listed]] = defaultdict(list)
+    for language, kinds in tomllib.loads(_DATA.read_text("utf-8")).items():
+        for kind, words in kinds.items():
+            for word in words:
+                form = folded(word)
+                found[form[:BEGINNING]].append(_Listed(form, word[-1] == " ", language, kind))
+    return found
+
+
+@lru_cache(maxsize=8_000)
+def order_words(text: str) -> dict[str, OrderWords]:
+    """Return the listed words in a folded text, by language."""
+    found: dict[str, OrderWords] = defaultdict(OrderWords)
+    listed = _listed()
+    for start in _starts(text):
+        for size in range(1, BEGINNING + 1):
+            for word in listed.get(text[start : start + size], ()):
+                if _stands_at(word, text, start):
+                    held = found[word.language]
+                    held.by_kind[word.kind].add(word.text)
+                    held.starts[start].add(word.kind)
+    return dict(found)
+
+
+def _starts(text: str) -> list[int]:
+    starts = [match.start() for match in _WORD_START.finditer(text)]
+    if text.isascii():
+        return starts
+    return sorted({*starts, *(match.start() for match in _UNSPACED_LETTER.finditer(text))})
+
+
+def _stands_at(word: _Listed, text: str, start: int) -> bool:
+    end = start + len(word.text)
+    if not text.startswith(word.text, start):
+        return False
+    if word.language in _UNSPACED:
+        return True
+    is_word_start = start == 0 or not text[start - 1].isalnum()
+    return is_word_start and not (word.is_whole and text[end : end + 1].isalnum())

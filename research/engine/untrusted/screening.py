@@ -1,0 +1,69 @@
+"""Filter titles, site names and dates of pages and search results before they are used.
+
+They reach prompts and reports like sentences, so they pass the same filter. A title with
+instructions or an address is replaced by the page's host.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from research.engine.evidence.prompt_injection import find_orders, is_order
+from research.engine.ports import Page, SearchAnswer, SearchHit
+from research.engine.text.folding import canonical
+from research.engine.text.sentences import split_sentences
+from research.engine.text.tokens import normalise_space
+from research.engine.untrusted.address_wall import ELISION, AddressWall
+
+LONGEST_LABEL = 300
+_DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ][\d:.+Z-]{0,30})?)?)?")
+"""Such as "2026-03-01"."""
+
+
+def screened_page(page: Page, asked: str) -> Page:
+    """Return the page with a title, site and date that may be shown; its text is as it was."""
+    wall = AddressWall(asked, [page])
+    return replace(
+        page,
+        title=_label(page.title, asked, wall),
+        site=_label(page.site, asked, wall),
+        published=_date(page.published),
+    )
+
+
+def screened_answer(answer: SearchAnswer, asked: str) -> SearchAnswer:
+    """Results with titles and snippets that may be shown."""
+    return replace(answer, hits=tuple(_screened_hit(hit, asked) for hit in answer.hits))
+
+
+def _screened_hit(hit: SearchHit, asked: str) -> SearchHit:
+    wall = AddressWall(asked, ())
+    found = split_sentences(canonical(hit.snippet))
+    told = find_orders(found, asked)
+    snippet = " ".join(each.text for each in found if each.number not in told)
+    title = _label(hit.title, asked, wall)
+    return replace(hit, title=title, snippet=wall.masked(snippet), published=_date(hit.published))
+
+
+def _label(text: str, asked: str, wall: AddressWall) -> str:
+    """Return a title or name in one line; '' if it contains instructions."""
+    plain = normalise_space(canonical(text))[:LONGEST_LABEL]
+    if is_order(plain, asked):
+        return ""
+    masked = wall.masked(plain)
+    return "" if masked.strip() == ELISION else masked
+
+
+def _date(text: str | None) -> str | None:
+    return text if text and _DATE.fullmatch(text) else None
+
+
+def label_of(text: str, asked: str) -> str:
+    """Return a heading or name of a page as it may be shown."""
+    return _label(text, asked, AddressWall(asked, ()))
+
+
+def is_suspicious(page: Page, asked: str) -> bool:
+    """Return whether a page contains instructions anywhere, and so is read alone."""
+    return bool(find_orders(split_sentences(page.text), asked))

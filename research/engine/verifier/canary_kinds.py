@@ -1,0 +1,214 @@
+"""Ways to word a vouched sentence anew, and ways to make it say more than its quote.
+
+Each way is a rule on the sentence's text. What it makes is true or false by construction: a
+faithful one only changes the form, an unfaithful one brings in a word that its quote lacks.
+`python -m bench.verifier canaries` shows how they do on labelled examples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+from research.engine.text.tokens import STOP_WORDS, term_set
+from research.engine.verifier.pairs import DATA
+
+_NOUN = re.compile(
+    r"\b(?P<before>(?:the|a|an|its|their|his|her|this|each|every|no) )(?P<noun>[a-z]{4,})"
+    r"(?=[.,;:]|\s(?:of|in|at|on|for|from|to|with|by|is|was|are|were|has|had|and|or|that|which)\b)"
+)  # "the lighthouse of", "its keeper was"
+_DETAIL = re.compile(
+    r"\s(?P<detail>(?:after|before|during|without|despite|through|across|under|with|for|near|by)"
+    r" (?:the|a|an|its|their) [a-z]+(?: [a-z]+){0,4})\.$"
+)  # "… by two brothers from the village." has "the village"; "… during the dry months."
+_FRONTED = re.compile(
+    r"^(?P<when>(?:In|On|At|By|During|Since)(?: [\w-]+){1,4}), (?!and|but|or|who|which|where|while)"
+    r"(?P<rest>[^,;:]+)\.$"
+)  # "In 1887, the lamp was lit."
+_BRACKETED = re.compile(r" \([^()]{3,80}\)")  # " (built in 1887)"
+_RELATIVE = re.compile(r", (?:which|who) [^,;]{3,80},")  # ", who led the trial,"
+_JOINTS = ("; ", ", and ")
+_LEAST_LENGTH = 12
+_DATE = re.compile(
+    r"\b(\d{1,2}) (January|February|March|April|May|June|July|August|September|October|November"
+    r"|December) (\d{4})\b"
+)  # "14 March 1887"
+_COUNTS = ("three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_LEAST_COUNT = 3
+_COUNT = re.compile(rf"\b({'|'.join(_COUNTS)})(?= [a-z]+s\b)")  # "twelve weeks"
+_VAGUE = STOP_WORDS | frozenset(
+    [
+        "time",
+        "times",
+        "year",
+        "years",
+        "part",
+        "parts",
+        "same",
+        "other",
+        "others",
+        "first",
+        "last",
+        "second",
+        "number",
+        "result",
+        "results",
+        "case",
+        "cases",
+        "thing",
+        "things",
+        "rest",
+        "kind",
+        "more",
+        "most",
+        "less",
+        "least",
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What the run's other sentences lend to an unfaithful one."""
+
+    nouns: tuple[str, ...]
+    details: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sentences: Sequence[str]) -> Phrases:
+        nouns = {found["noun"]: None for text in sentences for found in _NOUN.finditer(text)}
+        details = {found["detail"]: None for text in sentences for found in _DETAIL.finditer(text)}
+        usable = tuple(noun for noun in nouns if noun not in _VAGUE and not _is_verb_form(noun))
+        return cls(
+            usable, tuple(detail for detail in details if not _VAGUE & set(detail.split()[2:]))
+        )
+
+
+def _is_verb_form(noun: str) -> bool:
+    return bool(re.search(r"(?:ed|ing|ly)$", noun))
+
+
+Unfaithful = Callable[[str, str, Phrases, Random], str]
+"""Sentence, its quote, phrases, chance → the sentence made false, "" where it can't be."""
+
+
+def change_thing(sentence: str, quote: str, phrases: Phrases, chance: Random) -> str:
+    """Put a thing that the quote does not name in the place of one that it does."""
+    places = [found for found in _NOUN.finditer(sentence) if found["noun"] not in _VAGUE]
+    if not places:
+        return ""
+    place = chance.choice(places)
+    old = place["noun"]
+    plural = old.endswith("s")
+    new = _foreign([n for n in phrases.nouns if n.endswith("s") is plural], quote, chance)
+    before = _article(place["before"], new)
+    return f"{sentence[: place.start()]}{before}{new}{sentence[place.end() :]}" if new else ""
+
+
+def add_detail(sentence: str, quote: str, phrases: Phrases, chance: Random) -> str:
+    """Add a circumstance that another sentence of the run tells of something else."""
+    detail = _foreign(phrases.details, quote, chance)
+    return f"{sentence[:-1]} {detail}." if detail and sentence.endswith(".") else ""
+
+
+def add_cause(sentence: str, quote: str, phrases: Phrases, chance: Random) -> str:
+    """Add a cause that the quote does not name."""
+    noun = _foreign(phrases.nouns, quote, chance)
+    return f"{sentence[:-1]} because of the {noun}." if noun and sentence.endswith(".") else ""
+
+
+UNFAITHFUL: Mapping[str, Unfaithful] = {
+    "changed thing": change_thing,
+    "added detail": add_detail,
+    "added cause": add_cause,
+}
+
+
+def _foreign(phrases: Sequence[str], quote: str, chance: Random) -> str:
+    """Return a phrase of which the quote has no word; "" for none."""
+    known = term_set(quote)
+    usable = [phrase for phrase in phrases if not term_set(phrase) & known]
+    return chance.choice(usable) if usable else ""
+
+
+def _article(before: str, noun: str) -> str:
+    if before in {"a ", "an "}:
+        return "an " if noun[:1] in "aeiou" else "a "
+    return before
+
+
+# --- faithful -------------------------------------------------------------------------------
+
+
+def reword_sentence(sentence: str, chance: Random) -> str:
+    """Return the sentence in other words with the same meaning, perhaps saying less; it may be the
+    same where no way fits.
+    """
+    changed = shorten_sentence(sentence, chance)
+    return _with_other_words(_with_digits(_with_other_dates(changed)))
+
+
+def shorten_sentence(sentence: str, chance: Random) -> str:
+    """Return the sentence in another order or without a part that it can do without."""
+    for way in chance.sample(
+        [_front_to_end, _without_bracket, _without_relative, _without_joined], 2
+    ):
+        sentence = way(sentence)
+    return sentence
+
+
+def _front_to_end(sentence: str) -> str:
+    found = _FRONTED.match(sentence)
+    if not found:
+        return sentence
+    when, rest = found["when"], found["rest"]
+    return f"{rest[0].upper()}{rest[1:]} {when[0].lower()}{when[1:]}."
+
+
+def _without_bracket(sentence: str) -> str:
+    return _BRACKETED.sub("", sentence)
+
+
+def _without_relative(sentence: str) -> str:
+    return _RELATIVE.sub("", sentence)
+
+
+def _without_joined(sentence: str) -> str:
+    """Without its last clause, where that is joined on as an equal."""
+    at = max(sentence.rfind(joint) for joint in _JOINTS)
+    is_long = _LEAST_LENGTH <= at < len(sentence) - _LEAST_LENGTH
+    return f"{sentence[:at]}." if is_long and sentence.endswith(".") else sentence
+
+
+def _with_other_dates(sentence: str) -> str:
+    return _DATE.sub(r"\2 \1, \3", sentence)
+
+
+def _with_digits(sentence: str) -> str:
+    return _COUNT.sub(lambda found: str(_COUNTS.index(found[1]) + _LEAST_COUNT), sentence)
+
+
+def _with_other_words(sentence: str) -> str:
+    forms = rewordings()
+    return _any_of(forms).sub(lambda found: forms[found[0]], sentence).replace("  ", " ")
+
+
+@cache
+def rewordings() -> dict[str, str]:
+    """Return words and phrases, each with another that means the same."""
+    lines = (DATA / "rewordings_en.txt").read_text("utf-8").splitlines()
+    pairs = (line.split("|") for line in lines if line and not line.startswith("#"))
+    return {one.strip(): other.strip() for one, other in pairs}
+
+
+@cache
+def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    longest_first = sorted(phrases, key=len, reverse=True)
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
+
+
+def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
+    return _pattern(tuple(forms))
