@@ -1,4 +1,4 @@
-"""Review in Django's admin: what the engine recorded is read, evidence is judged."""
+"""Review in Django's admin: engine records are read-only, evidence can be judged."""
 
 from research.admin.calls import JournalEntryAdmin
 from research.admin.collections import CollectionAdmin

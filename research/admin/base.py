@@ -1,4 +1,4 @@
-"""What the admin's lists have in common: they are read, and stay quick over millions of rows."""
+"""Base of the admin's lists: read-only, and fast over millions of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEWEST_RUNS = 10
 
 
 class ReadOnly:
-    """Rows that only the engine or a service writes."""
+    """Rows that only the engine or a service may write."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
@@ -33,10 +33,10 @@ class ReadOnly:
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]
-    """Goes no further than `COUNTED` rows: beyond, a filter helps and a page number doesn't.
+    """Paginates at most `COUNTED` rows: beyond that, users need a filter rather than a page number.
 
-    What narrows a list down is asked once, for the keys of all its pages; the rows of the page
-    that is shown are then found in `rows` by their keys.
+    The filters are evaluated once, for the keys of all pages; the rows of the requested page are
+    then loaded from `rows` by key.
     """
 
     rows: QuerySet[Any]
@@ -61,7 +61,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]
 
 
 class InRun(admin.SimpleListFilter):
-    """The chosen run, and the newest ones to choose from."""
+    """Filter by run; offers the selected and the newest runs."""
 
     title = "run"
     parameter_name = "run"
@@ -81,7 +81,7 @@ class InRun(admin.SimpleListFilter):
 
 
 class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
-    """Newest first; no other order, for none has an index."""
+    """Newest first, and not sortable, since no other order has an index."""
 
     list_per_page = 50
     ordering = ("-pk",)
@@ -98,7 +98,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
         return paginator
 
     def listed(self, request: HttpRequest) -> QuerySet[Any]:
-        """Every row as lists show it: of the run that it belongs to only the name is read."""
+        """Return the rows with the columns that lists need; of the related run only its name."""
         related = self.list_select_related or ()
         rows = self.get_queryset(request).select_related(*related)
         if "run" not in related:
@@ -108,7 +108,7 @@ class ReadOnlyAdmin(ReadOnly, admin.ModelAdmin):
 
 
 class RunRecordAdmin(ReadOnlyAdmin):
-    """Records of runs: found by their run."""
+    """Records of runs, searchable by run."""
 
     list_select_related = ("run",)
     search_fields = ("run__question",)
@@ -130,7 +130,7 @@ class RunRecordAdmin(ReadOnlyAdmin):
 
 
 class ReadOnlyInline(ReadOnly):
-    """With `TabularInline` or `StackedInline`."""
+    """Mixin for `TabularInline` and `StackedInline`."""
 
     fields: Any
     extra = 0
@@ -141,8 +141,8 @@ class ReadOnlyInline(ReadOnly):
         return self.fields
 
 
-def readable(value: object) -> SafeString:
-    """Text as it is, data with its lines indented."""
+def format_readable(value: object) -> SafeString:
+    """Return text verbatim and data as indented JSON, preformatted."""
     is_text = isinstance(value, str)
     text = value if is_text else json.dumps(value, indent=2, ensure_ascii=False)
     return format_html('<pre class="readable">{}</pre>', text)

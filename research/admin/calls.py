@@ -1,4 +1,4 @@
-"""Every call of a run: what was asked and what came back, prompts and answers included."""
+"""The calls in a run's journal, with requests and responses, prompts included."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from research.admin.base import InRun, RunRecordAdmin, readable
+from research.admin.base import InRun, RunRecordAdmin, format_readable
 from research.models import JournalEntry
 
 
@@ -23,15 +23,15 @@ class JournalEntryAdmin(RunRecordAdmin):
     def asked(self, entry: JournalEntry) -> SafeString:
         request = entry.request
         if entry.kind == "model":
-            return readable(f"{request['system']}\n\n{request['prompt']}")
-        return readable(request)
+            return format_readable(f"{request['system']}\n\n{request['prompt']}")
+        return format_readable(request)
 
     @admin.display(description="answered")
     def answered(self, entry: JournalEntry) -> SafeString:
-        return readable(entry.answer)
+        return format_readable(entry.answer)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[JournalEntry]:
-        """A list of calls need not carry their prompts and answers."""
+        """Defer prompts and responses in lists, which don't show them."""
         found = super().get_queryset(request)
         match = request.resolver_match
         is_list = match is not None and (match.url_name or "").endswith("_changelist")

@@ -1,4 +1,4 @@
-"""Collections of documents: what is in the index, and what could not be read."""
+"""Collections of documents: their index state, and unreadable files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from research.admin.base import ReadOnlyAdmin, ReadOnlyInline, readable
+from research.admin.base import ReadOnlyAdmin, ReadOnlyInline, format_readable
 from research.models import Collection, Document
 
 
@@ -43,4 +43,6 @@ class CollectionAdmin(ReadOnlyAdmin):
 
     @admin.display(description="could not be read")
     def not_read(self, collection: Collection) -> SafeString:
-        return readable("\n".join(": ".join(filter(None, told)) for told in collection.unreadable))
+        return format_readable(
+            "\n".join(": ".join(filter(None, told)) for told in collection.unreadable)
+        )

@@ -1,4 +1,4 @@
-"""Evidence and its review: each quote among its neighbours, and verdicts, one or many at once."""
+"""Review of evidence: quotes in context, and verdicts on one or many records."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, ActionForm
 from django.contrib.admin.utils import flatten_fieldsets
-from django.db.models import Model, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Greatest, Substr
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -25,17 +24,16 @@ from research.admin.filters import (
     VersionFilter,
 )
 from research.admin.onward import NOTHING_LEFT, filters_in, next_unreviewed
-from research.committed import Committed
-from research.models import Evidence, EvidenceSource, PageText, Run, Verdict
+from research.models import Evidence, EvidenceSource, Run, Verdict
 from research.models.findings import EvidenceQuerySet
-from research.models.lookups import letters
-from research.progress import evidence_gate
+from research.models.lookups import keep_alphanumeric
+from research.readmodel.progress import evidence_gate
+from research.readmodel.quote_context import split_context, with_context
+from research.readmodel.run_rows import Committed
 from research.services import ServiceError, reviews
 
 RARE = 20_000
 NONE = "none"
-CONTEXT = 400
-"""Characters of the stored page that are shown on each side of a quote."""
 
 
 class QuoteInline(ReadOnlyInline, admin.StackedInline):
@@ -47,24 +45,17 @@ class QuoteInline(ReadOnlyInline, admin.StackedInline):
         return flatten_fieldsets([(None, {"fields": self.fields})])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvidenceSource]:
-        stored = PageText.objects.filter(
-            uses__run=OuterRef("evidence__run"), sha256=OuterRef("text_sha256")
-        )
-        first = Greatest(OuterRef("start") - CONTEXT, 0) + 1
-        length = OuterRef("end") - OuterRef("start") + 2 * CONTEXT
-        around = stored.values(around=Substr("text", first, length))[:1]
-        return super().get_queryset(request).annotate(around=Subquery(around))
+        return with_context(super().get_queryset(request))
 
     @admin.display(description="quote in the stored copy")
     def in_context(self, row: Any) -> SafeString:
-        before = min(row.start, CONTEXT)
-        around = row.around or ""
-        if around[before : before + len(row.quote)] != row.quote:
+        shown = split_context(row)
+        if shown is None:
             return format_html("<mark>{}</mark> (the copy is no longer stored)", row.quote)
-        after = around[before + len(row.quote) :]
         return format_html(
-            '<div class="readable">{}<mark>{}</mark>{}</div>', around[:before], row.quote, after
-        )
+            '<div class="readable">{}<mark>{}</mark>{}</div>',
+            shown.before, shown.quote, shown.after,
+        )  # fmt: skip
 
 
 class VerdictInline(ReadOnlyInline, admin.TabularInline):
@@ -77,7 +68,7 @@ class VerdictInline(ReadOnlyInline, admin.TabularInline):
 
 
 class JudgingForm(ActionForm):
-    """What stands beside the choice of an action; the service says where a note is too long."""
+    """Note field next to the action menu; the service rejects notes that are too long."""
 
     note = forms.CharField(
         required=False,
@@ -109,7 +100,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: EvidenceQuerySet, search_term: str
     ) -> tuple[EvidenceQuerySet, bool]:
-        """One word may be a run's id or a site; else words of the claim, each of them."""
+        """Search by run id or site if the term is one, else by all words in the claim."""
         words = search_term.split()
         if len(words) == 1:
             run = Run.objects.filter(public_id=words[0]).first()
@@ -117,12 +108,14 @@ class EvidenceAdmin(ReadOnlyAdmin):
                 return queryset.filter(run=run), False
             if "." in words[0]:
                 return queryset.from_site(words[0].lower()), False
-        return self._with_words(queryset, [*filter(letters, words)]), False
+        return self._with_words(queryset, [*filter(keep_alphanumeric, words)]), False
 
     def _with_words(self, queryset: EvidenceQuerySet, words: Sequence[str]) -> EvidenceQuerySet:
-        """Up to `RARE` matches are found by the index of words and put in order here: a database
-        that is asked for the newest ones may read row after row, and there are runs of like ids.
-        Words that more claims hold stand in the newest rows as well.
+        """Filter by words in the claim.
+
+        Up to `RARE` matches are found by the word index and sorted here: asked for the newest
+        ones, a database may scan row by row. More frequent words occur among the newest rows
+        anyway.
         """
         if not words:
             return queryset
@@ -136,7 +129,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
 
     @admin.display(description=mark_safe('<input type="checkbox" id="action-toggle">'))
     def action_checkbox(self, evidence: Evidence) -> SafeString:
-        """What Django's own draws, without a template for each row."""
+        """Render the same as Django, without a template for each row."""
         return format_html(
             '<input type="checkbox" name="{}" value="{}" class="action-select" '
             'aria-label="Select this object for an action - {}">',
@@ -184,7 +177,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     def _judge(
         self, request: HttpRequest, chosen: QuerySet[Evidence], verdict: Verdict.Kind
     ) -> HttpResponseRedirect | None:
-        """Back to the list, or to the record where it was judged on its own page."""
+        """Record verdicts; redirect from a record's own page, else stay on the list (None)."""
         try:
             given = reviews.review_all(
                 request.user, chosen, verdict.value, request.POST.get("note", "")
@@ -199,7 +192,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
         return None
 
     def _onward(self, request: HttpRequest, judged: Evidence) -> HttpResponseRedirect:
-        """To the record itself, or to the next one of the list that the person came from."""
+        """Redirect to the same record, or to the next one of the list that the user came from."""
         came_from = request.POST.get("came_from", "")
         shown: Evidence | None = judged
         if request.POST.get("then") == "next":
@@ -212,7 +205,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
         return HttpResponseRedirect(f"{page}?{came_from}" if came_from else page)
 
     def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
-        """What the verdicts did to the evidence gate, where it no longer lets the run through."""
+        """Warn if the verdicts make a run's evidence gate fail."""
         for run in Run.objects.filter(pk__in=runs):
             gate = evidence_gate(Committed(run))
             if gate.rejected and gate.status != "pass" and gate.reason:

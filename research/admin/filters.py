@@ -1,6 +1,6 @@
-"""How evidence is narrowed down: by review, site, confidence, contradiction.
+"""Filters of evidence: by review, version, site, confidence and contradiction.
 
-None of them reads the whole table, however many rows it has.
+None of them scans the whole table.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ReviewFilter(admin.SimpleListFilter):
 
 
 class VersionFilter(admin.SimpleListFilter):
-    """Each version of a report has its own copies: the newest ones, unless a run is asked for."""
+    """Shows only the newest report version of each question, unless a run is selected."""
 
     title = "version"
     parameter_name = "version"
@@ -62,7 +62,7 @@ class VersionFilter(admin.SimpleListFilter):
 
 
 class SiteFilter(admin.SimpleListFilter):
-    """The newest sites of the chosen run, or of all; any other is searched for by its name."""
+    """Offers the newest sites of the selected run, or of all; others can be searched by name."""
 
     title = "site"
     parameter_name = "site"
@@ -83,7 +83,7 @@ class SiteFilter(admin.SimpleListFilter):
 
 
 class ConfidenceFilter(admin.SimpleListFilter):
-    """In the words that readers see; confidence is 1 − 0.5ⁿ over n sources."""
+    """Uses the readers' wording; confidence is 1 − 0.5ⁿ for n sources."""
 
     title = "confidence"
     parameter_name = "sure"

@@ -1,4 +1,4 @@
-"""From one record of evidence to the next that nobody judged, in the list one came from."""
+"""Navigation from one evidence record to the next unreviewed one of the same list."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NOTHING_LEFT = "Nothing unreviewed is left in this list."
 
 
 def filters_in(came_from: str) -> str:
-    """A list's filters, in what Django hands on of them to the pages of its records."""
+    """Return the list's filters from the query string that Django passes to its records' pages."""
     return QueryDict(came_from).get("_changelist_filters", "")
 
 
 def next_unreviewed(
     of: ModelAdmin[Evidence], request: HttpRequest, judged: Evidence, came_from: str
 ) -> Evidence | None:
-    """Down the list, then from its beginning; reviews and pages of the list don't count."""
+    """Return the next record down the list, then from its top; ignores review filter and page."""
     chosen = QueryDict(filters_in(came_from), mutable=True)
     for name in ("review", "p"):
         chosen.pop(name, None)
@@ -31,5 +31,5 @@ def next_unreviewed(
     try:
         unreviewed = of.get_changelist_instance(asked).queryset.unreviewed()
     except IncorrectLookupParameters:
-        raise SuspiciousOperation("These are no filters of the list.") from None
+        raise SuspiciousOperation("The list has no such filters.") from None
     return unreviewed.filter(pk__lt=judged.pk).first() or unreviewed.first()

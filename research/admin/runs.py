@@ -1,4 +1,4 @@
-"""A run and how it went: its rounds, gates and reports."""
+"""Runs with their rounds, gates and reports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from research.admin.base import (
     ReadOnlyAdmin,
     ReadOnlyInline,
     RunRecordAdmin,
-    readable,
+    format_readable,
 )
 from research.models import Aspect, Gap, GateResult, Problem, Report, Round, Run
 
@@ -56,7 +56,7 @@ class RunAdmin(ReadOnlyAdmin):
         (None, {"fields": ("question", "owner", "status", "verdict", "termination_text")}),
         (None, {"fields": ("records",)}),
         (
-            "How it went",
+            "Course of the run",
             {
                 "fields": (
                     ("stage", "round", "complexity", "language"),
@@ -68,7 +68,7 @@ class RunAdmin(ReadOnlyAdmin):
             },
         ),
         (
-            "What was frozen for it",
+            "Frozen configuration",
             {
                 "classes": ("collapse",),
                 "fields": (
@@ -85,7 +85,7 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="records")
     def records(self, run: Run) -> SafeString:
-        """Links to everything that was recorded of this run."""
+        """Return links to everything recorded of this run."""
         links = (
             (f"{reverse(f'admin:research_{table}_changelist')}?run={run.pk}", name)
             for table, name in RECORDS.items()
@@ -94,19 +94,19 @@ class RunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="plan")
     def planned(self, run: Run) -> SafeString:
-        return readable(run.plan)
+        return format_readable(run.plan)
 
     @admin.display(description="usage")
     def used(self, run: Run) -> SafeString:
-        return readable(run.usage)
+        return format_readable(run.usage)
 
     @admin.display(description="knobs")
     def knobs(self, run: Run) -> SafeString:
-        return readable(run.config)
+        return format_readable(run.config)
 
     @admin.display(description="prompt digests")
     def prompts(self, run: Run) -> SafeString:
-        return readable(run.prompt_digests)
+        return format_readable(run.prompt_digests)
 
 
 @admin.register(GateResult)
@@ -118,13 +118,13 @@ class GateResultAdmin(RunRecordAdmin):
 
     @admin.display(description="criteria")
     def looked_at(self, result: GateResult) -> SafeString:
-        """One line each: what was counted, and what is enough."""
+        """Return one line per criterion: value and minimum."""
         told = (f"{c['name']}: {c['value']:g} of {c['minimum']:g}" for c in result.criteria)
-        return readable("\n".join(told))
+        return format_readable("\n".join(told))
 
     @admin.display(description="what it asked for", empty_value="nothing")
     def asked(self, result: GateResult) -> SafeString | None:
-        return readable("\n".join(result.feedback)) if result.feedback else None
+        return format_readable("\n".join(result.feedback)) if result.feedback else None
 
 
 @admin.register(Round)

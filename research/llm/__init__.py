@@ -1,1 +1,3 @@
-"""The model tool: any endpoint that speaks OpenAI's chat completions."""
+"""Client for model servers that speak OpenAI's chat completions: requests, streaming, capability
+detection, token usage and prices.
+"""

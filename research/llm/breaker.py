@@ -1,20 +1,20 @@
-"""A circuit breaker: a server that keeps failing is left alone for a while."""
+"""Circuit breaker for a model server: after repeated failures it is not called for a while."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
 
-from research.engine.tools import ModelFailure
+from research.engine.ports import ModelFailure
 
 
 class CircuitBreaker:
-    """Opens after `failures` in a row, or `absences` where nobody was there; after
-    `rest_seconds` one call may try the server.
+    """Opens after `failures` in a row, or after `absences` if nothing listens at the address; after
+    `rest_seconds` it lets one trial call through (half-open).
 
-    While it is open `admit` raises `ModelFailure` with the seconds to wait, which is permanent
-    once waiting is of no use: nobody is there, or the last trial failed too. Whoever was
-    admitted calls `succeeded` or `failed`, or `released` where the outcome says nothing.
+    While it is open, `admit` raises `ModelFailure` with the seconds to wait. The failure is
+    permanent if waiting is useless: nothing listens, or the last trial failed too. An admitted
+    caller reports `succeeded` or `failed`, or `released` if the outcome is inconclusive.
     """
 
     def __init__(
@@ -39,8 +39,8 @@ class CircuitBreaker:
         left = self._opened_at + self._rest_seconds - self._clock()
         if left > 0 or self._probing:
             raise ModelFailure(
-                f"the model's server failed {self._in_a_row} times in a row and is left alone "
-                "for a while",
+                f"the model's server failed {self._in_a_row} times in a row and is not "
+                "called for a while",
                 permanent=self.is_down,
                 retry_after_seconds=round(max(left, 1.0), 1),
             )
@@ -51,7 +51,7 @@ class CircuitBreaker:
         self._probing = self.is_down = False
 
     def failed(self, *, absent: bool = False) -> None:
-        """`absent`: nothing listens at the server's address, which is on this machine."""
+        """Count a failure; `absent` means that nothing listens at the (local) address."""
         self._in_a_row += 1
         self.is_down = self._probing or (absent and self._in_a_row >= self._most_absences)
         self._probing = False

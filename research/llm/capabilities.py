@@ -1,4 +1,4 @@
-"""What a model's server takes: found out by asking, and remembered for some days."""
+"""Capabilities of a model's server, detected from its responses and cached for a week."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Capabilities:
-    """How one model at one server is spoken to; the defaults are tried first.
+    """Request options that one model at one server accepts; the defaults are tried first.
 
-    `form` says how the answer's schema is handed over, `streaming` whether answers come as a
-    stream. `most_output` is the longest answer in tokens that may be asked for, None where any
-    may. `reasons` says that the model was seen to think before it answered.
+    `form` is how the answer's schema is passed, `streaming` whether responses are streamed.
+    `most_output` is the maximum length of an answer in tokens, None if unlimited. `reasons` means
+    that the model was seen to reason before it answers.
     """
 
     form: AnswerForm = "json_schema"
@@ -38,16 +38,16 @@ class Capabilities:
     reasons: bool = False
 
     def plainer(self) -> Capabilities | None:
-        """The next form of answer: a schema, any JSON object, the prompt alone."""
+        """Return the next weaker answer form (schema, any JSON object, prompt only), or None."""
         if self.form == "prompt":
             return None
         return replace(self, form="json_object" if self.form == "json_schema" else "prompt")
 
 
 class CapabilityBook:
-    """What was found out, by server and model, in a file that several processes share.
+    """Cache of capabilities by server and model, in a file shared by several processes.
 
-    An entry older than a week counts as unknown. `path` None keeps it in memory alone.
+    Entries older than a week are ignored. `path` None keeps the cache in memory only.
     """
 
     def __init__(self, path: Path | None = None) -> None:
@@ -70,14 +70,14 @@ class CapabilityBook:
         self._write({**self._read(), key: {"at": int(time()), **asdict(known)}})
 
     def learn(self, server: str, model: str, before: Capabilities, after: Capabilities) -> None:
-        """Put what changed between the two; what other calls found out meanwhile stays."""
+        """Store what changed from `before` to `after`, keeping what other calls learned since."""
         changed = {
             name: value for name, value in asdict(after).items() if value != getattr(before, name)
         }
         self.put(server, model, replace(self.get(server, model), **changed))
 
     def forget(self, server: str, model: str) -> None:
-        """Find out anew: at the next call, or in the preflight check."""
+        """Delete an entry, so that the next call or preflight check detects it again."""
         key = _key(server, model)
         self._known.pop(key, None)
         self._write({k: entry for k, entry in self._read().items() if k != key})
@@ -88,7 +88,9 @@ class CapabilityBook:
         try:
             found = json.loads(self._path.read_text())
         except (OSError, ValueError):
-            log.warning("%s cannot be read; what servers take is found out anew", self._path.name)
+            log.warning(
+                "%s cannot be read; the servers' capabilities are detected again", self._path.name
+            )
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -108,6 +110,6 @@ def _key(server: str, model: str) -> str:
 
 
 def _capabilities(entry: dict[str, Any]) -> Capabilities:
-    """An entry of another version's fields is read for what it shares with this one's."""
+    """Read an entry; fields that this version doesn't know are ignored."""
     known = {field.name for field in fields(Capabilities)}
     return Capabilities(**{name: value for name, value in entry.items() if name in known})

@@ -1,4 +1,4 @@
-"""One attempt of one model call over the `openai` package; retries are the journal's."""
+"""One attempt of one model call over the `openai` package; retries are left to the journal."""
 
 from __future__ import annotations
 
@@ -6,48 +6,58 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
 from openai import AsyncOpenAI
 
-from research.engine.budget import estimate_tokens
-from research.engine.tools import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
+from research.engine.budget.meter import estimate_tokens
+from research.engine.ports import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
+from research.limits.limiter import Limiter, MemoryStore, Store
 from research.llm import failures
-from research.llm.arriving import events
-from research.llm.asking import fields_of
 from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import Capabilities, CapabilityBook
 from research.llm.failures import Refused
-from research.llm.prices import Price, price
+from research.llm.prices import Price, find_price
 from research.llm.refusals import after_refusal
 from research.llm.reply import Reply
+from research.llm.request_body import fields_of
 from research.llm.settings import ModelSettings
+from research.llm.stream_body import parse_events
 from research.llm.window import find_window
+from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, count_tokens, measure_call
 
-NO_EFFORT = "The model takes no reasoning effort; it was asked without."
-NO_TEMPERATURE = "The model takes no temperature; it was asked without."
+NO_EFFORT = "The model doesn't support REASONING_EFFORT; it was left out."
+NO_TEMPERATURE = "The model doesn't support MODEL_TEMPERATURE; it was left out."
 CUT_IN_SILENCE = (
-    "The model's server counted far fewer tokens than it was sent, as if it had cut the prompt. "
-    "MODEL_CONTEXT_TOKENS sets its window."
+    "The model's server counted far fewer tokens than it was sent: it probably truncated the "
+    "prompt. Set MODEL_CONTEXT_TOKENS to its window."
 )
 LONGEST_TOKEN, LONG_PROMPT = 10, 6000
 IGNORED_SCHEMAS = 2
 
 
 class ChatModel:
-    """`Model` over chat completions at one server, answers constrained by the task's schema.
+    """`Model` over chat completions at one server; answers are constrained by the task's schema.
 
-    A field that the server refuses is left out from then on, where the call then works; what
-    is sent again so costs nothing and belongs to the same attempt.
+    A request option that the server rejects is dropped and the request repeated; if that works, the
+    option is omitted from then on. A repetition costs nothing and belongs to the same attempt.
+    Limits of the server apply to all instances of a `store` together.
     """
 
-    def __init__(self, settings: ModelSettings, breaker: CircuitBreaker | None = None) -> None:
+    def __init__(
+        self,
+        settings: ModelSettings,
+        breaker: CircuitBreaker | None = None,
+        store: Store | None = None,
+    ) -> None:
         self.name = settings.research_model
         self.settings = settings
         self.book = CapabilityBook(settings.known_in)
         self._breaker = breaker or CircuitBreaker()
         self._free = asyncio.Semaphore(settings.concurrency)
+        self._limiter = Limiter(settings.account, settings.rule, store or MemoryStore())
         self._ignored: dict[str, int] = {}
         self._in_vain: set[str] = set()
         self._client = AsyncOpenAI(
@@ -58,15 +68,15 @@ class ChatModel:
         )
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
-        """Raises `ModelFailure` with a sentence for people."""
-        return await self._attempt(request, None)
+        """Return the model's answer; raise `ModelFailure` with a sentence for users."""
+        return await self._measured(request, None)
 
     async def stream(self, request: ModelRequest, hear: Hear) -> ModelAnswer:
-        """As `complete`; `hear` is told the text so far as it grows."""
-        return await self._attempt(request, hear)
+        """Like `complete`; calls `hear` with the text so far as it grows."""
+        return await self._measured(request, hear)
 
     async def context_tokens(self) -> int | None:
-        """The smallest window among the models of the engine's tasks; None where none is known."""
+        """Return the smallest context window of the models in use, in tokens; None if unknown."""
         settings = self.settings
         if settings.context_tokens is not None:
             return settings.context_tokens
@@ -75,9 +85,9 @@ class ChatModel:
         return min((window.tokens for window in found if window), default=None)
 
     def price(self, role: ModelRole = "research") -> Price | None:
-        """Per-token prices of the model of a role; None where they are unknown."""
+        """Return the price per token of a role's model; None if it is unknown."""
         settings = self.settings
-        return price(settings.model_of(role), settings.base_url, settings.prices)
+        return find_price(settings.model_of(role), settings.base_url, settings.prices)
 
     def model_of(self, role: ModelRole) -> str:
         return self.settings.model_of(role)
@@ -85,22 +95,31 @@ class ChatModel:
     async def aclose(self) -> None:
         await self._client.close()
 
+    async def _measured(self, request: ModelRequest, hear: Hear | None) -> ModelAnswer:
+        """Make the attempt, counted in the metrics of the process."""
+        server, model = urlsplit(self.settings.address).netloc, self.settings.model_of(request.role)
+        with measure_call(MODEL_CALLS, MODEL_SECONDS, ModelFailure, server, model):
+            answer = await self._attempt(request, hear)
+        count_tokens(model, answer.prompt_tokens, answer.completion_tokens)
+        return answer
+
     # --- one attempt -------------------------------------------------------------------
 
     async def _attempt(self, request: ModelRequest, hear: Hear | None) -> ModelAnswer:
         reply = Reply()
-        async with self._free:
+        expected = estimate_tokens(request) + request.max_output_tokens
+        async with self._free, self._limiter.turn(expected) as turn:
             self._breaker.admit()
             try:
                 async with asyncio.timeout(self.settings.timeout_seconds):
-                    known = await self._adapting(request, reply, hear)
+                    known = await self._send_adapting(request, reply, hear)
             except ModelFailure:
-                self._breaker.succeeded()  # it answers, if only to say no
+                self._breaker.succeeded()  # the server is up: it answered, with an error
                 raise
             except Refused as error:
                 self._judge(error.status < 500)
                 spent = self._given_up(request, reply) if reply.has_begun else None
-                raise failures.refused(error, spent) from None
+                raise failures.refusal_failure(error, spent) from None
             except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
                 self._breaker.failed()
                 spent = self._given_up(request, reply) if failures.was_sent(error) else None
@@ -114,7 +133,8 @@ class ChatModel:
             finally:
                 self._breaker.released()
             self._breaker.succeeded()
-        answer = self._answer(request, reply, known)
+            answer = self._answer(request, reply, known)
+            turn.took = answer.prompt_tokens + answer.completion_tokens
         if (fault := reply.fault()) is not None:
             raise ModelFailure(fault, spent=replace(answer, text=""))
         return answer
@@ -131,11 +151,13 @@ class ChatModel:
             return ModelFailure(failures.CONNECTION_LOST, spent=self._given_up(request, reply))
         return ModelFailure(failures.UNREACHABLE, permanent=self._breaker.is_down)
 
-    async def _adapting(
+    async def _send_adapting(
         self, request: ModelRequest, reply: Reply, hear: Hear | None
     ) -> Capabilities:
-        """Send it; what the server refuses is given up, and kept so where that helps or where
-        the server named it. The same words are not taken for a riddle twice.
+        """Send the request, dropping options that the server rejects; return the capabilities used.
+
+        They are remembered if the request then succeeds or if the error named the option. An error
+        that no adaptation resolved is not retried a second time.
         """
         model = self.settings.model_of(request.role)
         start = known = self.book.get(self.settings.address, model)
@@ -166,7 +188,7 @@ class ChatModel:
         self.book.learn(self.settings.address, model, before, after)
 
     def _with_habits(self, model: str, known: Capabilities, reply: Reply) -> Capabilities:
-        """A server that twice answers a schema without any object takes no notice of schemas."""
+        """Switch to schemas in the prompt if the server twice ignored a schema."""
         if known.form != "prompt" and "{" not in reply.answer and not reply.fault():
             self._ignored[model] = self._ignored.get(model, 0) + 1
             if self._ignored[model] >= IGNORED_SCHEMAS:
@@ -174,14 +196,14 @@ class ChatModel:
         return replace(known, reasons=known.reasons or reply.reasoned)
 
     async def _send(self, fields: Mapping[str, Any], reply: Reply, hear: Hear) -> bool:
-        """Fill the reply; whether it came as a stream. Raises `Refused` and what `openai` does."""
+        """Fill the reply; return whether it was streamed. Raise `Refused` or an `openai` error."""
         begins_in = self.settings.first_token_seconds if "stream" in fields else None
         chat, is_stream = self._client.chat.completions.with_streaming_response, False
         try:
             async with asyncio.timeout(begins_in) as begins, chat.create(**fields) as response:
                 if "html" in response.headers.get("content-type", ""):
                     raise ModelFailure(failures.NO_CHAT, permanent=True)
-                async for is_stream, event in events(response.iter_bytes()):
+                async for is_stream, event in parse_events(response.iter_bytes()):
                     if begins.when() is not None and not begins.expired():
                         begins.reschedule(None)
                     if isinstance(event, dict) and event.get("error"):
@@ -197,7 +219,7 @@ class ChatModel:
         return is_stream
 
     def _answer(self, request: ModelRequest, reply: Reply, known: Capabilities) -> ModelAnswer:
-        """The reply with what it cost; what the server did not count is guessed and marked."""
+        """Return the answer with its usage; missing token counts are estimated and marked."""
         asked = estimate_tokens(request)
         prompt_tokens = asked if reply.prompt_tokens is None else reply.prompt_tokens
         given_up = (
@@ -220,8 +242,9 @@ class ChatModel:
         )
 
     def _given_up(self, request: ModelRequest, reply: Reply) -> ModelAnswer:
-        """What a call may have taken that did not come to its end: its prompt, and what came of
-        the answer; all of the answer where none came, for it may be written to the end.
+        """Return the estimated usage of an aborted call: the prompt and the answer so far.
+
+        If no answer arrived, its maximum length is assumed, since the server may still write it.
         """
         answer = replace(
             self._answer(request, reply, Capabilities()), text="", tokens_estimated=True
@@ -237,11 +260,11 @@ class ChatModel:
 
 
 def _seems_cut(request: ModelRequest, reply: Reply) -> bool:
-    """Whether a token would be longer, in characters of the prompt, than text ever has them."""
+    """Return whether the server counted so few prompt tokens that it must have truncated it."""
     length = len(request.system) + len(request.prompt)
     counted = reply.prompt_tokens or length
     return length > LONG_PROMPT and length > LONGEST_TOKEN * counted
 
 
 def _nobody(text: str) -> None:
-    """Nobody follows this stream."""
+    """Ignore streamed text."""

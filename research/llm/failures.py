@@ -1,4 +1,7 @@
-"""What a server's errors mean for people; nothing of their text is passed on."""
+"""Translates a model server's errors to failures with a sentence for users.
+
+Nothing of the server's own text is passed on.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +18,26 @@ from urllib.parse import urlsplit
 import httpx2
 import openai
 
-from research.engine.tools import ModelAnswer, ModelFailure
+from research.engine.ports import ModelAnswer, ModelFailure
 
 TOO_LONG = "the prompt is longer than the model's context window"
 UNREADABLE = "the model's server gave an answer that can't be read"
 OUT_OF_TIME = "the model did not answer in time"
 UNREACHABLE = "the model's server could not be reached"
-CONNECTION_LOST = "the connection to the model's server broke off"
-NO_CHAT = "the model's server takes no chat at this address"
+CONNECTION_LOST = "the connection to the model's server was lost"
+NO_CHAT = "the model's server offers no chat completions at this address"
 WRONG_KEY = "the model's server refused the key"
 UNKNOWN_MODEL = "the model's server does not know this model"
 NOTHING_LEFT = "the quota at the model's server is used up"
 DECLINED = "the model refused to answer"
 LOADING = "the model's server is still loading the model"
 LONGEST_WAIT_SECONDS = 60.0
-"""What the attempts of one call wait together; a server that asks for more is not asked again."""
+"""Total wait of one call's retries; a longer Retry-After ends the call."""
 LOADING_SECONDS = 10.0
 MOST_WORDS = 4000
 ECHOES = frozenset({"input", "body", "request", "failed_generation"})
 
+# "This model's maximum context length is 8192 tokens", "prompt is too long"
 _TOO_LONG = re.compile(
     r"context.{0,30}(length|window|size)|too many tokens|(prompt|input)[^.]{0,40} is too long"
     r"|exceed.{0,40}(context|n_ctx|number of tokens|token limit|model limit)"
@@ -42,41 +46,51 @@ _TOO_LONG = re.compile(
     r"|reduced?.{0,30}(length|size)|tokens must be reduced|max_tokens must be at least",
     re.IGNORECASE | re.DOTALL,
 )
+# "max_tokens", "max_completion_tokens"
 _LIMIT = re.compile(r"max_(completion_|output_)?tokens", re.IGNORECASE)
+# "max_tokens is too large: 9000; at most 4096"
 _ASKED_TOO_MUCH = re.compile(
     r"too large|less than|at most|maximum|valid range|output tokens", re.IGNORECASE
 )
+# the limit is that of the prompt: "reduce the length of the input tokens"
 _OF_PROMPT = re.compile(r"context length|context limit|input tokens|in the messages", re.IGNORECASE)
+# "4096", "16,384"
 _NUMBER = re.compile(r"(?<![\w.-])(?:\d{1,3}(?:,\d{3})+|\d{3,})(?![\w-])")
 _QUOTA = re.compile("insufficient_quota|billing", re.IGNORECASE)
+# "insufficient_quota", "Your credit balance is too low"
 _MONEY = re.compile(
     r"insufficient[ _](quota|balance|credits?|funds)|credit balance|out of credits", re.IGNORECASE
 )
+# "Incorrect API key provided", "api key not valid"
 _KEY = re.compile(
     r"(invalid|incorrect|missing|expired|no)\W{1,3}api[ _-]?key"
     r"|api[ _-]?key.{0,20}(not valid|not found|invalid|incorrect|missing|expired)",
     re.IGNORECASE,
 )
+# "The model `x` does not exist", "model_not_found"
 _MODEL = re.compile(
     r"\bmodel\b[^\n]{0,80}\b((doesn't|not) exist|not found)|model_not_found|not a valid model"
     r"|\b(invalid|unknown|no such) model\b(?! (parameter|output|response))|deployment ?not ?found",
     re.IGNORECASE,
 )
+# "content_filter", "data_inspection_failed"
 _POLICY = re.compile(
     r"content[ _](filter|policy)|content management policy|moderation|was flagged"
     r"|inappropriate content|data_inspection_failed", re.IGNORECASE
 )  # fmt: skip
+# "Cannot POST /v2/chat/completions", '{"detail": "Not Found"}'
 _ADDRESS = re.compile(
     r"invalid url|page not found|file not found|cannot post|no route|<html"
     r"|\"detail\": ?\"not found\"|unexpected endpoint", re.IGNORECASE
 )  # fmt: skip
+# "Loading model", "is currently loading"
 _STARTING = re.compile(r"loading model|(currently|still|being) load|is loading", re.IGNORECASE)
 _REFUSALS = frozenset({0, 400, 404, 405, 422})
 
 
 class Refused(Exception):
-    """A server's error: its status, 0 where a body of success held it, and its words, for
-    looking through and for nobody's eyes. `field` is the field that it names, '' if none.
+    """An error response: status (0 if it came in a 200 body), text and the rejected `field` ('' if
+    none is named). The text is only matched against patterns, never shown.
     """
 
     def __init__(
@@ -93,7 +107,7 @@ class Refused(Exception):
     def of(cls, error: openai.APIStatusError) -> Refused:
         return cls(
             error.status_code,
-            _words(error.response.text),
+            _body_words(error.response.text),
             _word(error.param),
             f"{error.code} {error.type}",
             error.response.headers.get("retry-after", ""),
@@ -101,21 +115,21 @@ class Refused(Exception):
 
     @classmethod
     def told(cls, error: Any) -> Refused:
-        """An error that came as the body, or an event, of an answer."""
+        """Return the error that came as body, or as a stream event, of a 200 response."""
         said = error if isinstance(error, dict) else {}
         codes = (said.get(name) for name in ("status", "status_code", "code"))
         status = next((int(c) for c in map(str, codes) if re.fullmatch("[45]\\d\\d", c)), 0)
         kind = f"{said.get('code')} {said.get('type')}"
-        return cls(status, _words(json.dumps(error)), _word(said.get("param")), kind)
+        return cls(status, _body_words(json.dumps(error)), _word(said.get("param")), kind)
 
     @property
     def is_final(self) -> bool:
-        """Whether it is no matter of how the server was asked."""
+        """Return whether repeating the request with other options is useless."""
         failure = _by_words(self)
         return failure is not None
 
     def most_output(self, asked: int) -> int | None:
-        """How long an answer may be at most, where it says that so long a one was asked for."""
+        """Return the maximum answer length if the error says that `asked` tokens exceed it."""
         words = self.words
         if not _LIMIT.search(words) or not _ASKED_TOO_MUCH.search(words):
             return None
@@ -125,15 +139,15 @@ class Refused(Exception):
         return max((number for number in numbers if number < asked), default=None)
 
 
-def refused(error: Refused, spent: ModelAnswer | None = None) -> ModelFailure:
-    """The failure behind an error; `spent` is what came before it."""
+def refusal_failure(error: Refused, spent: ModelAnswer | None = None) -> ModelFailure:
+    """Return the failure for an error; `spent` is the usage before it."""
     failure = _by_words(error) or _by_status(error)
     failure.spent = spent
     return failure
 
 
 def _by_words(error: Refused) -> ModelFailure | None:
-    """What the words say beyond doubt, whatever the status."""
+    """Return the failure that the error's text identifies unambiguously, whatever the status."""
     status, words = error.status, error.words
     if status in {401, 403, 402}:
         return None
@@ -178,13 +192,13 @@ def _by_status(error: Refused) -> ModelFailure:
 
 
 def nobody_there(error: BaseException, address: str) -> bool:
-    """Whether the connection was refused by this machine itself, where `address` is."""
+    """Return whether the connection was refused by this machine, where `address` is."""
     host = urlsplit(address).hostname or ""
     return any(isinstance(e, ConnectionRefusedError) for e in _causes(error)) and _is_here(host)
 
 
 def was_sent(error: BaseException) -> bool:
-    """Whether the server had the request when the connection failed, and may charge for it."""
+    """Return whether the request reached the server before the failure, and may be billed."""
     unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
     return not any(isinstance(cause, unsent) for cause in _causes(error))
 
@@ -203,8 +217,8 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-def _words(body: str) -> str:
-    """A body without what it repeats of the request, whose pages may say anything."""
+def _body_words(body: str) -> str:
+    """Return an error body without the echoed request, whose pages may contain any text."""
     try:
         return json.dumps(_unechoed(json.loads(body)), ensure_ascii=False)[:MOST_WORDS]
     except (ValueError, RecursionError):
@@ -224,7 +238,7 @@ def _word(value: Any) -> str:
 
 
 def retry_after_seconds(header: str) -> float | None:
-    """Seconds from a number or a date; None where it is neither."""
+    """Return the seconds of a Retry-After header, a number or a date; None if it is invalid."""
     text = header.strip()
     if text.isascii() and text.replace(".", "", 1).isdigit():
         return float(text)

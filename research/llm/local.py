@@ -1,4 +1,4 @@
-"""Model servers that run on this machine: looked for on loopback, at the ports they use."""
+"""Discovery of model servers on this machine, at their default ports on loopback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NO_CHAT = ("embed", "rerank", "whisper")
 
 @dataclass(frozen=True)
 class LocalServer:
-    """A server that answered, and the models that it can chat with."""
+    """A server that responded, and its chat models."""
 
     name: str
     address: str
@@ -25,7 +25,7 @@ class LocalServer:
 
 
 async def find_local(ports: Sequence[int]) -> list[LocalServer]:
-    """Those that list their models within a second; the others are not there."""
+    """Return the servers that list their models within `LOOK_SECONDS`."""
     async with httpx.AsyncClient(timeout=LOOK_SECONDS, trust_env=False) as client:
         found = await asyncio.gather(*(_look(client, port) for port in ports))
     return [server for server in found if server is not None]
@@ -41,9 +41,9 @@ async def _look(client: httpx.AsyncClient, port: int) -> LocalServer | None:
     except (httpx.HTTPError, TimeoutError, ValueError, KeyError, TypeError):
         return None
     names = tuple(e["id"] for e in models if not any(w in e["id"].lower() for w in NO_CHAT))
-    return LocalServer(_name(models, port), address, names) if names else None
+    return LocalServer(_server_name(models, port), address, names) if names else None
 
 
-def _name(models: Sequence[dict[str, Any]], port: int) -> str:
+def _server_name(models: Sequence[dict[str, Any]], port: int) -> str:
     owner = str(models[0].get("owned_by", "")).lower()
     return BY_OWNER.get(owner) or AT_PORT.get(port, "A model server")

@@ -1,4 +1,4 @@
-"""A model's name as people write it, and as its server knows it."""
+"""Normalises a model's name: users may prefix a provider that its server doesn't know."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ PROVIDERS = frozenset({
     "litellm", "lmstudio", "mistralai", "nvidia", "ollama", "openai", "openrouter", "perplexity",
     "together", "upstage", "vllm", "xai",
 })  # fmt: skip
-"""What other research agents write before a model's name, with a colon between."""
+"""Prefixes that other research agents put before a model's name: "openai:gpt-5"."""
 
 
 def plain_name(written: str) -> str:
-    """`openai:gpt-5` is `gpt-5`; a tag, as in `qwen3:8b`, belongs to the name."""
+    """Strip a provider prefix: `openai:gpt-5` is `gpt-5`; a tag, as in `qwen3:8b`, is kept."""
     provider, _, name = written.strip().partition(":")
     return name.strip() if name and provider.strip().lower() in PROVIDERS else written.strip()

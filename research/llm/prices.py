@@ -1,4 +1,4 @@
-"""What a model's tokens cost. A price that nobody named is unknown, never zero."""
+"""Prices of models' tokens. A price that is not configured or published is unknown, never zero."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from research.llm.names import plain_name
 DATA = Path(__file__).with_name("prices.json")
 OPENAI = "https://api.openai.com/v1"
 MILLION = 1_000_000
+# "-2024-08-06", "-20240806"
 _DATED = re.compile(r"-\d{4}-?\d{2}-?\d{2}$")
+# "0.10"
 _USD = r"\d+(?:\.\d+)?"
+# "small=0.10/0.40", "large=2.50/10/1.25"
 _GIVEN = re.compile(rf"(?P<model>\S+)=(?P<input>{_USD})/(?P<output>{_USD})(?:/(?P<cached>{_USD}))?")
 
 
 class PriceError(ValueError):
-    """A price that was set and cannot be read, in one sentence."""
+    """A configured price that can't be parsed, in one sentence."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per token; `cached` is that of prompt tokens which the server had in its cache.
+    """US dollars per token; `cached` is the price of prompt tokens that the server had cached.
 
-    `source` is the title and address of the page that names it and `as_of` the day on which that
-    was read; both are '' where the installation set the price.
+    `source` is the title and address of the price page and `as_of` the day it was read; both are
+    '' if the installation set the price.
     """
 
     input: float
@@ -39,28 +42,28 @@ class Price:
     source: str = ""
 
     def of(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
-        """What a call costs; cached tokens are among the prompt's."""
+        """Return a call's cost in US dollars; `cached_tokens` are included in `prompt_tokens`."""
         cached = min(cached_tokens, prompt_tokens)
         fresh = prompt_tokens - cached
         return fresh * self.input + cached * self.cached + completion_tokens * self.output
 
 
-def price(model: str, base_url: str | None, given: Mapping[str, Price]) -> Price | None:
-    """The installation's price, else the provider's own at its own address, else None.
+def find_price(model: str, base_url: str | None, given: Mapping[str, Price]) -> Price | None:
+    """Return the installation's price, else the one published for the provider's host, else None.
 
-    A dated version of a model costs what the model does.
+    A dated version of a model has the price of the model.
     """
     if model in given:
         return given[model]
     host = urlsplit(base_url or OPENAI).hostname or ""
-    listed = published().get(host, {})
-    name = model.removeprefix("models/")  # as Google lists them
+    listed = load_published_prices().get(host, {})
+    name = model.removeprefix("models/")  # Google's prefix
     return listed.get(name) or listed.get(_DATED.sub("", name))
 
 
 @cache
-def published() -> dict[str, dict[str, Price]]:
-    """Host → model → price, from `prices.json`."""
+def load_published_prices() -> dict[str, dict[str, Price]]:
+    """Return the prices of `prices.json`: host → model → price."""
     data = json.loads(DATA.read_text())
     read = {
         name: {"as_of": page["as_of"], "source": f"{page['title']}, {page['url']}"}
@@ -73,10 +76,7 @@ def published() -> dict[str, dict[str, Price]]:
 
 
 def parse_prices(text: str) -> dict[str, Price]:
-    """`MODEL=INPUT/OUTPUT[/CACHED]` in US dollars per million tokens, with commas between.
-
-    Raises `PriceError`.
-    """
+    """Parse `MODEL=INPUT/OUTPUT[/CACHED],…`, US dollars per million tokens; raise `PriceError`."""
     prices = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         found = _GIVEN.fullmatch(part)

@@ -1,4 +1,4 @@
-"""Trying a model out: two short calls that show what its server takes and what it can do."""
+"""Probe of a model: two short calls that show what its server accepts and what the model can do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
-from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
 from research.llm.capabilities import Capabilities
 from research.llm.client import ChatModel
 from research.llm.settings import ModelSettings
@@ -49,8 +49,9 @@ RIGHT = 3
 
 @dataclass(frozen=True)
 class Probe:
-    """What trying showed. `failure` says why nothing else is known; `seconds` is for a short
-    answer, `keeps_schema` whether a schema alone shaped it, `able` whether it read right.
+    """Result of a probe. `failure` is set if nothing else is known; `seconds` is the time of a
+    short answer, `keeps_schema` whether a schema was obeyed, `able` whether the test question was
+    answered correctly.
     """
 
     failure: str | None = None
@@ -62,8 +63,8 @@ class Probe:
     window: Window | None = None
 
 
-async def probe(settings: ModelSettings) -> Probe:
-    """Ask the server anew what it takes; what shows is remembered for the runs to come."""
+async def probe_model(settings: ModelSettings) -> Probe:
+    """Detect the server's capabilities again and store them for later runs; return the findings."""
     quick = replace(
         settings,
         timeout_seconds=min(settings.timeout_seconds, PROBE_SECONDS),
@@ -91,11 +92,11 @@ async def probe(settings: ModelSettings) -> Probe:
         counts=not shaped.tokens_estimated,
         able=_sentence(sense) == RIGHT,
         takes=takes,
-        window=await _window(settings),
+        window=await _context_window(settings),
     )
 
 
-async def _window(settings: ModelSettings) -> Window | None:
+async def _context_window(settings: ModelSettings) -> Window | None:
     if settings.context_tokens is not None:
         return Window(settings.context_tokens)
     return await find_window(settings.address, settings.api_key, settings.research_model)

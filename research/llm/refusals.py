@@ -1,4 +1,4 @@
-"""What to leave out of a request that a server refused, read off the server's words."""
+"""Decides which request option to drop after a rejection, from the server's error message."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from research.llm.failures import Refused
 GiveUp = Callable[[Capabilities], Capabilities | None]
 _OPTIONAL = ("stream_options", "reasoning_effort", "temperature")
 _BY_NAME_ONLY = frozenset({0, 500, 501})
+# "'system' role is not supported", "Only user and assistant roles are supported"
 _ROLE = re.compile(
     r"\b(system|developer)\W{1,2}(role|instruction|message|prompt)s?\b.{0,60}\b(not|un\w+)\b"
     r"|\broles?\b.{0,60}\b(system|developer|alternate)\b|only user and assistant roles",
@@ -24,10 +25,10 @@ _STREAM = re.compile(r"\bstream(ing|s)?\b", re.IGNORECASE)
 def after_refusal(
     known: Capabilities, error: Refused, sent: Mapping[str, Any]
 ) -> tuple[Capabilities, bool] | None:
-    """What to try after an error to a request with these fields, and whether the error names it.
+    """Return the capabilities to try next, and whether the error named the option; None to give up.
 
-    What it names is given up; where it names nothing, the answer's form steps down, and at last
-    all goes that can be done without. None where nothing is left to give up.
+    A named option is dropped. If none is named, the answer form is weakened step by step; at last
+    all optional fields are dropped at once.
     """
     if (most := error.most_output(sent[known.token_limit])) is not None:
         return replace(known, most_output=most), True
@@ -35,7 +36,7 @@ def after_refusal(
         return replace(known, system_role=False), True
     if error.status not in {400, 422} and error.status not in _BY_NAME_ONLY:
         return None
-    if named := _named(error, sent):
+    if named := _named_field(error, sent):
         return _result(named(known), True)
     if error.status in _BY_NAME_ONLY:
         return None
@@ -51,8 +52,8 @@ def _result(other: Capabilities | None, named: bool) -> tuple[Capabilities, bool
     return None if other is None else (other, named)
 
 
-def _named(error: Refused, sent: Mapping[str, Any]) -> GiveUp | None:
-    """The field that the error points at, or else the one that its words name first."""
+def _named_field(error: Refused, sent: Mapping[str, Any]) -> GiveUp | None:
+    """Return the adaptation for the field that the error names, else the first one in its text."""
     told = [field for field in _GIVEN_UP if field == error.field and field in sent]
     found = {
         at.start(): field

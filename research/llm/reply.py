@@ -1,6 +1,6 @@
-"""What a model's server sent back, taken event by event, and whether it is an answer.
+"""A model server's response, accumulated event by event, and whether it is a valid answer.
 
-Nothing of its shape is relied on: what is missing, or is something else, is left out.
+Tolerates any structure: missing and unexpected fields are ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from research.engine.budget import tokens_of
-from research.engine.tasks.objects import without_thoughts
-from research.llm.counts import Counts
+from research.engine.budget.meter import tokens_of
+from research.engine.llm_tasks.prompting.parse_json import without_thoughts
+from research.llm.token_usage import Counts
 
 _CUT = frozenset({"length", "max_tokens", "model_length"})
 _REFUSED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist"})
@@ -20,13 +20,13 @@ _BROKEN = frozenset({"", "error"})
 _THINKS = frozenset({"thinking", "reasoning"})
 EMPTY = "the model gave an empty answer"
 ALL_REASONING = "the model used up its answer on reasoning"
-BROKE_OFF = "the model's answer broke off"
+BROKE_OFF = "the model's answer was cut off"
 
 
 @dataclass
 class Reply:
-    """`finish` is the server's word for why it ended, '' where it gave none; `called` are the
-    arguments of a tool call, which some servers take an answer for.
+    """An accumulated response; `finish` is the server's finish reason ('' if none), `called` the
+    arguments of a tool call, which some servers use for the answer.
     """
 
     text: str = ""
@@ -37,17 +37,17 @@ class Reply:
     counts: Counts = field(default_factory=Counts)
 
     def take(self, event: Any) -> None:
-        """A whole completion, or the next chunk of one."""
+        """Add a whole completion, or the next chunk of one."""
         found = _mapping(event)
         self.counts = self.counts.updated(_mapping(found.get("usage")))
-        for choice in map(_mapping, _list(found.get("choices"))[:1]):
+        for choice in map(_mapping, _as_list(found.get("choices"))[:1]):
             said = _mapping(choice["delta"] if "delta" in choice else choice.get("message"))
             content = said.get("content", choice.get("text"))
-            self.text += _text(content)
+            self.text += _content_text(content)
             self.reasoning += _thought(content) or _reasoning(said)
             self.called += _arguments(said)
-            self.refusal += _text(said.get("refusal"))
-            self.finish = _text(choice.get("finish_reason")).lower() or self.finish
+            self.refusal += _content_text(said.get("refusal"))
+            self.finish = _content_text(choice.get("finish_reason")).lower() or self.finish
 
     @property
     def has_begun(self) -> bool:
@@ -55,7 +55,7 @@ class Reply:
 
     @property
     def answer(self) -> str:
-        """The text; where there is none, the JSON that was put in another place instead."""
+        """Return the text, or else the JSON found in a tool call or in the reasoning."""
         if self.text.strip() or self.cut_off:
             return self.text
         return self.called or (self.reasoning if "{" in self.reasoning else self.text)
@@ -74,18 +74,18 @@ class Reply:
 
     @property
     def written(self) -> int:
-        """Tokens that were written, by the server's count or a guess."""
+        """Completion tokens, counted by the server or else estimated."""
         guess = tokens_of(self.text, self.reasoning, self.called)
         return guess if self.counts.completion is None else self.counts.completion
 
     @property
     def is_counted(self) -> bool:
-        """Whether the server counted both what it read and what it wrote."""
+        """Return whether the server counted prompt and completion tokens."""
         counts = self.counts
         return counts.prompt is not None and (counts.completion is not None or not self.has_begun)
 
     def fault(self) -> str | None:
-        """Why this is no answer, in words for people; None where it is one."""
+        """Return why the response is not an answer, in words for users; None if it is one."""
         if self.refusal or self.finish in _REFUSED:
             return "the model refused to answer"
         if self.finish in _BROKEN and not _ends_whole(self.answer):
@@ -96,16 +96,16 @@ class Reply:
 
 
 def _ends_whole(text: str) -> bool:
-    """Whether an object ends with the text: some servers never say that they are done."""
+    """Return whether the text ends with a closed object: some servers send no finish reason."""
     return text.rstrip("` \n").endswith("}")
 
 
-def _text(content: Any) -> str:
-    """Words that may come as parts, or an object that was meant as its own JSON."""
+def _content_text(content: Any) -> str:
+    """Return the text of a message, which may come in parts or as an object instead of its JSON."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        return "".join(_text(part) for part in content if _kind(part) not in _THINKS)
+        return "".join(_content_text(part) for part in content if _kind(part) not in _THINKS)
     if isinstance(content, dict):
         told = content.get("text")
         return told if isinstance(told, str) and "type" in content else json.dumps(content)
@@ -113,25 +113,25 @@ def _text(content: Any) -> str:
 
 
 def _thought(content: Any) -> str:
-    parts = [part for part in _list(content) if _kind(part) in _THINKS]
-    return "".join(_text(part.get(_kind(part)) or part.get("text")) for part in parts)
+    parts = [part for part in _as_list(content) if _kind(part) in _THINKS]
+    return "".join(_content_text(part.get(_kind(part)) or part.get("text")) for part in parts)
 
 
 def _kind(part: Any) -> str:
-    return _text(_mapping(part).get("type"))
+    return _content_text(_mapping(part).get("type"))
 
 
 def _reasoning(said: Mapping[str, Any]) -> str:
-    """Servers put what a model thinks under one of two names, beside the answer."""
+    """Return the reasoning text, for which servers use one of two field names."""
     found = said.get("reasoning_content") or said.get("reasoning")
     return found if isinstance(found, str) else ""
 
 
 def _arguments(said: Mapping[str, Any]) -> str:
-    """Of the first call; in a stream they come in pieces."""
-    calls = [_mapping(call) for call in _list(said.get("tool_calls"))]
+    """Return the arguments of the first tool call; a stream sends them in pieces."""
+    calls = [_mapping(call) for call in _as_list(said.get("tool_calls"))]
     made = [_mapping(call.get("function")) for call in calls if not call.get("index")][:1]
-    return "".join(_text(call.get("arguments")) for call in [*made, *_legacy(said)][:1])
+    return "".join(_content_text(call.get("arguments")) for call in [*made, *_legacy(said)][:1])
 
 
 def _legacy(said: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -142,5 +142,5 @@ def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _list(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []

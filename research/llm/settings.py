@@ -1,22 +1,24 @@
-"""Which model, where, and how patiently; apart from the client, which takes long to import."""
+"""Settings of the model client, in a module of their own because the client is slow to import."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from research.engine.tools import ModelRole
+from research.engine.ports import ModelRole
+from research.limits.state import Rule
 from research.llm.prices import OPENAI, Price
 
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """Where the model is and which one does what. `base_url` None means OpenAI's own.
+    """Address, key, models by role, timeouts and limits. `base_url` None means OpenAI's own server.
 
-    `context_tokens` overrides what the server tells of its window. `timeout_seconds` is for a
-    whole answer, `first_token_seconds` for the beginning of a streamed one. `known_in` is the
-    file of what servers take, None keeps that in memory.
+    `context_tokens` overrides the window that the server reports. `timeout_seconds` limits a whole
+    answer, `first_token_seconds` the wait for the start of a streamed one. `known_in` is the file
+    of detected capabilities; None keeps them in memory.
     """
 
     research_model: str
@@ -28,6 +30,8 @@ class ModelSettings:
     timeout_seconds: float = 120.0
     first_token_seconds: float = 60.0
     concurrency: int = 4
+    requests_per_minute: int = 0
+    tokens_per_minute: int = 0
     temperature: float | None = None
     reasoning_effort: str = ""
     context_tokens: int | None = None
@@ -45,3 +49,17 @@ class ModelSettings:
     @property
     def address(self) -> str:
         return self.base_url or OPENAI
+
+    @property
+    def account(self) -> str:
+        """Return a name of the server and key, to which the limits apply; it discloses neither."""
+        told = f"{self.address}\n{self.api_key}"
+        return f"model {hashlib.sha256(told.encode()).hexdigest()[:32]}"
+
+    @property
+    def rule(self) -> Rule:
+        return Rule(
+            at_once=self.concurrency,
+            per_minute=self.requests_per_minute,
+            tokens_per_minute=self.tokens_per_minute,
+        )

@@ -1,6 +1,6 @@
-"""How many tokens a model's server takes at once, asked of the server itself.
+"""Context window of a model, in tokens, as its server reports it.
 
-A server that is sent more either refuses or cuts in silence; so the engine measures first.
+A longer prompt is either rejected or silently truncated, so the engine measures first.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ import httpx
 ASK_SECONDS = 2.0
 OLLAMA_DEFAULT = 4096
 LISTED = ("context_length", "max_model_len", "context_window", "max_context_length")
+# a line of Ollama's parameters: "num_ctx    8192"
 _NUM_CTX = re.compile(r"^num_ctx\s+(\d+)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Window:
-    """`tokens` of prompt and answer together. `most` is what the model itself could take, where
-    the server was started with less; `server` names the kind of server, '' if it did not tell.
+    """Context window: `tokens` of prompt and answer together. `most` is the model's own maximum if
+    the server was started with less; `server` is the kind of server, '' if unknown.
     """
 
     tokens: int
@@ -34,10 +35,12 @@ class Window:
 
 
 async def find_window(base_url: str, api_key: str, model: str) -> Window | None:
-    """Ask the ways that are known; None where the server tells nothing."""
+    """Ask in every known way, concurrently; return None if the server reports no window."""
     root = base_url.rstrip("/").removesuffix("/v1")
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-    async with httpx.AsyncClient(headers=headers, timeout=ASK_SECONDS, verify=tls()) as client:
+    async with httpx.AsyncClient(
+        headers=headers, timeout=ASK_SECONDS, verify=tls_context()
+    ) as client:
         listed, props, shown, loaded, studio = await asyncio.gather(
             _json(client, "GET", f"{base_url.rstrip('/')}/models"),
             _json(client, "GET", f"{root}/props?model={quote(model)}&autoload=false"),
@@ -49,20 +52,20 @@ async def find_window(base_url: str, api_key: str, model: str) -> Window | None:
         _ollama(shown, loaded, model)
         or _llama_cpp(props)
         or _studio(studio, model)
-        or _listed(listed, model)
+        or _listed_window(listed, model)
     )
 
 
 @cache
-def tls() -> ssl.SSLContext:
-    """Made once: reading the certificates holds up the event loop for 20 ms."""
+def tls_context() -> ssl.SSLContext:
+    """Return the TLS context, cached: loading the certificates blocks the event loop for 20 ms."""
     return httpx.create_ssl_context()
 
 
 async def _json(
     client: httpx.AsyncClient, method: str, url: str, body: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The object at an address; {} where there is none, or none in time."""
+    """Return the JSON object at an address; {} on errors and timeouts."""
     try:
         async with asyncio.timeout(ASK_SECONDS):
             answer = await client.request(method, url, json=body)
@@ -73,15 +76,15 @@ async def _json(
 
 
 def _ollama(shown: dict[str, Any], loaded: dict[str, Any], model: str) -> Window | None:
-    """What the loaded model was given, else what its file sets, else Ollama's default."""
+    """Return the loaded model's window, else that of its file, else Ollama's default."""
     info = _mapping(shown.get("model_info"))
     if not info:
         return None
-    most = next((_number(v) for k, v in info.items() if k.endswith(".context_length")), None)
+    most = next((_positive_int(v) for k, v in info.items() if k.endswith(".context_length")), None)
     running = _entry(loaded.get("models"), model, "name", "model")
     parameters = _NUM_CTX.search(str(shown.get("parameters", "")))
     tokens = (
-        _number(running.get("context_length"))
+        _positive_int(running.get("context_length"))
         or (int(parameters[1]) if parameters else None)
         or OLLAMA_DEFAULT
     )
@@ -89,28 +92,28 @@ def _ollama(shown: dict[str, Any], loaded: dict[str, Any], model: str) -> Window
 
 
 def _llama_cpp(props: dict[str, Any]) -> Window | None:
-    tokens = _number(_mapping(props.get("default_generation_settings")).get("n_ctx"))
+    tokens = _positive_int(_mapping(props.get("default_generation_settings")).get("n_ctx"))
     return Window(tokens, "llama.cpp") if tokens else None
 
 
 def _studio(studio: dict[str, Any], model: str) -> Window | None:
     entry = _entry(studio.get("data"), model, "id")
-    most = _number(entry.get("max_context_length"))
-    tokens = _number(entry.get("loaded_context_length")) or most
+    most = _positive_int(entry.get("max_context_length"))
+    tokens = _positive_int(entry.get("loaded_context_length")) or most
     return Window(tokens, "LM Studio", most) if tokens else None
 
 
-def _listed(listed: dict[str, Any], model: str) -> Window | None:
+def _listed_window(listed: dict[str, Any], model: str) -> Window | None:
     entry = _entry(listed.get("data"), model, "id")
     places = (entry, _mapping(entry.get("meta")))
-    tokens = next((n for p in places for name in LISTED if (n := _number(p.get(name)))), None)
-    tokens = tokens or _number(_mapping(entry.get("meta")).get("n_ctx"))
+    tokens = next((n for p in places for name in LISTED if (n := _positive_int(p.get(name)))), None)
+    tokens = tokens or _positive_int(_mapping(entry.get("meta")).get("n_ctx"))
     server = "vLLM" if entry.get("owned_by") == "vllm" else ""
     return Window(tokens, server) if tokens else None
 
 
 def _entry(entries: Any, model: str, *names: str) -> dict[str, Any]:
-    """The entry of this model, {} where it is not listed."""
+    """Return the entry of a model, or {} if it is not listed."""
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict):
             called = {str(entry.get(name, "")) for name in names}
@@ -123,5 +126,5 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _number(value: Any) -> int | None:
+def _positive_int(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

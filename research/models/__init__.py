@@ -1,10 +1,11 @@
-"""The tables: what the engine recorded and what people said.
+"""Database tables: the engine's records, and users' input.
 
-Engine rows are upserted by their natural key (`projection.py`, `journal_store.py`);
-`Command` and `Verdict` belong to people and are only appended to.
+Engine rows are upserted by natural key (`projection.py`, `journal_store.py`); `Command` and
+`Verdict` come from users and are append-only.
 """
 
 from research.models import lookups  # noqa: F401 - registered by being imported
+from research.models.api_tokens import ApiToken
 from research.models.documents import Collection, Document
 from research.models.findings import (
     Aspect,
@@ -14,15 +15,18 @@ from research.models.findings import (
     RefusedQuote,
     Source,
 )
-from research.models.installation import InstallationSetting
+from research.models.installation import InstallationSetting, VerifierQualification
 from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
 from research.models.people import Command, NeverSite, Verdict
+from research.models.processes import SharedLimit, WorkerProcess
 from research.models.reports import Report
 from research.models.rounds import GateResult, Problem, Round, Unit
 from research.models.runs import Run, Thread
 from research.models.snapshots import Snapshot
+from research.models.what_if import WhatIf
 
 __all__ = [
+    "ApiToken",
     "Aspect",
     "CachedPage",
     "Collection",
@@ -42,9 +46,13 @@ __all__ = [
     "Round",
     "Run",
     "RunPage",
+    "SharedLimit",
     "Snapshot",
     "Source",
     "Thread",
     "Unit",
     "Verdict",
+    "VerifierQualification",
+    "WhatIf",
+    "WorkerProcess",
 ]

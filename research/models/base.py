@@ -1,4 +1,4 @@
-"""What the tables have in common: public ids, digests of long keys, engine rows."""
+"""Base of the tables: public ids, digests of long keys, engine rows."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ KEY_LENGTH = 32
 
 
 def new_public_id() -> str:
-    """60 random bits that can be read aloud and stand in an address."""
+    """Return 60 random bits as an id without easily confused characters, safe in URLs."""
     return get_random_string(12, ALPHABET)
 
 
 def key_digest(*parts: str) -> str:
-    """A fixed-length key for long texts: PostgreSQL indexes no more than 2,704 bytes."""
+    """Return a fixed-length key for long texts: PostgreSQL indexes at most 2,704 bytes."""
     joined = "\x1f".join(parts)
     return hashlib.blake2b(joined.encode(), digest_size=KEY_LENGTH // 2).hexdigest()
 
 
-def choices(kinds: type[StrEnum]) -> list[tuple[str, str]]:
+def enum_choices(kinds: type[StrEnum]) -> list[tuple[str, str]]:
     return [(kind.value, kind.value.replace("_", " ")) for kind in kinds]
 
 
-def literals(literal: object) -> list[tuple[str, str]]:
+def literal_choices(literal: object) -> list[tuple[str, str]]:
     return [(value, value.replace("_", " ")) for value in get_args(literal)]
 
 
 class EngineRow(models.Model):
-    """A row that the engine's records are projected onto, upserted by `key_fields`.
+    """A row projected from the engine's records, upserted by `key_fields`.
 
-    `key_fields` are unique together; where `immutable`, the first writing stays.
+    `key_fields` are unique together; `immutable` rows are never updated.
     """
 
     key_fields: ClassVar[tuple[str, ...]] = ()

@@ -1,4 +1,4 @@
-"""Collections of documents, and the files that people put into them."""
+"""Collections of documents, and the files uploaded to them."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ State = Literal["waiting", "indexing", "failed", "empty", "ready"]
 
 class CollectionQuerySet(models.QuerySet["Collection"]):
     def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> CollectionQuerySet:
-        """A person's own collections and those that others share; staff see no more."""
+        """Return a user's own collections and the shared ones; staff see no more."""
         if not user.is_authenticated:
             return self.none()
         return self.filter(Q(owner=user) | Q(is_shared=True), deleted_at=None)
 
     def with_files(self) -> CollectionQuerySet:
-        """Without those that nothing was uploaded to; a folder may get its files at any time."""
+        """Exclude upload collections without files; a folder may get files at any time."""
         uploaded = Document.objects.filter(collection=OuterRef("pk"))
         return self.filter(~Q(folder="") | Exists(uploaded))
 
 
 class Collection(models.Model):
-    """A named set of documents: files that were uploaded, or a folder of this server.
+    """A named set of documents: uploaded files, or a folder of this server.
 
-    `revision` grows with each change that the index has to hear of; the index is up to date
-    where `indexed_revision` has reached it. `done`, `total` and `failed` count files while the
-    collection is indexed. A deleted one stays until the indexer has cleared it away.
+    `revision` counts changes that the index must follow; the index is up to date once
+    `indexed_revision` equals it. `done`, `total` and `failed` count files during indexing. A
+    deleted collection stays until the indexer has removed its data.
     """
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
@@ -44,6 +44,14 @@ class Collection(models.Model):
     name = models.CharField(max_length=80)
     is_shared = models.BooleanField("shared", default=False)
     folder = models.TextField(blank=True, help_text="Of this server; empty for uploaded files.")
+    thread = models.ForeignKey(
+        "research.Thread",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        related_name="attached",
+        help_text="The question that its files were attached to.",
+    )
     from_settings = models.BooleanField(default=False, help_text="Named by DOCUMENTS.")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     deleted_at = models.DateTimeField(null=True, blank=True)
@@ -97,7 +105,7 @@ class Collection(models.Model):
 
 
 class Document(models.Model):
-    """A file that somebody uploaded; its text and its state are the index's."""
+    """An uploaded file; its text and state are in the index."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="files")
     name = models.CharField(max_length=200)

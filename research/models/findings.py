@@ -1,4 +1,4 @@
-"""What a run found out: sub-questions, evidence with its quotes, sources, gaps."""
+"""Findings of a run: sub-questions, evidence with its quotes, sources, gaps."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 from django.utils.text import Truncator
 
+from research.engine.ports import SourceKind
 from research.engine.records import AspectState, SourceStatus
-from research.engine.tools import SourceKind
-from research.models.base import KEY_LENGTH, EngineRow, choices, literals
+from research.models.base import KEY_LENGTH, EngineRow, enum_choices, literal_choices
 from research.models.runs import Run
 
 
@@ -25,7 +25,7 @@ class Aspect(EngineRow):
     query = models.TextField(blank=True)
     raised_by = models.TextField(blank=True, help_text="An address, 'plan' or 'user'.")
     round = models.PositiveIntegerField()
-    state = models.CharField(max_length=12, choices=choices(AspectState))
+    state = models.CharField(max_length=12, choices=enum_choices(AspectState))
     evidence_labels = models.JSONField(default=list, blank=True)
     searches_without_news = models.PositiveIntegerField(default=0)
     dropped = models.BooleanField(default=False, help_text="Left out by a person.")
@@ -47,7 +47,7 @@ class Aspect(EngineRow):
 
 class EvidenceQuerySet(models.QuerySet["Evidence"]):
     def with_review(self) -> EvidenceQuerySet:
-        """Adds `last_verdict`: accept, reject, flag or None."""
+        """Annotate with `last_verdict`: accept, reject, flag or None."""
         from research.models.people import Verdict
 
         last = Verdict.objects.filter(evidence=OuterRef("pk")).order_by("-pk")
@@ -59,7 +59,7 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         return self.exclude(Exists(Verdict.objects.filter(evidence=OuterRef("pk"))))
 
     def judged(self, verdict: str) -> EvidenceQuerySet:
-        """Those of which a reviewer's last word was this one."""
+        """Return the evidence whose last verdict is `verdict`."""
         from research.models.people import Verdict
 
         later = Verdict.objects.filter(evidence=OuterRef("evidence"), pk__gt=OuterRef("pk"))
@@ -67,7 +67,7 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
         return self.filter(pk__in=said.values("evidence"))
 
     def of_newest_versions(self) -> EvidenceQuerySet:
-        """Without the copies in versions of a report that a later one with an outcome replaced."""
+        """Exclude copies in report versions that a later, successful version replaced."""
         first = Coalesce(OuterRef("run__origin"), OuterRef("run"))
         later = Run.objects.filter(origin=first, origin__isnull=False, pk__gt=OuterRef("run"))
         return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
@@ -77,7 +77,7 @@ class EvidenceQuerySet(models.QuerySet["Evidence"]):
 
 
 class Evidence(EngineRow):
-    """One atomic claim; `label` is the engine's id (E1, E2, …)."""
+    """An atomic claim; `label` is the engine's id (E1, E2, …)."""
 
     key_fields = ("run", "label")
 
@@ -141,7 +141,7 @@ class EvidenceSource(EngineRow):
 
 
 class Source(EngineRow):
-    """A page that a search named; `url_key` is a digest of its address."""
+    """A page that a search found; `url_key` is a digest of its address."""
 
     key_fields = ("run", "url_key")
 
@@ -151,10 +151,12 @@ class Source(EngineRow):
     title = models.TextField(blank=True)
     domain = models.CharField(max_length=255)
     round = models.PositiveIntegerField()
-    kind = models.CharField(max_length=12, choices=literals(SourceKind), default="unknown")
+    kind = models.CharField(max_length=12, choices=literal_choices(SourceKind), default="unknown")
     published = models.CharField(max_length=64, null=True, blank=True)
     relevance = models.FloatField(null=True, blank=True)
-    status = models.CharField(max_length=10, choices=literals(SourceStatus), default="not_read")
+    status = models.CharField(
+        max_length=10, choices=literal_choices(SourceStatus), default="not_read"
+    )
     reason = models.TextField(null=True, blank=True)
 
     class Meta:
@@ -168,7 +170,7 @@ class Source(EngineRow):
 
 
 class Gap(EngineRow):
-    """Something that was or is missing; `label` is the engine's id (G1, G2, …)."""
+    """Missing information, open or closed; `label` is the engine's id (G1, G2, …)."""
 
     key_fields = ("run", "label")
 
@@ -194,7 +196,7 @@ class Gap(EngineRow):
 
 
 class RefusedQuote(EngineRow):
-    """A finding whose quote or claim did not stand on its page."""
+    """A finding whose quote or claim failed verification against its page."""
 
     key_fields = ("run", "round", "unit", "ordinal")
 

@@ -1,18 +1,19 @@
-"""The journal of a run and the page texts that its quotes are checked against."""
+"""A run's journal, and the page texts that its quotes are verified against."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from research.engine.journal import EntryKind, EntryStatus
-from research.models.base import KEY_LENGTH, EngineRow, key_digest, literals
+from research.models.base import KEY_LENGTH, EngineRow, key_digest, literal_choices
+from research.models.compressed import CompressedJSONField, CompressedTextField
 from research.models.runs import Run
 
 PUBLIC = "public"
 
 
 class JournalEntry(EngineRow):
-    """One outside call or decision; `place_key` is a digest of its place."""
+    """An outside call or a decision; `place_key` is a digest of its place."""
 
     key_fields = ("run", "place_key", "attempt")
 
@@ -20,11 +21,11 @@ class JournalEntry(EngineRow):
     place = models.TextField()
     place_key = models.CharField(max_length=KEY_LENGTH, editable=False)
     attempt = models.PositiveIntegerField()
-    kind = models.CharField(max_length=10, choices=literals(EntryKind))
-    status = models.CharField(max_length=10, choices=literals(EntryStatus))
+    kind = models.CharField(max_length=10, choices=literal_choices(EntryKind))
+    status = models.CharField(max_length=10, choices=literal_choices(EntryStatus))
     request_hash = models.CharField(max_length=64, blank=True)
-    request = models.JSONField(default=dict, blank=True)
-    answer = models.JSONField(null=True, blank=True)
+    request = CompressedJSONField(default=dict, blank=True)
+    answer = CompressedJSONField(null=True, blank=True)
     seconds = models.FloatField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -41,11 +42,10 @@ class JournalEntry(EngineRow):
 
 
 class PageText(EngineRow):
-    """A page's text, stored once for each scope and never changed.
+    """A page's text, stored once per scope and never changed.
 
-    A scope is 'public', 'private:OWNER' or 'collection:NAME', so that nobody's documents or
-    intranet reach a run that has no right to them. `id` follows from scope and hash, so no
-    query has to look it up.
+    The scope is 'public', 'private:OWNER' or 'collection:NAME' and prevents leaks of documents and
+    intranet pages between users. `id` is derived from scope and hash, so no query is needed.
     """
 
     key_fields = ("id",)
@@ -54,7 +54,7 @@ class PageText(EngineRow):
     id = models.CharField(max_length=KEY_LENGTH, primary_key=True, editable=False)
     sha256 = models.CharField(max_length=64)
     scope = models.CharField(max_length=255, default=PUBLIC)
-    text = models.TextField()
+    text = CompressedTextField()
     extractor_version = models.CharField(max_length=40, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -73,7 +73,7 @@ class PageText(EngineRow):
 
 
 class CachedPage(models.Model):
-    """The newest text of an address, with what else is known of the page, for later runs."""
+    """The newest text and metadata of an address, cached for later runs."""
 
     scope = models.CharField(max_length=255)
     url = models.TextField()
@@ -96,7 +96,7 @@ class CachedPage(models.Model):
 
 
 class RunPage(EngineRow):
-    """A page that a run fetched: which stored text its address gave."""
+    """A page that a run fetched: the stored text that its address returned."""
 
     key_fields = ("run", "url_key")
     immutable = True

@@ -1,27 +1,27 @@
-"""What people told a run and said about its evidence, only ever appended to; and sites that
-they never want again."""
+"""Users' commands and verdicts, append-only, and their blocked sites."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
+from django.db.models import Q
 
-from research import commands
-from research.models.base import choices
+from research.models.base import enum_choices
 from research.models.findings import Evidence
 from research.models.runs import Run
+from research.worker import commands
 
 
 class Command(models.Model):
-    """What somebody told a run.
+    """A user's command to a run.
 
-    `taken_at_place` is set in the transaction that writes the journal entry which took
-    the command; that entry, not this column, is the truth.
+    `taken_at_place` is set in the transaction that writes the journal entry which processed the
+    command; the journal entry, not this column, is the source of truth.
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="commands")
     actor = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.RESTRICT, related_name="+")
-    kind = models.CharField(max_length=12, choices=choices(commands.Kind))
+    kind = models.CharField(max_length=12, choices=enum_choices(commands.Kind))
     payload = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     taken_at_place = models.TextField(null=True, blank=True)
@@ -30,13 +30,18 @@ class Command(models.Model):
         ordering = ("run_id", "pk")
         verbose_name = "command"
         verbose_name_plural = "commands"
+        indexes = (
+            models.Index(
+                fields=("run",), condition=Q(taken_at_place__isnull=True), name="command_untaken"
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} ({self.created_at:%Y-%m-%d %H:%M})"
 
 
 class Verdict(models.Model):
-    """What a reviewer said about one piece of evidence; the last one counts."""
+    """A reviewer's verdict on one evidence record; the last one counts."""
 
     class Kind(models.TextChoices):
         ACCEPT = "accept", "accepted"
@@ -59,7 +64,7 @@ class Verdict(models.Model):
 
 
 class NeverSite(models.Model):
-    """A site that every new run of a person leaves out, with its subdomains."""
+    """A site, with its subdomains, that a user's new runs exclude."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="never_sites"

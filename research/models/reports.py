@@ -1,4 +1,4 @@
-"""What a run wrote."""
+"""Reports of a run."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from research.models.runs import Run
 
 
 class Report(EngineRow):
-    """One version of a run's report; a version is never changed.
+    """One version of a run's report; versions are never changed.
 
-    `evidence_digest` names the evidence and verdicts that it rests on: it is stale once
-    `research.staleness.evidence_digest` of the run's present ones differs.
+    `evidence_digest` identifies the evidence and verdicts that it is based on; the report is stale
+    once `research.threads.staleness.evidence_digest` of the current ones differs.
     """
 
     key_fields = ("run", "number")

@@ -1,22 +1,22 @@
-"""How a run went: its rounds, their units, the gates, and what went wrong."""
+"""Progress of a run: its rounds, their units, gate results and problems."""
 
 from __future__ import annotations
 
 from django.db import models
 
 from research.engine.records import GateDecision, GateName, Stage, UnitStatus
-from research.models.base import KEY_LENGTH, EngineRow, choices, literals
+from research.models.base import KEY_LENGTH, EngineRow, enum_choices, literal_choices
 from research.models.runs import Run
 
 
 class Round(EngineRow):
-    """One turn of the loop: what was researched and how it was judged."""
+    """One iteration of the loop: its topics and its assessment."""
 
     key_fields = ("run", "number")
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="rounds")
     number = models.PositiveIntegerField()
-    stage = models.CharField(max_length=16, choices=choices(Stage))
+    stage = models.CharField(max_length=16, choices=enum_choices(Stage))
     topics = models.JSONField(default=list, blank=True)
     skipped = models.JSONField(default=list, blank=True)
     dimensions = models.JSONField(default=dict, blank=True)
@@ -55,7 +55,9 @@ class Unit(EngineRow):
     topic = models.TextField()
     aspect_label = models.CharField(max_length=40, null=True, blank=True)
     queries = models.JSONField(default=list, blank=True)
-    status = models.CharField(max_length=10, choices=literals(UnitStatus), null=True, blank=True)
+    status = models.CharField(
+        max_length=10, choices=literal_choices(UnitStatus), null=True, blank=True
+    )
     seconds = models.FloatField(default=0)
     failure = models.TextField(null=True, blank=True)
 
@@ -70,14 +72,14 @@ class Unit(EngineRow):
 
 
 class GateResult(EngineRow):
-    """One evaluation of one gate, with its criteria and what it asked for."""
+    """One evaluation of a gate, with its criteria and its feedback."""
 
     key_fields = ("run", "round", "gate")
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="gates")
     round = models.PositiveIntegerField()
-    gate = models.CharField(max_length=16, choices=literals(GateName))
-    decision = models.CharField(max_length=16, choices=literals(GateDecision))
+    gate = models.CharField(max_length=16, choices=literal_choices(GateName))
+    decision = models.CharField(max_length=16, choices=literal_choices(GateDecision))
     score = models.FloatField(null=True, blank=True)
     threshold = models.FloatField(null=True, blank=True)
     criteria = models.JSONField(default=list, blank=True)
@@ -95,7 +97,7 @@ class GateResult(EngineRow):
 
 
 class Problem(EngineRow):
-    """Something that went wrong, in a sentence that anybody may read."""
+    """A problem of the run, in a sentence that contains nothing confidential."""
 
     key_fields = ("run", "key")
 

@@ -1,4 +1,4 @@
-"""A thread of questions and the runs that answer them."""
+"""Threads of questions, and the runs that answer them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from research.engine.records import ENDED, WAITING, Complexity, Stage, Status, StopReason
-from research.models.base import choices, new_public_id
+from research.models.base import enum_choices, new_public_id
 
 
 class Thread(models.Model):
-    """A question and everything asked after it."""
+    """A question and its follow-ups.
+
+    `name` replaces the question in lists. A deleted thread is hidden, and removed for good later.
+    """
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
     owner = models.ForeignKey(
@@ -23,6 +26,11 @@ class Thread(models.Model):
     )
     title = models.CharField(max_length=200)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    name = models.CharField(max_length=200, blank=True)
+    folder = models.CharField(max_length=60, blank=True)
+    pinned = models.BooleanField(default=False)
+    archived = models.BooleanField(default=False)
+    deleted_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ("-created_at", "-pk")
@@ -36,21 +44,22 @@ class Thread(models.Model):
 
 class RunQuerySet(models.QuerySet["Run"]):
     def visible_to(self, user: AbstractBaseUser | AnonymousUser) -> RunQuerySet:
-        """A person's own runs; staff see all."""
+        """Return a user's own runs; staff see all."""
         if not user.is_authenticated:
             return self.none()
-        return self if user.is_staff else self.filter(owner=user)
+        kept = self.filter(thread__deleted_at=None)
+        return kept if user.is_staff else kept.filter(owner=user)
 
     def newest_versions(self) -> RunQuerySet:
-        """Each question once: without the versions that a later one with an outcome replaced."""
+        """Exclude versions that a later, successful version replaced."""
         first = Coalesce(OuterRef("origin"), OuterRef("pk"))
-        # Most runs have no origin: told so, the database looks only at those that do.
+        # Redundant, but lets the database skip the many runs without an origin.
         later = Run.objects.filter(origin=first, origin__isnull=False, pk__gt=OuterRef("pk"))
         return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
 
 
 class Kind(models.TextChoices):
-    """Why a run was made."""
+    """Reason for which a run was created."""
 
     INITIAL = "initial", "question"
     FOLLOW_UP = "follow_up", "follow-up"
@@ -59,7 +68,7 @@ class Kind(models.TextChoices):
     RESHAPE = "reshape", "reshape"
 
 
-# They write a report anew from the ledger: nothing is searched or fetched.
+# Kinds that only rewrite a report from the ledger: nothing is searched or fetched.
 REWRITES = frozenset({Kind.REVISE, Kind.RESHAPE})
 
 
@@ -68,11 +77,18 @@ class Mode(models.TextChoices):
     FIXED = "fixed", "fixed"
 
 
-class Run(models.Model):
-    """One question researched once, under knobs that were frozen when it was asked.
+class Priority(models.IntegerChoices):
+    """Class of a run in the queue: a lower one goes first."""
 
-    `sequence` grows in every transaction that changes something people can see. The
-    `lease_*` columns say which worker has the run; `lease_epoch` fences late writers.
+    INTERACTIVE = 0, "interactive"
+    SCHEDULED = 1, "scheduled"
+
+
+class Run(models.Model):
+    """One execution of a question, with its configuration frozen on creation.
+
+    `sequence` is incremented in every transaction that changes something visible. The `lease_*`
+    columns identify the worker that executes the run; `lease_epoch` fences off late writers.
     """
 
     public_id = models.CharField(max_length=22, unique=True, default=new_public_id, editable=False)
@@ -111,18 +127,22 @@ class Run(models.Model):
     engine_version = models.CharField(max_length=40, blank=True)
     prompt_digests = models.JSONField(default=dict, blank=True)
 
-    status = models.CharField(max_length=24, choices=choices(Status), default=Status.QUEUED.value)
-    stage = models.CharField(max_length=16, choices=choices(Stage), default=Stage.OVERVIEW.value)
+    status = models.CharField(
+        max_length=24, choices=enum_choices(Status), default=Status.QUEUED.value
+    )
+    stage = models.CharField(
+        max_length=16, choices=enum_choices(Stage), default=Stage.OVERVIEW.value
+    )
     round = models.PositiveIntegerField(default=0)
     complexity = models.CharField(
-        max_length=10, choices=choices(Complexity), default=Complexity.ORDINARY.value
+        max_length=10, choices=enum_choices(Complexity), default=Complexity.ORDINARY.value
     )
     language = models.CharField(max_length=35, default="en", help_text="BCP 47")
     analyst = models.CharField(max_length=200, default="extractive")
     quality_score = models.FloatField(null=True, blank=True)
     verdict = models.TextField(blank=True)
     termination_reason = models.CharField(
-        max_length=24, choices=choices(StopReason), null=True, blank=True
+        max_length=24, choices=enum_choices(StopReason), null=True, blank=True
     )
     termination_text = models.TextField(null=True, blank=True)
 
@@ -136,6 +156,13 @@ class Run(models.Model):
     usage = models.JSONField(default=dict, blank=True)
     evaluation = models.JSONField(
         null=True, blank=True, help_text="A model's marks of the finished run, where wanted."
+    )
+
+    priority = models.PositiveSmallIntegerField(
+        choices=Priority.choices, default=Priority.INTERACTIVE
+    )
+    turn = models.PositiveBigIntegerField(
+        default=0, help_text="Place in the queue: runs of one person take every other turn."
     )
 
     sequence = models.PositiveBigIntegerField(default=0)
@@ -167,6 +194,22 @@ class Run(models.Model):
                 condition=~Q(status__in=sorted(status.value for status in ENDED)),
                 name="run_claimable",
             ),
+            models.Index(
+                fields=("priority", "turn", "id"), condition=Q(status="queued"), name="run_queued"
+            ),
+            models.Index(
+                fields=("owner", "turn"), condition=Q(status="queued"), name="run_queued_of_owner"
+            ),
+            models.Index(
+                fields=("priority", "turn", "id"),
+                condition=Q(status__in=("intake", "researching", "writing")),
+                name="run_begun",
+            ),
+            models.Index(
+                fields=("lease_until",),
+                condition=Q(lease_until__isnull=False),
+                name="run_leased",
+            ),
         )
         constraints = (
             models.UniqueConstraint(
@@ -179,7 +222,7 @@ class Run(models.Model):
 
     @property
     def plans_anew(self) -> bool:
-        """Whether a comment on its plan is read: wording alone makes the same plan again."""
+        """Return whether a comment changes the plan: without a model the same plan would result."""
         return self.analyst != "extractive" and self.mode == Mode.ADAPTIVE
 
     @property
@@ -188,5 +231,5 @@ class Run(models.Model):
 
     @property
     def waiting(self) -> bool:
-        """Whether a person has to act before a worker can go on."""
+        """Return whether the user has to act before a worker can continue."""
         return self.status in WAITING

@@ -1,4 +1,4 @@
-"""What a run of a thread starts from."""
+"""Starting points of follow-up runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from research.models.runs import Run
 
 
 class Snapshot(models.Model):
-    """What a run took over from an earlier one of its thread, frozen when it was asked for.
+    """The seed of a follow-up run, frozen when the run was created.
 
-    `content` is a `research.engine.seed.Seed`; pages' texts are the run's own `RunPage`s.
+    `content` is a `research.engine.threads.seed.Seed`; its pages' texts are the run's own
+    `RunPage`s.
     """
 
     run = models.OneToOneField(

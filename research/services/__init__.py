@@ -1,4 +1,4 @@
-"""What people and clients may do: each function takes the actor, and checks."""
+"""Changes by users and API clients; each function takes the actor and checks access."""
 
 from research.services.errors import ServiceError
 

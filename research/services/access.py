@@ -1,4 +1,4 @@
-"""Whose run it is."""
+"""Access check for runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.core.exceptions import PermissionDenied
 from research.models import Run
 
 
-def require(actor: AbstractUser, run: Run) -> None:
-    """Raises `PermissionDenied` where the run is another's; staff may change any."""
+def require_access(actor: AbstractUser, run: Run) -> None:
+    """Raise `PermissionDenied` unless the actor owns the run or is staff."""
     if not (actor.is_staff or run.owner_id == actor.pk):
-        raise PermissionDenied("This run belongs to somebody else.")
+        raise PermissionDenied("This run belongs to another user.")

@@ -1,4 +1,4 @@
-"""Deleting a run for good: when it may be, and what goes with it."""
+"""Permanent deletion of runs: when it is allowed, and what is deleted with a run."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 
 from research.engine.records import ENDED
-from research.leases import is_held
 from research.models import PageText, Run
-from research.services.access import require
+from research.services.access import require_access
 from research.services.errors import ServiceError
-from research.services.runs import locked
+from research.services.runs import lock_run
+from research.worker.leases import is_held
 
 NOT_ENDED = "This run has not ended yet; cancel it first."
 STILL_HELD = "A worker is still finishing this run; try again in a moment."
 BUILT_ON = "A later run builds on this one and has not ended yet; cancel it, or wait for its end."
 
 
-def delete(actor: AbstractUser, run: Run) -> None:
-    """Delete a run that has ended: its journal, records, and pages of its own."""
-    require(actor, run)
+def delete_run(actor: AbstractUser, run: Run) -> None:
+    """Delete an ended run with its journal, its records, and pages that no other run uses."""
+    require_access(actor, run)
     with transaction.atomic():
-        now = locked(run)
+        now = lock_run(run)
         if reason := why_kept(now):
             raise ServiceError(reason)
         pages = list(now.pages.values_list("page_id", flat=True))
@@ -34,9 +34,9 @@ def delete(actor: AbstractUser, run: Run) -> None:
 
 
 def why_kept(run: Run) -> str:
-    """Why a run can't be deleted at the moment; '' where it can.
+    """Return why a run can't be deleted at the moment, or ''.
 
-    A later run takes over what reviewers said of its evidence only as it ends.
+    A later run copies the verdicts on its evidence only when it ends, so it must have ended.
     """
     if not run.ended:
         return NOT_ENDED
@@ -48,7 +48,7 @@ def why_kept(run: Run) -> str:
 
 
 def _hand_on(run: Run) -> None:
-    """The next version becomes the one that the others are versions of."""
+    """Make the next version the origin of the remaining ones."""
     later = run.versions.order_by("pk").first()
     if later is not None:
         run.versions.update(origin=later)

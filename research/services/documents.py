@@ -1,13 +1,14 @@
-"""Everything that a person may do to collections of documents: the only way to change one.
+"""Changes to collections of documents; nothing else may change one.
 
-The index hears of a change by the collection's revision (`research/indexing.py`). Raises
-`ServiceError` with a sentence for the person, `PermissionDenied` for another's collection.
+A change increments the collection's revision, which triggers the indexer
+(`research/documents/indexing.py`). Raises `ServiceError` with a sentence for the user, and
+`PermissionDenied` for the collection of another user.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -19,22 +20,26 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from research import notify, uploads
-from research.models import Collection, Document
+from research.documents import uploads
+from research.documents.uploads import strip_unprintable
+from research.models import Collection, Document, Run
+from research.models.base import key_digest
 from research.models.documents import CollectionQuerySet
 from research.services import people
 from research.services.errors import ServiceError
-from research.uploads import printable
+from research.worker import notify
 
 NAME_LENGTH = 80
 FOLDER_LENGTH = 1_000
 MOST_FILES = 2_000
+ATTACHED_NAME_LENGTH = 60
+PUBLIC_ID_LENGTH = 22
 NAME_TAKEN = "You have a collection of that name already."
 
 
 @dataclass(frozen=True)
 class RefusedFile:
-    """A file that was not taken, and why, in words for the person."""
+    """A rejected file, and the reason in words for the user."""
 
     name: str
     reason: str
@@ -42,7 +47,7 @@ class RefusedFile:
 
 @dataclass(frozen=True)
 class Upload:
-    """What became of the files that were sent, in their order."""
+    """Outcome of an upload; each tuple is in the order of the files."""
 
     added: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
@@ -53,12 +58,25 @@ class Upload:
 
 
 def visible_to(user: AbstractBaseUser | AnonymousUser) -> CollectionQuerySet:
-    """A person's own collections and the shared ones, by name."""
+    """Return a user's own collections and the shared ones, by name."""
     return Collection.objects.visible_to(user)
 
 
+def find_by_name(actor: AbstractUser, names: Sequence[str]) -> list[Collection]:
+    """Return the visible collections of these names, or all if none are given.
+
+    Raise `ServiceError` for a name that is unknown.
+    """
+    visible = list(visible_to(actor))
+    unknown = [name for name in names if name not in {row.name for row in visible}]
+    if unknown:
+        known = ", ".join(row.name for row in visible) or "none"
+        raise ServiceError(f"There is no collection {unknown[0]}; there are: {known}.")
+    return [row for row in visible if not names or row.name in names]
+
+
 def may_change(actor: AbstractBaseUser | AnonymousUser, collection: Collection) -> bool:
-    """Its owner may, and staff where it is shared."""
+    """Return whether the user owns the collection, or is staff and it is shared."""
     return collection.owner_id == actor.pk or bool(
         collection.is_shared and getattr(actor, "is_staff", False)
     )
@@ -67,17 +85,17 @@ def may_change(actor: AbstractBaseUser | AnonymousUser, collection: Collection) 
 # --- making ------------------------------------------------------------------------------
 
 
-def create(actor: AbstractUser, name: str, *, shared: bool = False) -> Collection:
-    """An empty collection for uploaded files."""
+def create_collection(actor: AbstractUser, name: str, *, shared: bool = False) -> Collection:
+    """Create an empty collection for uploads."""
     return _create(actor, name, is_shared=shared)
 
 
 def create_from_folder(
     actor: AbstractUser, name: str, path: str, *, shared: bool = False
 ) -> Collection:
-    """A collection of a folder of this server; for staff only, as it may hold anything.
+    """Create a collection of a folder of this server; staff only, since it may contain anything.
 
-    An empty name is the folder's own.
+    An empty name is replaced by the folder's.
     """
     if not actor.is_staff:
         raise PermissionDenied("Only an admin may use a folder of the server.")
@@ -89,13 +107,13 @@ def create_from_folder(
 
 @transaction.atomic
 def take_in(folders: Sequence[str]) -> None:
-    """Make the folders of the settings shared collections of the local admin, and drop those
-    that are no longer named.
+    """Synchronise the shared collections of the local admin with the folders in the settings:
+    create new ones, delete those no longer named.
     """
     named = Collection.objects.filter(from_settings=True, deleted_at=None)
     known = set(Collection.objects.filter(deleted_at=None).values_list("folder", flat=True))
     for collection in named.exclude(folder__in=folders).select_related("owner"):
-        delete(collection.owner, collection)
+        delete_collection(collection.owner, collection)
     for folder in dict.fromkeys(folders):
         if folder not in known:
             actor = people.local_admin()
@@ -104,7 +122,7 @@ def take_in(folders: Sequence[str]) -> None:
 
 
 def _create(actor: AbstractUser, name: str, **columns: object) -> Collection:
-    named = _name(name)
+    named = _clean_name(name)
     try:
         with transaction.atomic():
             made = Collection.objects.create(owner=actor, name=named, **columns)
@@ -114,12 +132,12 @@ def _create(actor: AbstractUser, name: str, **columns: object) -> Collection:
     return made
 
 
-def _name(written: str) -> str:
-    name = " ".join(printable(" ".join(written.split())).split())
+def _clean_name(written: str) -> str:
+    name = " ".join(strip_unprintable(" ".join(written.split())).split())
     if not name:
         raise ServiceError("Give the collection a name.")
     if len(name) > NAME_LENGTH:
-        raise ServiceError(f"The name has {len(name)} characters; {NAME_LENGTH} is the most.")
+        raise ServiceError(f"The name has {len(name)} characters; the maximum is {NAME_LENGTH}.")
     return name
 
 
@@ -130,15 +148,15 @@ def _free_name(actor: AbstractUser, wanted: str) -> str:
 
 
 def _usable(path: str) -> Path:
-    """The folder itself; what holds this installation's own state is refused."""
-    written = printable(path).strip()
+    """Return the folder; refuse one that contains, or is inside, the state folder."""
+    written = strip_unprintable(path).strip()
     if not written or len(written) > FOLDER_LENGTH or not Path(written).expanduser().is_absolute():
         raise ServiceError("Give the whole path of a folder, such as /srv/papers.")
     folder, state = Path(written).expanduser().resolve(), settings.STATE_DIR.resolve()
     if not folder.is_dir():
-        raise ServiceError(f"{written} is no folder of this server.")
+        raise ServiceError(f"{written} is not a folder of this server.")
     if folder.is_relative_to(state) or state.is_relative_to(folder):
-        raise ServiceError("That folder holds Plumbline's own state; choose one beside it.")
+        raise ServiceError("That folder holds Plumbline's own state; choose another one.")
     return folder
 
 
@@ -148,9 +166,9 @@ def _usable(path: str) -> Path:
 def add_files(
     actor: AbstractUser, collection: Collection, files: Iterable[uploads.SentFile]
 ) -> Upload:
-    """Keep what can be kept, and say of each other file why not.
+    """Store the acceptable files, and report a reason for each of the others.
 
-    A file of a name that is there replaces the one that has it; the same content is kept once.
+    A file replaces one of the same name; content that the collection has already is rejected.
     """
     _require(actor, collection)
     if collection.folder:
@@ -169,18 +187,18 @@ def add_files(
 
 
 def remove_file(actor: AbstractUser, collection: Collection, name: str) -> None:
-    """The file goes before its row: what is killed in between can be removed again."""
+    """Delete a file, then its row: if killed in between, the removal can be repeated."""
     _require(actor, collection)
-    row = collection.files.filter(name=printable(name)).first()
+    row = collection.files.filter(name=strip_unprintable(name)).first()
     if row is None:
-        raise ServiceError(f"{name} is not in this collection any more.")
-    uploads.remove(collection.public_id, row.name)
+        raise ServiceError(f"{name} is no longer in this collection.")
+    uploads.remove_upload(collection.public_id, row.name)
     row.delete()
     _changed(collection)
 
 
 def _add_file(collection: Collection, sent: uploads.SentFile) -> tuple[str, bool]:
-    """The name that the file is kept under, and whether it is a new one."""
+    """Store a file; return its final name, and whether that name is new."""
     name = uploads.safe_name(sent.name)
     size = sent.size or 0
     uploads.check_size(name, size)
@@ -194,8 +212,9 @@ def _add_file(collection: Collection, sent: uploads.SentFile) -> tuple[str, bool
 
 @transaction.atomic
 def _keep(collection: Collection, name: str, draft: uploads.Draft) -> bool:
-    """Whether the name is a new one. A person's uploads take turns here: others may have come
-    while this one was copied.
+    """Move the draft to its final name; return whether the name is new. A user's uploads are
+    serialised here, and the checks repeated, since others may have been stored while this file was
+    copied.
     """
     get_user_model()._default_manager.select_for_update(no_key=True).get(pk=collection.owner_id)
     old = _of_name(collection, name)
@@ -208,7 +227,7 @@ def _keep(collection: Collection, name: str, draft: uploads.Draft) -> bool:
         name_key=name.casefold(), defaults={**row, "added_at": timezone.now()}
     )
     if old is not None and old.name != name:
-        uploads.remove(collection.public_id, old.name)
+        uploads.remove_upload(collection.public_id, old.name)
     draft.keep(name)
     return old is None
 
@@ -218,39 +237,70 @@ def _of_name(collection: Collection, name: str) -> Document | None:
 
 
 def _check_room(collection: Collection, size: int, old: Document | None) -> None:
-    """Raises `Refused` where a file has no room; the one in whose place it comes makes some."""
+    """Raise `Refused` if a file exceeds the limits; the file that it replaces is discounted."""
     kept = Document.objects.filter(collection__owner=collection.owner_id)
     held = kept.filter(collection__deleted_at=None).aggregate(size=Sum("size"))["size"] or 0
     held -= old.size if old else 0
     if held + size > settings.UPLOADS_MAX_MB * uploads.MEGABYTE:
-        raise uploads.Refused(f"your uploads hold {settings.UPLOADS_MAX_MB:,} MB at most")
+        raise uploads.Refused(f"your uploads are limited to {settings.UPLOADS_MAX_MB:,} MB")
     if old is None and collection.files.count() >= MOST_FILES:
-        raise uploads.Refused(f"a collection holds {MOST_FILES:,} files at most")
+        raise uploads.Refused(f"a collection is limited to {MOST_FILES:,} files")
+
+
+def attach_files(
+    actor: AbstractUser, question: str, key: str, files: Iterable[uploads.SentFile]
+) -> tuple[Collection, Upload]:
+    """Store the files of a question in a private collection named after it.
+
+    The same `key` gives the same collection, so that a form sent twice stores them once. Raise
+    `ServiceError` if none of the files can be used.
+    """
+    public_id = key_digest(str(actor.pk), key)[:PUBLIC_ID_LENGTH]
+    made = Collection.objects.filter(public_id=public_id, deleted_at=None).first()
+    is_repeated = made is not None
+    if made is None:
+        wanted = strip_unprintable(" ".join(question.split()))[:ATTACHED_NAME_LENGTH].strip()
+        made = _create(actor, _free_name(actor, wanted or "Files"), public_id=public_id)
+    done = add_files(actor, made, files)
+    if not made.files.exists():
+        made.delete()
+        reasons = "; ".join(f"{file.name}: {file.reason}" for file in done.refused)
+        raise ServiceError(f"None of the files can be used. {reasons}".strip())
+    return made, replace(done, refused=()) if is_repeated else done
+
+
+def keep_with(run: Run, public_id: str) -> None:
+    """Note that a collection holds the files attached to a run's question."""
+    Collection.objects.filter(public_id=public_id, thread=None).update(thread=run.thread_id)
 
 
 # --- changing ----------------------------------------------------------------------------
 
 
-def change(actor: AbstractUser, collection: Collection, name: str, *, shared: bool) -> None:
-    """Rename it, and share it or not. Addresses of its documents keep the first name."""
+def change_collection(
+    actor: AbstractUser, collection: Collection, name: str, *, shared: bool
+) -> None:
+    """Rename the collection and set whether it is shared; addresses keep the first name."""
     _require(actor, collection)
     try:
         with transaction.atomic():
-            Collection.objects.filter(pk=collection.pk).update(name=_name(name), is_shared=shared)
+            Collection.objects.filter(pk=collection.pk).update(
+                name=_clean_name(name), is_shared=shared
+            )
     except IntegrityError:
         raise ServiceError(NAME_TAKEN) from None
 
 
 def look_again(actor: AbstractUser, collection: Collection) -> None:
-    """Have the index look for files that are new, changed or gone."""
+    """Schedule a rescan for new, changed and deleted files."""
     _require(actor, collection)
     _changed(collection)
 
 
-def delete(actor: AbstractUser, collection: Collection) -> None:
-    """It and its files are gone at once, its part of the index when the indexer comes by.
+def delete_collection(actor: AbstractUser, collection: Collection) -> None:
+    """Delete a collection and its files at once; the indexer removes its part of the index later.
 
-    Runs keep the copies that they cite.
+    Runs keep copies of the pages that they cite.
     """
     _require(actor, collection)
     Collection.objects.filter(pk=collection.pk, deleted_at=None).update(deleted_at=timezone.now())
@@ -266,13 +316,13 @@ def _changed(collection: Collection) -> None:
 
 def _require(actor: AbstractUser, collection: Collection) -> None:
     if not may_change(actor, collection):
-        raise PermissionDenied("This collection belongs to somebody else.")
+        raise PermissionDenied("This collection belongs to another user.")
 
 
 # --- for a question ----------------------------------------------------------------------
 
 
-def chosen(actor: AbstractUser, public_ids: Iterable[str]) -> list[dict[str, str]]:
-    """Id and name of the collections that a run is to search, as they are frozen in it."""
+def chosen_collections(actor: AbstractUser, public_ids: Iterable[str]) -> list[dict[str, str]]:
+    """Return id and name of the selected collections, as they are frozen in a run."""
     found = visible_to(actor).filter(public_id__in=list(public_ids))
     return [{"id": row.public_id, "name": row.name} for row in found]

@@ -1,12 +1,12 @@
-"""How a service refuses."""
+"""The error that services raise."""
 
 from __future__ import annotations
 
 
 class ServiceError(Exception):
-    """What was asked for cannot be done; the message is one sentence for the person.
+    """A request that can't be fulfilled; the message is one sentence for the user.
 
-    `about` names the setting or field that it is about, where it is one.
+    `about` is the setting or form field concerned, if any.
     """
 
     def __init__(self, message: str, about: str = "") -> None:

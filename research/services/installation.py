@@ -1,4 +1,4 @@
-"""Changing the installation's settings in the browser: for admins, below the environment."""
+"""Changes the installation's settings on the Setup page: admins only; the environment wins."""
 
 from __future__ import annotations
 
@@ -11,23 +11,29 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from research.installation import NAMES, SECRET, SERVER, current, from_environment
+from research.fetch.url_policy import is_server_address
 from research.llm.names import plain_name
 from research.models import InstallationSetting
-from research.retrieval.addresses import is_server_address
+from research.runtime.installation import (
+    NAMES,
+    SECRET,
+    SERVER,
+    current_installation,
+    from_environment,
+)
+from research.runtime.source_choices import provider_settings
+from research.search.providers import PROVIDERS, needed_settings
 from research.services.errors import ServiceError
-from research.source_choices import provider_settings
 
-ADDRESSES = ("OPENAI_BASE_URL", "SEARXNG_URL")
 PROFILES = ("standard", "small")
 OWN_SEARCHES = ("samples", "documents", "none")
 
 
-def change(actor: AbstractUser, values: Mapping[str, str]) -> None:
-    """Store settings; '' takes one back, a name that is not given stays.
+def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
+    """Store settings; '' deletes one, and names that are missing stay unchanged.
 
-    The key is only ever sent to the server that it was given for: with another address it is
-    dropped, unless a new one comes along. Raises `ServiceError` with a sentence for the person.
+    The API key is only ever sent to the server that it was entered for: if the address changes, the
+    key is deleted unless a new one is given. Raise `ServiceError` with a sentence for the user.
     """
     if not actor.is_staff:
         raise PermissionDenied("Settings are for admins.")
@@ -35,7 +41,7 @@ def change(actor: AbstractUser, values: Mapping[str, str]) -> None:
         name: plain_name(value) if name.endswith("_MODEL") else value.strip()
         for name, value in values.items()
     }
-    _check(wanted)
+    _check_changeable(wanted)
     with transaction.atomic():
         if _moves(wanted) and not wanted.get(SECRET):
             wanted[SECRET] = ""
@@ -43,28 +49,28 @@ def change(actor: AbstractUser, values: Mapping[str, str]) -> None:
             _store(actor, name, value)
 
 
-def _check(wanted: Mapping[str, str]) -> None:
+def _check_changeable(wanted: Mapping[str, str]) -> None:
     given = from_environment()
     for name in wanted:
         if name not in NAMES:
             raise ServiceError(f"There is no setting called {name}.")
         if given[name] or (name in SERVER and any(given[each] for each in SERVER)):
             raise ServiceError(f"{name} is set by the environment, which wins.")
-    for name in ADDRESSES:
+    addresses = [setting.name for setting in needed_settings() if setting.kind == "url"]
+    for name in ("OPENAI_BASE_URL", *addresses):
         if wanted.get(name) and not is_server_address(wanted[name]):
             raise ServiceError("An address looks like http://localhost:11434/v1.", about=name)
     if wanted.get("MODEL_PROFILE", "standard") not in ("", *PROFILES):
         raise ServiceError("The profile is standard or small.")
-    _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted.get("SEARXNG_URL"))
+    _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted)
 
 
-def _check_search(names: str, address: str | None) -> None:
-    """Known searches that have what they need; `address` is SearXNG's, None where it stays."""
-    from research.retrieval.providers import PROVIDERS
-
+def _check_search(names: str, wanted: Mapping[str, str]) -> None:
+    """Raise `ServiceError` for a search that is unknown, or lacks what it needs after `wanted`."""
     known = (*PROVIDERS, *OWN_SEARCHES)
-    there = provider_settings(current())
-    there = there if address is None else replace(there, searxng_url=address)
+    now = provider_settings(current_installation())
+    changed = {each.name: wanted[each.name] for each in needed_settings() if each.name in wanted}
+    there = replace(now, values={**now.values, **changed})
     for name in filter(None, (part.strip() for part in names.split(","))):
         if name not in known:
             raise ServiceError(
@@ -72,20 +78,19 @@ def _check_search(names: str, address: str | None) -> None:
                 about="SEARCH_PROVIDER",
             )
         provider = PROVIDERS.get(name)
-        if provider and not provider.is_configured(there):
-            if provider.needs in NAMES:
-                raise ServiceError(f"{provider.label} needs its address.", about=provider.needs)
-            raise ServiceError(
-                f"{provider.label} needs {provider.needs} to be set in the environment.",
-                about="SEARCH_PROVIDER",
-            )
+        if provider and provider.needs and not provider.is_configured(there):
+            missing = "address" if provider.needs.kind == "url" else "key"
+            raise ServiceError(f"{provider.label} needs its {missing}.", about=provider.needs.name)
 
 
 def _moves(wanted: Mapping[str, str]) -> bool:
-    """Whether the model's address becomes another server's."""
+    """Return whether the model's address changes to another server."""
     if "OPENAI_BASE_URL" not in wanted:
         return False
-    before, after = urlsplit(current()["OPENAI_BASE_URL"]), urlsplit(wanted["OPENAI_BASE_URL"])
+    before, after = (
+        urlsplit(current_installation()["OPENAI_BASE_URL"]),
+        urlsplit(wanted["OPENAI_BASE_URL"]),
+    )
     return (before.scheme, before.netloc) != (after.scheme, after.netloc)
 
 

@@ -1,4 +1,4 @@
-"""The one account that a fresh installation has."""
+"""The single account of a new installation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LOCAL = "local"
 
 
 def local_admin() -> AbstractUser:
-    """The superuser of this machine: it signs in by a link, never by a password."""
+    """Return the superuser of this machine, who signs in by link and has no password."""
     people = get_user_model()._default_manager
     admin, created = people.get_or_create(
         username=LOCAL, defaults={"is_staff": True, "is_superuser": True}

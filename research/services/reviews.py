@@ -1,4 +1,4 @@
-"""What reviewers say about evidence: verdicts are only ever added."""
+"""Reviewers' verdicts on evidence; verdicts are append-only."""
 
 from __future__ import annotations
 
@@ -8,25 +8,27 @@ from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 from django.db.models import F
 
-from research import notify
 from research.models import Evidence, Run, Verdict
-from research.services.access import require
+from research.services.access import require_access
 from research.services.errors import ServiceError
+from research.worker import notify
 
 NOTE_LENGTH = 2_000
 
 
-def review(actor: AbstractUser, evidence: Evidence, verdict: str, note: str = "") -> Verdict:
-    """Say accept, reject or flag. Raises `ServiceError`, `PermissionDenied`."""
+def record_verdict(
+    actor: AbstractUser, evidence: Evidence, verdict: str, note: str = ""
+) -> Verdict:
+    """Record accept, reject or flag; raise `ServiceError` or `PermissionDenied`."""
     return review_all(actor, [evidence], verdict, note)[0]
 
 
 def review_all(
     actor: AbstractUser, evidence: Iterable[Evidence], verdict: str, note: str = ""
 ) -> list[Verdict]:
-    """One verdict on many records, in one transaction; all of them or none.
+    """Record one verdict on many records in one transaction, all or none.
 
-    Raises `ServiceError` with a sentence for the person, `PermissionDenied` for another's run.
+    Raise `ServiceError` with a sentence for the user, or `PermissionDenied` for another user's run.
     """
     if verdict not in Verdict.Kind.values:
         raise ServiceError(f"A verdict is one of {', '.join(Verdict.Kind.values)}.")
@@ -35,7 +37,7 @@ def review_all(
     judged = list(evidence)
     runs = Run.objects.in_bulk({one.run_id for one in judged})
     for run in runs.values():
-        require(actor, run)
+        require_access(actor, run)
     with transaction.atomic():
         Run.objects.filter(pk__in=runs).update(sequence=F("sequence") + 1)
         given = Verdict.objects.bulk_create(

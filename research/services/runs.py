@@ -1,8 +1,8 @@
-"""Everything that a person or a client may do to a run: the only way to change one.
+"""Creates runs and stores users' commands; nothing else may change a run on a user's behalf.
 
-Each command is stored and makes the run claimable in one transaction; the engine takes it
-at its next boundary. Raises `ServiceError` with a sentence for the person where a run is
-not in a state for it, `PermissionDenied` where it is another's.
+Each command is stored, and makes the run claimable, in one transaction; the engine processes it
+at its next boundary. Raises `ServiceError` with a sentence for the user if the run's state doesn't
+allow it, `PermissionDenied` if the run belongs to another user.
 """
 
 from __future__ import annotations
@@ -16,18 +16,30 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from research import installation, notify
-from research.commands import ALLOWED, ANSWERS, OF_ADAPTIVE_MODE, REPEATABLE, Kind, possible
 from research.engine.config import ResearchConfig
-from research.engine.intake import TERMS as PLAN_TERMS
-from research.engine.journal import digest
-from research.leases import Lease, claim, is_held
+from research.engine.journal import digest_of
+from research.engine.records import Status
+from research.engine.threads.plan_approval import TERMS as PLAN_TERMS
 from research.models import Command, Run, Thread
-from research.outcomes import cancelled_columns, mark_cancel_taken, try_again
+from research.models.runs import Priority
+from research.queue.admission import next_turn
+from research.runtime import installation
+from research.runtime.versions import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.access import require
+from research.services.access import require_access
+from research.services.capacity import refuse_when_full
 from research.services.errors import ServiceError
-from research.versions import ENGINE_VERSION, prompt_digests
+from research.worker import notify
+from research.worker.commands import (
+    ALLOWED,
+    ANSWERS,
+    OF_ADAPTIVE_MODE,
+    REPEATABLE,
+    Kind,
+    possible_commands,
+)
+from research.worker.fail_or_cancel import cancelled_columns, mark_cancel_taken, try_again
+from research.worker.leases import Lease, claim_run, is_held
 
 QUESTION_LENGTH = 2_000
 TEXT_LENGTH = 2_000
@@ -51,12 +63,14 @@ NOT_NOW = {
 }
 FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused or stopped."
 MOST_ROUNDS = 10
+KEY_USED = "This idempotency key was used for a different question or other settings."
+REPEATABLE_STATUSES = frozenset({Status.FAILED, Status.CANCELLED})
 
 
 # --- asking and finding ------------------------------------------------------------------
 
 
-def ask(
+def ask_question(
     actor: AbstractUser,
     question: str,
     *,
@@ -64,24 +78,39 @@ def ask(
     config: ResearchConfig | None = None,
     sources: Mapping[str, Any] | None = None,
     idempotency_key: str | None = None,
+    priority: Priority = Priority.INTERACTIVE,
+    reuses_key: bool = True,
 ) -> Run:
-    """Store a question as a run that any worker may take.
+    """Create a run that any worker may claim; scheduled ones wait for interactive ones.
 
-    `config` None means the installation's defaults. The same, sent again by the same person with
-    the same key, is the same run; a form that is kept and filled in anew asks anew.
-    Raises `ServiceError` for a question that is empty or too long.
+    `config` None means the installation's defaults. Idempotent: the same request by the same user
+    with the same `idempotency_key` returns the same run. With other contents it creates another
+    one, or is refused unless `reuses_key`. Raise `ServiceError` for that, for a question that is
+    empty or too long, and if the queue is full.
     """
-    text = _text(question, "The question", QUESTION_LENGTH)
+    text = _clean_text(question, "The question", QUESTION_LENGTH)
     if idempotency_key is None:
-        return _create(actor, text, agreed, config, sources, None)
+        return _create(actor, text, agreed, config, sources, None, priority)
     frozen = config.model_dump(mode="json") if config else None
-    asked = digest([text, agreed, frozen, dict(sources or {})])
+    asked = digest_of([text, agreed, frozen, dict(sources or {})])
     key = f"{idempotency_key}/{asked[:32]}"
     same = Run.objects.filter(owner=actor, idempotency_key=key)
+    others = Run.objects.filter(owner=actor, idempotency_key__startswith=f"{idempotency_key}/")
+    if not reuses_key and others.exclude(idempotency_key=key).exists():
+        raise ServiceError(KEY_USED)
     try:
-        return same.first() or _create(actor, text, agreed, config, sources, key)
+        return same.first() or _create(actor, text, agreed, config, sources, key, priority)
     except IntegrityError:
         return same.get()
+
+
+def ask_again(actor: AbstractUser, run: Run) -> Run:
+    """Ask the question of a failed or cancelled run again, with the same settings and sources."""
+    require_access(actor, run)
+    if run.status not in REPEATABLE_STATUSES:
+        raise ServiceError("Only a run that failed or was cancelled can be asked again.")
+    config = ResearchConfig.model_validate(run.config)
+    return ask_question(actor, run.question, agreed=run.agreed, config=config, sources=run.sources)
 
 
 def ask_and_claim(
@@ -93,17 +122,17 @@ def ask_and_claim(
     config: ResearchConfig | None = None,
     sources: Mapping[str, Any] | None = None,
 ) -> tuple[Run, Lease]:
-    """As `ask`, leased to `owner` from birth: no other worker ever sees it free."""
+    """Like `ask_question`, but leased to `owner` on creation: no other worker can claim it."""
     with transaction.atomic():
-        run = ask(actor, question, agreed=agreed, config=config, sources=sources)
-        lease = claim(run.pk, owner)
+        run = ask_question(actor, question, agreed=agreed, config=config, sources=sources)
+        lease = claim_run(run.pk, owner)
     assert lease is not None, "a run that nobody else can see yet is free"
     run.refresh_from_db()
     return run, lease
 
 
 def visible_to(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
-    """A person's own runs, newest first; staff see all."""
+    """Return a user's own runs, newest first; staff see all."""
     return Run.objects.visible_to(user)
 
 
@@ -114,8 +143,12 @@ def _create(
     config: ResearchConfig | None,
     sources: Mapping[str, Any] | None,
     idempotency_key: str | None,
+    priority: Priority,
 ) -> Run:
-    frozen = sites.without(config or installation.current().defaults, actor)
+    refuse_when_full(actor)
+    frozen = sites.exclude_blocked_sites(
+        config or installation.current_installation().defaults, actor
+    )
     with transaction.atomic():
         run = Run.objects.create(
             owner=actor,
@@ -128,6 +161,8 @@ def _create(
             sources=dict(sources or {}),
             engine_version=ENGINE_VERSION,
             prompt_digests=prompt_digests(),
+            priority=priority,
+            turn=next_turn(actor, priority),
             idempotency_key=idempotency_key,
         )
         notify.wake_after_commit()
@@ -137,98 +172,110 @@ def _create(
 # --- commands ----------------------------------------------------------------------------
 
 
-def answer(actor: AbstractUser, run: Run, answers: Sequence[str]) -> Command:
-    """Answer the clarifying questions, in their order; '' leaves one out."""
-    texts = [_text(each, "An answer", TEXT_LENGTH, empty=True) for each in answers]
-    return _tell(actor, run, Kind.ANSWER, answers=texts)
+def answer_questions(actor: AbstractUser, run: Run, answers: Sequence[str]) -> Command:
+    """Answer the clarifying questions, in their order; '' skips one."""
+    texts = [_clean_text(each, "An answer", TEXT_LENGTH, empty=True) for each in answers]
+    return _store_command(actor, run, Kind.ANSWER, answers=texts)
 
 
 def skip_questions(actor: AbstractUser, run: Run) -> Command:
-    return _tell(actor, run, Kind.SKIP)
+    return _store_command(actor, run, Kind.SKIP)
 
 
 def keep_topic(actor: AbstractUser, run: Run) -> Command:
-    """A follow-up question belongs to its thread: what was found stays known."""
-    return _tell(actor, run, Kind.SAME_TOPIC)
+    """Confirm that a follow-up question continues its thread's topic: findings are kept."""
+    return _store_command(actor, run, Kind.SAME_TOPIC)
 
 
 def start_anew(actor: AbstractUser, run: Run) -> Command:
-    """A follow-up question is another topic: nothing of the earlier run is used."""
-    return _tell(actor, run, Kind.NEW_TOPIC)
+    """Confirm that a follow-up question is a new topic: the earlier run is ignored."""
+    return _store_command(actor, run, Kind.NEW_TOPIC)
 
 
-def approve(
+def approve_plan(
     actor: AbstractUser,
     run: Run,
     aspects: Sequence[str] | None = None,
     terms: Mapping[str, str] | None = None,
+    searches_private_words: bool | None = None,
 ) -> Command:
-    """Approve the plan, with other sub-questions where `aspects` is given and other `terms`
-    (of `PLAN_TERMS`) where they are; an empty term is one that doesn't matter.
+    """Approve the plan, optionally with other sub-questions (`aspects`) and other `terms`
+    (keys in `PLAN_TERMS`); an empty term doesn't matter. `searches_private_words` says whether
+    words of documents may be sent to web searches.
     """
     given = terms or {}
-    said = {name: " ".join(given[name].split()) for name in PLAN_TERMS if name in given}
+    said: dict[str, Any] = {
+        name: " ".join(given[name].split()) for name in PLAN_TERMS if name in given
+    }
     if any(len(text) > TEXT_LENGTH for text in said.values()):
-        raise ServiceError(f"{TEXT_LENGTH:,} characters are the most for a term of the plan.")
+        raise ServiceError(f"A term of the plan has at most {TEXT_LENGTH:,} characters.")
+    if searches_private_words is not None:
+        said["searches_private_words"] = searches_private_words
     if aspects is None:
-        return _tell(actor, run, Kind.APPROVE, **said)
-    texts = [_text(each, "A sub-question", TEXT_LENGTH) for each in aspects]
+        return _store_command(actor, run, Kind.APPROVE, **said)
+    texts = [_clean_text(each, "A sub-question", TEXT_LENGTH) for each in aspects]
     if not 0 < len(texts) <= TOPICS:
         raise ServiceError(f"A plan has from 1 to {TOPICS} sub-questions.")
-    return _tell(actor, run, Kind.APPROVE, aspects=texts, **said)
+    return _store_command(actor, run, Kind.APPROVE, aspects=texts, **said)
 
 
 def send_back(actor: AbstractUser, run: Run, comment: str) -> Command:
-    """Have the plan made anew with this comment in mind."""
-    return _tell(actor, run, Kind.REVISE, comment=_text(comment, "The comment", TEXT_LENGTH))
+    """Request a new plan that takes the comment into account."""
+    return _store_command(
+        actor, run, Kind.REVISE, comment=_clean_text(comment, "The comment", TEXT_LENGTH)
+    )
 
 
 def stop_and_report(actor: AbstractUser, run: Run) -> Command:
-    """End the research and write the report from what was found."""
-    return _tell(actor, run, Kind.STOP)
+    """End the research and write the report from the findings so far."""
+    return _store_command(actor, run, Kind.STOP)
 
 
-def pause(actor: AbstractUser, run: Run) -> Command:
-    return _tell(actor, run, Kind.PAUSE)
+def pause_run(actor: AbstractUser, run: Run) -> Command:
+    return _store_command(actor, run, Kind.PAUSE)
 
 
-def resume(actor: AbstractUser, run: Run) -> Command:
-    return _tell(actor, run, Kind.RESUME)
+def resume_run(actor: AbstractUser, run: Run) -> Command:
+    return _store_command(actor, run, Kind.RESUME)
 
 
 def add_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
-    return _tell(actor, run, Kind.ADD_TOPIC, topic=_text(topic, "A topic", TEXT_LENGTH))
+    return _store_command(
+        actor, run, Kind.ADD_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH)
+    )
 
 
 def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
-    return _tell(actor, run, Kind.DROP_TOPIC, topic=_text(topic, "A topic", TEXT_LENGTH))
+    return _store_command(
+        actor, run, Kind.DROP_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH)
+    )
 
 
 def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
-    """Go on for so many more rounds, whatever the rules of quality say; budgets still hold."""
+    """Continue for `rounds` more rounds regardless of the quality rules; budgets still apply."""
     if not 0 < rounds <= MOST_ROUNDS:
-        raise ServiceError(f"From 1 to {MOST_ROUNDS} more rounds can be asked for.")
-    return _tell(actor, run, Kind.DIG_DEEPER, rounds=rounds)
+        raise ServiceError(f"From 1 to {MOST_ROUNDS} more rounds can be requested.")
+    return _store_command(actor, run, Kind.DIG_DEEPER, rounds=rounds)
 
 
-def cancel(actor: AbstractUser, run: Run) -> Command:
-    """End the run without a report: at once, or as soon as its worker hears of it."""
-    return _tell(actor, run, Kind.CANCEL)
+def request_cancel(actor: AbstractUser, run: Run) -> Command:
+    """End the run without a report, immediately or as soon as its worker notices."""
+    return _store_command(actor, run, Kind.CANCEL)
 
 
-def retry(actor: AbstractUser, run: Run) -> Command:
-    """Have a stalled run taken up again where its journal ends."""
-    return _tell(actor, run, Kind.RETRY)
+def retry_run(actor: AbstractUser, run: Run) -> Command:
+    """Resume a stalled run where its journal ends."""
+    return _store_command(actor, run, Kind.RETRY)
 
 
-def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
-    """Store one command; told twice what counts once, it gives the first."""
-    require(actor, run)
+def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
+    """Store a command; return the pending one if a repetition has no effect (idempotent)."""
+    require_access(actor, run)
     with transaction.atomic():
-        now = locked(run)
+        now = lock_run(run)
         if now.status not in ALLOWED[kind]:
             raise ServiceError(NOT_NOW[kind])
-        if kind not in possible(now.status, now.mode, now.asks):
+        if kind not in possible_commands(now.status, now.mode, now.asks):
             raise ServiceError(FIXED_SIZE if kind in OF_ADAPTIVE_MODE else NOT_NOW[kind])
         waiting = Command.objects.filter(run=now, taken_at_place=None)
         if any(kind in kinds and waiting.filter(kind__in=kinds) for kinds in ANSWERS):
@@ -245,23 +292,23 @@ def _tell(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) -> Command:
     return told
 
 
-def locked(run: Run) -> Run:
-    """The run as it is now; its row stays locked to the end of the transaction."""
+def lock_run(run: Run) -> Run:
+    """Return the run's current row, locked until the end of the transaction."""
     if not Run.objects.filter(pk=run.pk).update(sequence=F("sequence") + 1):
         raise ServiceError("This run was deleted.")
     return Run.objects.get(pk=run.pk)
 
 
 def _cancel_at_once(run: Run) -> None:
-    """Nobody has the run: it ends here, and a worker that was thought dead is kept out."""
+    """End a run that no worker has; the epoch fence keeps out a worker believed dead."""
     Run.objects.filter(pk=run.pk).update(**cancelled_columns())
     mark_cancel_taken(run.pk)
 
 
-def _text(value: str, what: str, limit: int, *, empty: bool = False) -> str:
+def _clean_text(value: str, what: str, limit: int, *, empty: bool = False) -> str:
     text = value.strip()
     if not text and not empty:
         raise ServiceError(f"{what} is empty.")
     if len(text) > limit:
-        raise ServiceError(f"{what} has {len(text):,} characters; {limit:,} is the most.")
+        raise ServiceError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
     return text

@@ -1,4 +1,4 @@
-"""A person's own list of sites that no new run of theirs reads."""
+"""Per-user site blocklist, applied to new runs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from research.services.errors import ServiceError
 MOST_SITES = 200
 
 
-def of(actor: AbstractUser) -> list[str]:
-    """The list, by name."""
+def list_blocked_sites(actor: AbstractUser) -> list[str]:
+    """Return the blocked sites, by name."""
     return list(NeverSite.objects.filter(owner=actor).values_list("site", flat=True))
 
 
-def never(actor: AbstractUser, written: str) -> list[str]:
-    """Put one or more sites, with commas between, on the list; what is there already stays.
+def block_sites(actor: AbstractUser, written: str) -> list[str]:
+    """Block one or more sites, separated by commas; return them as stored.
 
-    Returns them as they are stored. Raises `ServiceError` for what names no site.
+    Idempotent. Raise `ServiceError` if a name is not a site.
     """
     try:
         named = ResearchConfig.from_strings({"never_sites": written}).never_sites
@@ -28,21 +28,21 @@ def never(actor: AbstractUser, written: str) -> list[str]:
         named = ()
     if not named:
         raise ServiceError("Name sites such as example.org, with commas between.")
-    if len({*of(actor), *named}) > MOST_SITES:
-        raise ServiceError(f"The list holds {MOST_SITES} sites at most.")
+    if len({*list_blocked_sites(actor), *named}) > MOST_SITES:
+        raise ServiceError(f"The list is limited to {MOST_SITES} sites.")
     NeverSite.objects.bulk_create(
         (NeverSite(owner=actor, site=site) for site in named), ignore_conflicts=True
     )
     return list(named)
 
 
-def allow(actor: AbstractUser, site: str) -> None:
-    """Take a site off the list; runs that were asked before keep what they were frozen with."""
+def unblock_site(actor: AbstractUser, site: str) -> None:
+    """Unblock a site; existing runs keep their frozen list."""
     NeverSite.objects.filter(owner=actor, site=site).delete()
 
 
-def without(config: ResearchConfig, actor: AbstractUser) -> ResearchConfig:
-    """The knobs with the person's list; a site that the question itself keeps to stays in."""
-    own = [site for site in of(actor) if site not in config.only_sites]
+def exclude_blocked_sites(config: ResearchConfig, actor: AbstractUser) -> ResearchConfig:
+    """Return the knobs with the user's blocklist, except sites in `only_sites`."""
+    own = [site for site in list_blocked_sites(actor) if site not in config.only_sites]
     both = tuple(dict.fromkeys((*config.never_sites, *own)))
     return config.model_copy(update={"never_sites": both})

@@ -1,8 +1,8 @@
-"""What follows a report: another version of it, more research on it, or the next question.
+"""Follow-ups to a report: another version of it, deeper research, or the next question.
 
-Each is a new run of the thread that starts from a snapshot of the earlier one's ledger; the
-earlier run stays as it is. Raises `ServiceError` with a sentence for the person where the
-run is not in a state for it, `PermissionDenied` where it is another's.
+Each is a new run of the thread that starts from a snapshot of the earlier run's ledger; the
+earlier run is unchanged. Raises `ServiceError` with a sentence for the user if the run's state
+doesn't allow it, `PermissionDenied` if the run belongs to another user.
 """
 
 from __future__ import annotations
@@ -15,18 +15,22 @@ from django.contrib.auth.models import AbstractUser
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from research import installation, notify, snapshots
 from research.engine.config import ResearchConfig
-from research.engine.journal import digest
+from research.engine.journal import digest_of
 from research.engine.knobs import ConfigError
-from research.engine.seed import Form, Seed, SeedKind, Shape
-from research.engine.shaping import BY_CODE
+from research.engine.report.report_format import BY_CODE
+from research.engine.threads.seed import Form, ReportFormat, Seed, SeedKind
 from research.models import Run
 from research.models.runs import Kind
+from research.queue.admission import next_turn
+from research.runtime import installation
+from research.runtime.versions import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.access import require
+from research.services.access import require_access
+from research.services.capacity import refuse_when_full
 from research.services.errors import ServiceError
-from research.versions import ENGINE_VERSION, prompt_digests
+from research.threads import seeds
+from research.worker import notify
 
 TURN_LENGTH = 2_000
 READER_LENGTH = 100
@@ -47,8 +51,8 @@ REASONS: dict[Form, str] = {
 }
 
 
-def revise(actor: AbstractUser, run: Run) -> Run:
-    """A new version of the report without the evidence that was rejected."""
+def revise_report(actor: AbstractUser, run: Run) -> Run:
+    """Create a new version of the report without the rejected evidence."""
     seed = _snapshot(actor, run, "revise")
     _need_report(run)
     if not seed.left_out:
@@ -56,25 +60,25 @@ def revise(actor: AbstractUser, run: Run) -> Run:
     return _create(actor, run, seed, reason="Revised after a review")
 
 
-def reshape(actor: AbstractUser, run: Run, form: str, reader: str = "") -> Run:
-    """A new version in another shape, from the same evidence; `reader` in a few words."""
+def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -> Run:
+    """Create a new version in another format from the same evidence, written for `reader`."""
     if form not in REASONS:
         raise ServiceError("A report can be made shorter, longer, a table, or for a reader.")
-    for_whom = _text(reader, "The reader", READER_LENGTH) if form == "reader" else ""
-    if form not in BY_CODE and not installation.current()["RESEARCH_MODEL"]:
+    for_whom = _clean_text(reader, "The reader", READER_LENGTH) if form == "reader" else ""
+    if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
     _need_report(run)
-    seed = replace(seed, shape=Shape(form, for_whom))  # type: ignore[arg-type]
+    seed = replace(seed, shape=ReportFormat(form, for_whom))  # type: ignore[arg-type]
     return _create(actor, run, seed, reason=REASONS[form].format(reader=for_whom))  # type: ignore[index]
 
 
 def dig_deeper(
     actor: AbstractUser, run: Run, aspects: Sequence[str], cost_usd: float | None = None
 ) -> Run:
-    """Research these sub-questions (by their labels) further; all that was found is kept.
+    """Research these sub-questions (by label) further, keeping all findings.
 
-    The budgets are the earlier run's anew; `cost_usd` is the most that this run may cost.
+    The budgets are those of the earlier run, unspent; `cost_usd` limits the new run's cost.
     """
     seed = _snapshot(actor, run, "deeper")
     known = {aspect.id for aspect in seed.aspects if not aspect.dropped}
@@ -88,20 +92,24 @@ def dig_deeper(
     return _create(actor, run, replace(seed, wanted=wanted), reason=told, changes=changes)
 
 
-def follow_up(actor: AbstractUser, run: Run, said: str) -> Run:
-    """The thread's next question: what was found stays known where the topic is the same."""
-    text = _text(said, "The question", TURN_LENGTH)
+def follow_up(actor: AbstractUser, run: Run, said: str, cost_usd: float | None = None) -> Run:
+    """Ask the thread's next question; findings are kept if the topic is the same.
+
+    `cost_usd` limits the new run's cost; None: as for the earlier run.
+    """
+    text = _clean_text(said, "The question", TURN_LENGTH)
     seed = _snapshot(actor, run, "follow_up")
-    return _create(actor, run, seed, question=text, reason="Follow-up question")
+    changes = {} if cost_usd is None else {"max_cost_usd": cost_usd}
+    return _create(actor, run, seed, question=text, reason="Follow-up question", changes=changes)
 
 
 def _snapshot(actor: AbstractUser, run: Run, kind: SeedKind) -> Seed:
-    require(actor, run)
+    require_access(actor, run)
     if not run.ended:
         raise ServiceError(NOT_ENDED)
     if run.plan is None:
         raise ServiceError(NO_PLAN)
-    return snapshots.snapshot(run, kind)
+    return seeds.snapshot_run(run, kind)
 
 
 def _need_report(run: Run) -> None:
@@ -118,13 +126,15 @@ def _create(
     question: str = "",
     changes: dict[str, Any] | None = None,
 ) -> Run:
-    """The new run, claimable at once. Asked for twice while it is at work, it is the same."""
-    frozen = sites.without(_config(run, changes or {}), run.owner)
+    """Create the run, claimable at once; a repetition while it is active returns the same."""
+    frozen = sites.exclude_blocked_sites(_config(run, changes or {}), run.owner)
     children = Run.objects.filter(parent=run)
     ended = sum(child.ended for child in children.only("status"))
     without = sorted(repr(quoted) for quoted in seed.rejected)
-    asked = digest([seed.kind, question, seed.wanted, repr(seed.shape), without, changes, ended])
+    asked = digest_of([seed.kind, question, seed.wanted, repr(seed.shape), without, changes, ended])
     key = f"{run.public_id}/{asked[:32]}"
+    if not Run.objects.filter(owner=run.owner, idempotency_key=key).exists():
+        refuse_when_full(run.owner)
     try:
         with transaction.atomic():
             new = Run.objects.create(
@@ -142,9 +152,10 @@ def _create(
                 sources=run.sources,
                 engine_version=ENGINE_VERSION,
                 prompt_digests=prompt_digests(),
+                turn=next_turn(run.owner),
                 idempotency_key=key,
             )
-            snapshots.store(new, run, seed)
+            seeds.store_seed(new, run, seed)
             notify.wake_after_commit()
     except IntegrityError:
         return Run.objects.get(owner=run.owner, idempotency_key=key)
@@ -158,10 +169,10 @@ def _config(run: Run, changes: dict[str, Any]) -> ResearchConfig:
         raise ServiceError(f"This budget can't be used: {error}") from None
 
 
-def _text(value: str, what: str, limit: int) -> str:
+def _clean_text(value: str, what: str, limit: int) -> str:
     text = " ".join(value.split())
     if not text:
         raise ServiceError(f"{what} is empty.")
     if len(text) > limit:
-        raise ServiceError(f"{what} has {len(text):,} characters; {limit:,} is the most.")
+        raise ServiceError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
     return text

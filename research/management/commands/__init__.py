@@ -1,0 +1,1 @@
+"""The commands of `manage.py`: run, replay, retry and evaluate research, set up and check."""

@@ -1,4 +1,4 @@
-"""`manage.py evaluate FILE.jsonl…`: measure the product on questions with known answers."""
+"""`manage.py evaluate FILE.jsonl…`: measures the product on questions with known answers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from rich.console import Console
 
-from research.engine.tools import ToolFailure
-from research.evaluation import pool, table
-from research.evaluation.cases import Case, DataError, read_cases, read_pages
-from research.evaluation.results import Failed, Job, Outcome, Results, case_key, source_hash
-from research.evaluation.run_questions import WorkerBroke, run_cases
-from research.evaluation.summary import recall, summarise
-from research.installation import of_the_environment
-from research.management.commands.research import BAD_USE, configured
+from bench.evaluation import pool, table
+from bench.evaluation.cases import Case, DataError, read_cases, read_pages
+from bench.evaluation.results import Failed, Job, Outcome, Results, case_key, source_hash
+from bench.evaluation.run_questions import WorkerBroke, run_cases
+from bench.evaluation.summary import recall, summarise
+from research.engine.ports import ToolFailure
+from research.management.commands.research import BAD_USE, build_config
+from research.runtime.installation import of_the_environment
 
 PAGES_A_ROUND = "MAX_PAGES_PER_ROUND=5"
 WIDTH = 120
@@ -32,8 +32,8 @@ TOLD_EVERY = 10
 
 class Command(BaseCommand):
     help = (
-        "Asks the questions of data files of one library of all their pages, and scores what "
-        "was found by round, the stop rule, the answers and the quotes."
+        "Measures retrieval, stop rule, answers and quotes on questions with known answers. All "
+        "their pages are one library."
     )
     requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
 
@@ -49,23 +49,23 @@ class Command(BaseCommand):
             help="more pages for the library, without their questions",
         )
         parser.add_argument(
-            "--limit", metavar="N", type=int, help="so many questions, from the files in turn"
+            "--limit", metavar="N", type=int, help="number of questions, from the files in turn"
         )
         parser.add_argument(
             "--set",
             metavar="KNOB=VALUE",
             action="append",
             default=[],
-            help=f"repeatable; {PAGES_A_ROUND} is set unless another is given",
+            help=f"repeatable; {PAGES_A_ROUND} is the default",
         )
-        parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
         parser.add_argument(
             "--out", metavar="FOLDER", type=Path, help="write the figures and all outcomes there"
         )
 
     def handle(self, *args: Any, files: list[Path], **options: Any) -> None:
         started = time.monotonic()
-        config = configured(None, [PAGES_A_ROUND, *options["set"]], settings.RESEARCH_DEFAULTS)
+        config = build_config(None, [PAGES_A_ROUND, *options["set"]], settings.RESEARCH_DEFAULTS)
         try:
             cases = read_cases(files, options["limit"])
             library = pool.build(
@@ -89,7 +89,7 @@ class Command(BaseCommand):
         self._tell(result, outcomes, options)
 
     def _outcomes(self, cases: Sequence[Case], job: Job) -> tuple[list[Outcome], list[Failed]]:
-        """What is kept from before, then the rest, each kept as soon as it is there."""
+        """Return the stored outcomes and those of the remaining questions, storing each at once."""
         results = Results.of(job, settings.RESEARCH_MODEL or "extractive")
         keys = [case_key(case) for case in cases]
         kept = results.load()
@@ -109,19 +109,19 @@ class Command(BaseCommand):
 
     def _indexed(self, done: int, total: int) -> None:
         if done == total or sys.stderr.isatty():
-            self._say(f"{done} of {total} pages indexed", done == total)
+            self._print_status(f"{done} of {total} pages indexed", done == total)
 
     def _progress(self, number: int, total: int, outcomes: Sequence[Outcome]) -> None:
         if not (sys.stderr.isatty() or number % TOLD_EVERY == 0 or number == total):
             return
         share = sum(recall(o, o.stopped.round) for o in outcomes) / max(1, len(outcomes))
-        self._say(
+        self._print_status(
             f"{number} of {total} questions, {share:.2f} of the gold pages at the stop",
             number == total,
         )
 
-    def _say(self, text: str, last: bool) -> None:
-        """On a terminal one line that changes, elsewhere a line each time."""
+    def _print_status(self, text: str, last: bool) -> None:
+        """Print the status: on a terminal in one line that changes, elsewhere on a new line."""
         on_terminal = sys.stderr.isatty()
         self.stderr.write(f"\r{text}" if on_terminal else text, ending="" if on_terminal else "\n")
         if last and on_terminal:

@@ -1,4 +1,4 @@
-"""`manage.py fetch URL`: what the safe fetch makes of one address."""
+"""`manage.py fetch URL`: fetches one address as a run would, and prints the extracted text."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("url")
-        parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, url: str, **options: Any) -> None:
-        shown = asyncio.run(fetched(url))
+        shown = asyncio.run(fetch_result(url))
         if options["json"]:
             self.stdout.write(json.dumps(shown, ensure_ascii=False, indent=1))
         elif shown["refused"]:
@@ -31,20 +31,20 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-async def fetched(url: str) -> dict[str, Any]:
-    """The page, or why there is none: `refused` holds the reason then, null otherwise."""
-    from research import assembly
-    from research.engine.tools import FetchFailure
+async def fetch_result(url: str) -> dict[str, Any]:
+    """Return the page; if it could not be fetched, `refused` contains the reason (else null)."""
+    from research.engine.ports import FetchFailure
+    from research.runtime import tool_factory
 
     try:
-        page = await assembly.web_fetch().fetch(url)
+        page = await tool_factory.web_fetch().fetch(url)
     except FetchFailure as failure:
         empty = dict.fromkeys(
             ("final_url", "status", "content_type", "title", "text", "sha256"), None
         )
         return {"url": url, **empty, "status": failure.status, "refused": failure.reason}
     finally:
-        await assembly.close()
+        await tool_factory.close_tools()
     return {
         "url": page.url,
         "final_url": page.final_url,

@@ -1,4 +1,4 @@
-"""`manage.py preflight`: is everything there that a run needs, and what to do where it isn't."""
+"""`manage.py preflight`: checks everything that a run needs, and suggests how to fix it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument(
+            "--qualify",
+            action="store_true",
+            help="have the model judge 160 labelled pairs: is it fit to check statements?",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from research.preflight import run_preflight
+        from research.runtime.preflight import run_preflight
 
-        found = asyncio.run(run_preflight())
+        found = asyncio.run(run_preflight(options["qualify"]))
         if options["json"]:
             self.stdout.write(json.dumps(found.as_dict(), ensure_ascii=False, indent=1))
         else:

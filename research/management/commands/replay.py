@@ -1,4 +1,4 @@
-"""`manage.py replay RUN`: decide a finished run anew from its journal."""
+"""`manage.py replay RUN`: replays a finished run from its journal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from research.engine.knobs import ConfigError
-from research.schema import migrate
+from research.runtime.schema import migrate_database
 
 BAD_USE = 2
 
 
 class Command(BaseCommand):
-    help = "Decides a finished run anew from its journal, offline; nothing is written."
+    help = "Replays a finished run from its journal, offline and without writing."
     requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -24,26 +24,27 @@ class Command(BaseCommand):
         parser.add_argument(
             "--set", metavar="KNOB=VALUE", action="append", default=[], help="repeatable"
         )
-        parser.add_argument("--json", action="store_true", help="print one object")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, run: str, **options: Any) -> None:
         from research.models import Run
-        from research.replaying import replay
+        from research.worker.replay import replay_run
 
         changes = dict(pair.split("=", 1) for pair in options["set"] if "=" in pair)
         if len(changes) != len(options["set"]):
             raise CommandError("--set takes KNOB=VALUE.", returncode=BAD_USE)
-        migrate()
+        migrate_database()
         found = Run.objects.filter(public_id=run).first()
         if found is None:
             raise CommandError(f"There is no run {run}.", returncode=BAD_USE)
         try:
-            result = asyncio.run(replay(found, changes))
+            result = asyncio.run(replay_run(found, changes))
         except ConfigError as error:
             raise CommandError(str(error), returncode=BAD_USE) from None
         if options["json"]:
             self.stdout.write(json.dumps(result.as_dict(), ensure_ascii=False, indent=1))
             return
+        self.stdout.write(f"Rounds: {len(result.rounds)}, in the run as it was: {found.round}.")
         for each in result.rounds:
             self.stdout.write(f"Round {each['number']}, score {each['score']}: {each['decision']}")
         if result.journal_ends:
@@ -51,6 +52,14 @@ class Command(BaseCommand):
         elif result.identical:
             self.stdout.write("The same decisions, the same report.")
         else:
-            self.stdout.write(f"It would have ended otherwise: {result.termination_text}")
+            self.stdout.write(f"It would have ended differently: {result.termination_text}")
+        lost = result.evidence_lost
+        kept = result.run_evidence - len(lost)
+        self.stdout.write(f"Evidence kept: {kept} of {result.run_evidence} records.")
+        for claim in lost:
+            self.stdout.write(f"Evidence lost: {claim}")
+        if result.divergences:
+            reused = len(result.divergences)
+            self.stdout.write(f"Recorded answers taken for other requests than before: {reused}.")
         self.stdout.write(f"Used{' up to there' if result.journal_ends else ''}: {result.used}.")
         self.stdout.write(f"Used by the run as it was: {result.run_used}.")

@@ -12,14 +12,15 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from research import installation
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
+from research.engine.ports import ToolFailure
 from research.engine.records import Status, StopReason
-from research.engine.tools import ToolFailure
-from research.schema import migrate
+from research.runtime import installation
+from research.runtime.program import program_name
+from research.runtime.schema import migrate_database
+from research.runtime.source_choices import DOCUMENTS, NONE, check_searches
 from research.services.errors import ServiceError
-from research.source_choices import DOCUMENTS, NONE, check_searches
 
 BAD_USE = 2
 WITHOUT_ANSWER = frozenset({StopReason.NOTHING_FOUND, StopReason.PAGES_UNREADABLE})
@@ -43,34 +44,36 @@ class Command(BaseCommand):
             "--set", metavar="KNOB=VALUE", action="append", default=[], help="repeatable"
         )
         parser.add_argument("--yes", action="store_true", help="ask nothing, start at once")
-        parser.add_argument("--json", action="store_true", help="print the run as one object")
+        parser.add_argument("--json", action="store_true", help="print the run as one JSON object")
 
     def handle(self, *args: Any, question: str, **options: Any) -> None:
-        from research import terminal
+        from research.runtime import terminal
 
-        configured(options["mode"], options["set"], settings.RESEARCH_DEFAULTS)
+        build_config(options["mode"], options["set"], settings.RESEARCH_DEFAULTS)
         if not options["yes"] and not terminal.is_terminal():
             raise CommandError(NO_TERMINAL, returncode=BAD_USE)
-        migrate()
-        config = configured(options["mode"], options["set"], installation.current().defaults)
-        sources = chosen(options["search"], options["documents"])
+        migrate_database()
+        config = build_config(
+            options["mode"], options["set"], installation.current_installation().defaults
+        )
+        sources = command_line_sources(options["search"], options["documents"])
         run = self._work(question, config, sources, options)
         if options["json"]:
-            from research.resource import run_resource
+            from research.readmodel.run_json import run_resource
 
             self.stdout.write(json.dumps(run_resource(run), ensure_ascii=False, indent=1))
         else:
             self._print(run)
-            self.stderr.write(onward(run), style_func=str)
+            self.stderr.write(next_commands(run), style_func=str)
         if run.status != Status.COMPLETED:
             sys.exit(1)
 
     def _work(
         self, question: str, config: ResearchConfig, sources: dict[str, Any] | None, options: Any
     ) -> Any:
-        from research import terminal
-        from research.leases import new_owner
+        from research.runtime import terminal
         from research.services import people, runs
+        from research.worker.leases import new_owner
 
         actor = people.local_admin()
         try:
@@ -95,20 +98,24 @@ class Command(BaseCommand):
                 self.stderr.write(problem)
 
 
-def onward(run: Any) -> str:
-    """The run's id, and the commands that take it."""
-    ways = [f"manage.py replay {run.public_id}"]
+def next_commands(run: Any) -> str:
+    """Return the run's id and the commands that accept it."""
+    program = program_name()
+    ways = [f"{program} replay {run.public_id}"]
     if run.reports.exclude(markdown="").exists():
-        ways.insert(0, f"manage.py export {run.public_id} pdf")
+        ways.insert(0, f"{program} runs export {run.public_id} pdf")
     if run.status == Status.STALLED:
-        ways.insert(0, f"manage.py retry {run.public_id}")
+        ways.insert(0, f"{program} runs resume {run.public_id}")
     return f"Run {run.public_id}: {', '.join(ways)}"
 
 
-def configured(
+def build_config(
     mode: str | None, assignments: list[str], defaults: ResearchConfig
 ) -> ResearchConfig:
-    """The installation's knobs with those of the command line; exit status 2 where one is bad."""
+    """Return the knobs of the installation, overridden by the command line's.
+
+    Raise `CommandError` with exit status 2 for an invalid one.
+    """
     values: dict[str, str] = {"DEEP_RESEARCH_MODE": mode} if mode else {}
     for assignment in assignments:
         name, equals, value = assignment.partition("=")
@@ -121,14 +128,14 @@ def configured(
         raise CommandError(str(error), returncode=BAD_USE) from None
 
 
-def chosen(search: str | None, documents: list[str]) -> dict[str, Any] | None:
-    """What is searched: documents first where folders are given, alone where nothing else is
-    named; None leaves it to the installation.
+def command_line_sources(search: str | None, documents: list[str]) -> dict[str, Any] | None:
+    """Return the sources: folders of documents first, or alone if no search is named; None for the
+    installation's default. Raise `CommandError` with exit status 2 if one is unusable.
     """
     folders = [Path(folder).expanduser().resolve() for folder in documents]
     for folder, given in zip(folders, documents, strict=True):
         if not folder.is_dir():
-            raise CommandError(f"{given} is no folder that can be read.", returncode=BAD_USE)
+            raise CommandError(f"{given} is not a readable folder.", returncode=BAD_USE)
     names = [name.strip() for name in (search or "").split(",") if name.strip()]
     if not names and not folders:
         return None

@@ -1,4 +1,4 @@
-"""`manage.py retry RUN`: have a run that was put aside taken up again."""
+"""`manage.py retry RUN`: resumes a run that was set aside."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from research.schema import migrate
+from research.runtime.schema import migrate_database
 
 BAD_USE = 2
 
 
 class Command(BaseCommand):
-    help = "Lets a run that was put aside, after its workers died, go on where its journal ends."
+    help = "Resumes a run that was set aside after its workers died repeatedly."
 
     requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
 
@@ -24,12 +24,12 @@ class Command(BaseCommand):
         from research.models import Run
         from research.services import ServiceError, people, runs
 
-        migrate()
+        migrate_database()
         found = Run.objects.filter(public_id=run).first()
         if found is None:
             raise CommandError(f"There is no run {run}.", returncode=BAD_USE)
         try:
-            runs.retry(people.local_admin(), found)
+            runs.retry_run(people.local_admin(), found)
         except ServiceError as refused:
             raise CommandError(str(refused), returncode=BAD_USE) from None
-        self.stdout.write(f"Run {found.public_id} goes on as soon as a worker is free.")
+        self.stdout.write(f"Run {found.public_id} resumes as soon as a worker is free.")

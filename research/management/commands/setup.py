@@ -1,4 +1,4 @@
-"""`manage.py setup`: asks for model and search, and writes them into `.env`."""
+"""`manage.py setup`: asks for model and search, and writes them to `.env`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from research.llm.local import LocalServer, find_local
+from research.runtime.program import program_name
 
 QUESTIONS = {
     "OPENAI_BASE_URL": "Address of the model's server (empty for OpenAI's own)",
@@ -21,25 +22,27 @@ QUESTIONS = {
     "RESEARCH_MODEL": "Model (empty for none: passages are quoted)",
     "MODEL_PROFILE": "Profile: standard, or small for a model of a few billion parameters or less",
     "SEARXNG_URL": "Address of a SearXNG to search the web with (empty for none)",
-    "DOCUMENTS": "Folders of documents to search, with commas between (empty for none)",
+    "DOCUMENTS": "Folders of documents to search, separated by commas (empty for none)",
 }
 
 
 class Command(BaseCommand):
-    help = "Asks for what is needed and writes it into .env; what stands there is kept."
+    help = "Asks for the essential settings and writes them to .env, keeping the others."
     requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
 
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = settings.ENV_FILE or Path.cwd() / ".env"
-        kept = read(path)
-        self.stdout.write(f"Settings go to {path}. Enter keeps what stands in brackets.")
+        kept = read_env_file(path)
+        self.stdout.write(f"Settings go to {path}. Enter keeps the value in brackets.")
         suggested = {**self._suggested(kept), **kept}
         answers = {name: self._ask(name, suggested.get(name, "")) for name in QUESTIONS}
-        write(path, {name: value for name, value in answers.items() if value or name in kept})
-        self.stdout.write("Written. manage.py preflight tries it all.")
+        write_env_file(
+            path, {name: value for name, value in answers.items() if value or name in kept}
+        )
+        self.stdout.write(f"Written. {program_name()} preflight tries it all.")
 
     def _suggested(self, kept: Mapping[str, str]) -> dict[str, str]:
-        """A model server of this machine, where none is chosen yet."""
+        """Return a model server found on this machine, unless a model is already configured."""
         if "RESEARCH_MODEL" in kept:
             return {}
         found: list[LocalServer] = asyncio.run(find_local(settings.LOCAL_MODEL_PORTS))
@@ -52,7 +55,7 @@ class Command(BaseCommand):
         return {"OPENAI_BASE_URL": found[0].address, "RESEARCH_MODEL": found[0].models[0]}
 
     def _ask(self, name: str, present: str) -> str:
-        """A line of standard input; at its end everything stays as it is."""
+        """Read a line of standard input; at its end keep the present value."""
         secret = name == "OPENAI_API_KEY"
         shown = " [kept]" if secret and present else f" [{present}]" if present else ""
         prompt = f"{QUESTIONS[name]}{shown}: "
@@ -65,8 +68,8 @@ class Command(BaseCommand):
             return present
 
 
-def read(path: Path) -> dict[str, str]:
-    """The assignments of a file; '' for none."""
+def read_env_file(path: Path) -> dict[str, str]:
+    """Return the assignments of an env file, {} if it doesn't exist."""
     lines = path.read_text().splitlines() if path.is_file() else []
     pairs = (line.split("=", 1) for line in lines if "=" in line and not _is_comment(line))
     return {
@@ -74,12 +77,12 @@ def read(path: Path) -> dict[str, str]:
     }
 
 
-def write(path: Path, values: Mapping[str, str]) -> None:
-    """Each setting in the place where it stands, new ones at the end; readable for its owner."""
+def write_env_file(path: Path, values: Mapping[str, str]) -> None:
+    """Write the settings in place, new ones at the end; the file is readable only by its owner."""
     lines = path.read_text().splitlines() if path.is_file() else []
     left = dict(values)
     for number, line in enumerate(lines):
-        name = _name(line.split("=", 1)[0])
+        name = _setting_name(line.split("=", 1)[0])
         if "=" in line and not _is_comment(line) and name in left:
             lines[number] = f"{name}={left.pop(name)}"
     lines += [f"{name}={value}" for name, value in left.items()]
@@ -89,7 +92,7 @@ def write(path: Path, values: Mapping[str, str]) -> None:
     draft.replace(path)
 
 
-def _name(text: str) -> str:
+def _setting_name(text: str) -> str:
     return text.strip().removeprefix("export ").strip()
 
 

@@ -1,0 +1,1 @@
+"""Collections of documents: folders, uploads, background indexing, and a trial search."""

@@ -1,0 +1,171 @@
+"""What a worker process makes of one document: hash, text, passages. Pure functions, picklable."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
+
+from research.documents.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
+from research.extract.extract import extract_text
+from research.extract.extracted import EmptyPage, Extracted
+from research.fetch.sniffing import DOCX, PDF
+from research.fulltext.entries import Entry, entries
+from research.fulltext.passages import Passage, lead_text, outline_text
+from research.fulltext.pg_lexemes import Vector, build_vector
+from research.fulltext.query_terms import extra_terms
+
+# Raised whenever `extract` or the fields below come out differently for the same bytes:
+# stored texts never change, so documents are then read anew.
+EXTRACTOR_VERSION = 7
+
+
+@dataclass(frozen=True)
+class ReadingTask:
+    """One file to read; `known_sha256` is the hash of the bytes that are already indexed."""
+
+    path: str
+    file: str
+    content_type: str
+    url: str
+    known_sha256: str | None = None
+
+
+@dataclass(frozen=True)
+class IndexedPassage:
+    """A passage with the terms that the index's own tokens miss."""
+
+    passage: Passage
+    extra: str
+
+
+@dataclass(frozen=True)
+class Lexed:
+    """Title, lead, page and passages of a document as vectors of lexemes."""
+
+    title: Vector
+    lead: Vector
+    page: Vector
+    passages: tuple[Vector, ...]
+
+
+@dataclass(frozen=True)
+class ReadDocument:
+    """Everything the index stores of one document; `build_vectors` for databases that want it."""
+
+    extracted: Extracted
+    text_sha256: str
+    headings: str
+    extra: str
+    prose: float
+    passages: tuple[IndexedPassage, ...]
+    terms: tuple[str, ...] = ()
+    lexed: Lexed | None = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The outcome for one file: a document, the reason why there is none, or nothing new."""
+
+    path: str
+    sha256: str = ""
+    document: ReadDocument | None = None
+    reason: str | None = None
+    retry: bool = False
+
+
+def read_document(task: ReadingTask) -> Reading:
+    """Reads one file; a file that gives no text is told with its reason, never raised."""
+    most = MAX_PACKED_BYTES if task.content_type in (PDF, DOCX) else MAX_FILE_BYTES
+    try:
+        with Path(task.file).open("rb") as file:
+            body = file.read(most + 1)
+    except OSError:
+        return Reading(task.path, reason="the file cannot be read", retry=True)
+    if len(body) > most:
+        return Reading(task.path, reason="the file is too large")
+    sha256 = hashlib.sha256(body).hexdigest()
+    if sha256 == task.known_sha256:
+        return Reading(task.path, sha256)
+    try:
+        extracted = extract_text(body, task.content_type, task.url)
+    except EmptyPage as empty:
+        return Reading(task.path, sha256, reason=str(empty))
+    return Reading(task.path, sha256, document=build_read_document(extracted))
+
+
+def read_lexed_document(task: ReadingTask) -> Reading:
+    """Return the same, with the document's lexemes."""
+    reading = read_document(task)
+    if reading.document is None:
+        return reading
+    document = replace(reading.document, lexed=build_vectors(task.path, reading.document))
+    return replace(reading, document=document)
+
+
+def build_read_document(extracted: Extracted) -> ReadDocument:
+    """Return the fields of the index for one extracted text."""
+    text = extracted.text
+    made_of = outline_text(text)
+    passages = tuple(
+        IndexedPassage(passage, extra_terms(text[passage.start : passage.end]))
+        for passage in made_of.passages
+    )
+    extras = (extra_terms(extracted.title), *(passage.extra for passage in passages))
+    return ReadDocument(
+        extracted=extracted,
+        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        headings="\n".join(made_of.headings),
+        extra=" ".join(filter(None, extras)),
+        prose=made_of.prose_share,
+        passages=passages,
+        terms=made_of.terms,
+    )
+
+
+def named_entries(path: str, document: ReadDocument) -> tuple[Entry, ...]:
+    """Return the names of a document and of what it defines."""
+    stem, headings = PurePosixPath(path).stem, document.headings.splitlines()
+    return entries(document.extracted.title, stem, headings, document.terms)
+
+
+def build_vectors(path: str, document: ReadDocument) -> Lexed:
+    """Return the document's vectors. Labels: A title, B headings, C name, D body."""
+    extracted = document.extracted
+    title, name = ("A", extracted.title), ("C", name_words(path))
+    return Lexed(
+        title=build_vector([title, name]),
+        lead=build_vector([("D", lead_words(extracted.text))]),
+        page=build_vector(
+            [
+                *(title, ("B", document.headings), name),
+                *(("D", extracted.text), ("D", document.extra)),
+            ]
+        ),
+        passages=tuple(
+            build_vector(
+                [
+                    ("B", passage_heading(extracted.title, indexed.passage.heading)),
+                    ("D", extracted.text[indexed.passage.start : indexed.passage.end]),
+                    ("D", indexed.extra),
+                ]
+            )
+            for indexed in document.passages
+        ),
+    )
+
+
+def name_words(path: str) -> str:
+    """Return the words of a file's path, which often say what the document is about."""
+    words = PurePosixPath(path).with_suffix("").as_posix()
+    return f"{words} {extra_terms(words)}"
+
+
+def lead_words(text: str) -> str:
+    """Return the words of a text's beginning."""
+    begins = lead_text(text)
+    return f"{begins} {extra_terms(begins)}"
+
+
+def passage_heading(title: str, heading: str) -> str:
+    return f"{title}\n{heading}"

@@ -1,0 +1,73 @@
+"""Trial search: shows a user what a run would find in one collection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from research.engine.text.tokens import term_set
+from research.fulltext.index import DocumentIndex
+from research.fulltext.index_queries import IndexHit
+from research.models import Collection
+from research.runtime import tool_factory
+
+SHOWN = 10
+QUERY_LENGTH = 300
+_WORDS_TO_FIND = 6
+# white space and Markdown between two words of a snippet: " **"
+_BETWEEN = r"[\s#*`\-]+"
+# "## Page 12"
+_HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A document that was found, and its best passage; `section` is the heading above it."""
+
+    url: str
+    title: str
+    text: str
+    section: str
+    terms: frozenset[str]
+
+    def matches(self, word: str) -> bool:
+        """Return whether a word of the passage is a search term or a form of one."""
+        return not self.terms.isdisjoint(term_set(word))
+
+
+async def try_search(collection: Collection, query: str) -> list[Passage]:
+    """Return the best documents of a collection, best first; raise `DocumentError`."""
+    return await search_collections([collection], query)
+
+
+async def search_collections(
+    collections: Iterable[Collection], query: str, limit: int = SHOWN
+) -> list[Passage]:
+    """Return the best documents of several collections, best first; raise `DocumentError`."""
+    index, _ = tool_factory.index_and_pool()
+    names = [each.index_name for each in collections if each.index_name]
+    if not names:
+        return []
+    hits = await index.search(query[:QUERY_LENGTH], names, limit)
+    terms = term_set(query)
+    return [await _load_passage(index, names, hit, terms) for hit in hits]
+
+
+async def _load_passage(
+    index: DocumentIndex, names: Sequence[str], hit: IndexHit, terms: frozenset[str]
+) -> Passage:
+    document = await index.document(hit.url, names)
+    section = section_of(document.text, hit.snippet) if document else ""
+    return Passage(hit.url, hit.title, hit.snippet, section, terms)
+
+
+def section_of(text: str, snippet: str) -> str:
+    """Return the last heading above or within a snippet's first words, such as "Page 12".
+
+    Snippets have lost the text's line ends and Markdown, so the first words are searched for.
+    """
+    words = snippet.rstrip("…").split()[:_WORDS_TO_FIND]
+    place = re.search(_BETWEEN.join(map(re.escape, words)), text) if words else None
+    above = [found[1] for found in _HEADING.finditer(text) if place and found.end() <= place.end()]
+    return above[-1].strip() if above else ""

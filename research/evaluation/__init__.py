@@ -1,1 +1,0 @@
-"""Measuring the product on questions whose answers and pages are known."""

@@ -1,0 +1,1 @@
+"""Text extraction: turns downloaded bytes into readable text, in worker processes."""

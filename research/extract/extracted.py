@@ -1,0 +1,27 @@
+"""Results of an extraction: the text of a page, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from research.engine.ports import SourceKind
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """Text of a page (format as in `Page`) and the page's metadata."""
+
+    title: str
+    text: str
+    site: str = ""
+    published: str | None = None
+    language: str | None = None
+    kind: SourceKind = "unknown"
+
+
+class EmptyPage(Exception):
+    """A page without readable text; `reason` is one sentence that may be shown to users."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason

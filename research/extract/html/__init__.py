@@ -1,0 +1,1 @@
+"""HTML extraction: boilerplate removal, main content, light Markdown blocks and metadata."""

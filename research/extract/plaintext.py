@@ -1,0 +1,122 @@
+"""Normalises plain text and Markdown files to the form in which pages are stored."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from research.extract.extracted import EmptyPage, Extracted
+from research.extract.file_title import FENCE, HEADING, heading_words, title_of
+from research.extract.markdown_marks import without_marks
+from research.fetch.sites import kind_of
+
+# "---\ntitle: Notes\n---\n"
+_FRONT_MATTER = re.compile(r"\A---\n(.*?)\n(?:---|\.\.\.)(?:\n|\Z)", re.S)
+# 'title: "Notes"'
+_FIELD = re.compile(r"^(title|date|lang|language)\s*:\s*[\"']?(.*)$", re.M)
+# "=====" or "-----" under a heading
+_UNDERLINE = re.compile(r"^(=+|-{2,})\s*$")
+# "<!-- draft -->"
+_COMMENT = re.compile(r"<!--(?:.*?-->|(.*))", re.S)
+"""An unclosed comment is text; matching it to the end keeps the search for "-->" linear."""
+
+
+def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
+    """Return the file's text with normalised line ends and blank lines; raise `EmptyPage`."""
+    content = content.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
+    fields: dict[str, str] = {}
+    if markdown:
+        fields, content = _front_matter(content)
+    lines = [line.rstrip() for line in content.split("\n")]
+    lines = _markdown(lines) if markdown else lines
+    text = _tidy(_without_marks(lines) if markdown else lines)
+    if not text:
+        raise EmptyPage("the page contains no readable text")
+    return Extracted(
+        title=fields.get("title") or title_of(_tidy(lines), url, markdown=markdown),
+        text=text,
+        published=_date(fields.get("date", "")),
+        language=(fields.get("lang") or fields.get("language") or "")[:2].lower() or None,
+        kind=kind_of(url),
+    )
+
+
+def _front_matter(content: str) -> tuple[dict[str, str], str]:
+    match = _FRONT_MATTER.match(content)
+    if match is None:
+        return {}, content
+    fields = {name: _unquoted(value) for name, value in _FIELD.findall(match[1])}
+    return fields, content[match.end() :]
+
+
+def _unquoted(value: str) -> str:
+    """Return a field's value without its closing quotation mark."""
+    value = value.rstrip()
+    return value[:-1] if value.endswith(('"', "'")) else value
+
+
+def _markdown(lines: list[str]) -> list[str]:
+    """Convert underlined headings to "#" headings and remove comments outside code."""
+    done: list[str] = []
+    for fenced, run in _runs(lines):
+        done += run if fenced else _headings(_without_comments("\n".join(run)).split("\n"))
+    return done
+
+
+def _without_comments(text: str) -> str:
+    return _COMMENT.sub(lambda comment: comment[0] if comment[1] is not None else "", text)
+
+
+def _without_marks(lines: list[str]) -> Iterable[str]:
+    for fenced, run in _runs(lines):
+        yield from run if fenced else without_marks(run)
+
+
+def _runs(lines: list[str]) -> Iterable[tuple[bool, list[str]]]:
+    """Yield alternating runs of lines outside and inside code fences, fences included."""
+    run: list[str] = []
+    fence = ""
+    for line in lines:
+        match = FENCE.match(line)
+        if fence:
+            run.append(line)
+            if match and match[1].startswith(fence):
+                yield True, run
+                run, fence = [], ""
+        elif match:
+            yield False, run
+            run, fence = [line], match[1]
+        else:
+            run.append(line)
+    yield bool(fence), run
+
+
+def _headings(lines: list[str]) -> list[str]:
+    done: list[str] = []
+    for line in lines:
+        underline = _UNDERLINE.match(line)
+        if underline and done and _may_be_heading(done):
+            sign = "#" if underline[1][0] == "=" else "##"
+            done[-1] = f"{sign} {done[-1].strip()}"
+        elif heading := HEADING.match(line):
+            done += ["", f"{heading[1]} {heading_words(heading)}", ""]
+        else:
+            done.append(line)
+    return done
+
+
+def _may_be_heading(lines: list[str]) -> bool:
+    alone = len(lines) == 1 or not lines[-2]
+    return (
+        alone and bool(lines[-1]) and not lines[-1].lstrip().startswith(("#", "-", "*", "|", ">"))
+    )
+
+
+def _tidy(lines: Iterable[str]) -> str:
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+
+
+def _date(written: str) -> str | None:
+    from research.extract.html.metadata import iso_date
+
+    return iso_date(written)

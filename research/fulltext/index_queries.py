@@ -1,0 +1,209 @@
+"""Reading the index: hits of a query with their snippets, and stored documents by address."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import PurePosixPath
+from typing import Any, cast
+
+from research.engine.ports import SourceKind
+from research.fulltext.entries import Asked, Kind, asked_keys, entry_scores
+from research.fulltext.index_store import Connection, FullText
+from research.fulltext.query_terms import QueryTerms, query_terms, sides
+from research.fulltext.ranking import Ranked, Weights, rank_documents, with_sides
+
+MAX_CHARACTERS = 400
+
+# "One sentence.", one line
+_SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
+# "## " of a heading, "- " of an item, "```sh" of code
+_MARKUP = re.compile(r"^(?:#{1,6}\s+|[-*]\s+|```\w*)", re.MULTILINE)
+# The plus keeps SQLite from going through all documents of the collections.
+_ENTRIES = """
+SELECT e.key, e.document_id, e.kind FROM entries e JOIN documents d ON d.id = e.document_id
+WHERE e.key IN ({keys}) AND +d.collection_id IN (SELECT id FROM collections WHERE name IN ({names}))
+"""
+
+
+@dataclass(frozen=True)
+class IndexHit:
+    """One document that answers a query, with the text of its best passage."""
+
+    url: str
+    title: str
+    snippet: str
+    score: float
+    published: str | None
+
+
+@dataclass(frozen=True)
+class IndexedDocument:
+    """A stored text with its address; `text_sha256` is the hash of the text in UTF-8."""
+
+    url: str
+    title: str
+    text: str
+    text_sha256: str
+    content_type: str
+    domain: str
+    independence_key: str
+    kind: SourceKind
+    site: str
+    published: str | None
+    language: str | None
+    indexed_at: datetime
+
+
+def search_documents(
+    connection: Connection,
+    full_text: FullText,
+    query: str,
+    collections: Sequence[str],
+    limit: int,
+    weights: Weights,
+) -> list[IndexHit]:
+    """Return the best documents of the named collections, best first; ties by address."""
+    if not collections:
+        return []
+    best = _ranked(connection, full_text, query, collections, limit, weights)
+    for_sides = [
+        found
+        for side in sides(query)
+        for found in _ranked(connection, full_text, side, collections, 1, weights)
+    ]
+    terms = query_terms(query)
+    return [_hit(connection, found, terms) for found in with_sides(best, for_sides)[:limit]]
+
+
+def _ranked(
+    connection: Connection,
+    full_text: FullText,
+    query: str,
+    collections: Sequence[str],
+    limit: int,
+    weights: Weights,
+) -> list[Ranked]:
+    terms = query_terms(query)
+    if not terms:
+        return []
+    named = _named(connection, asked_keys(query), collections, weights)
+    matches = full_text.matches(connection, terms, collections, weights)
+    return rank_documents(connection, matches, named, limit, weights)
+
+
+def _named(
+    connection: Connection, asked: Sequence[Asked], collections: Sequence[str], weights: Weights
+) -> dict[int, float]:
+    """Return scores of the documents whose title, heading or term the query contains whole."""
+    keys = sorted({each.key for each in asked})
+    rows = connection.execute(
+        _ENTRIES.format(keys=_marks(keys), names=_marks(collections)), (*keys, *collections)
+    )
+    found: dict[str, dict[int, Kind]] = defaultdict(dict)
+    for row in rows:
+        found[row["key"]][row["document_id"]] = row["kind"]
+    return entry_scores(asked, found, weights.entries, weights.identifier_entry)
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def find_document(
+    connection: Connection, url: str, collections: Sequence[str]
+) -> IndexedDocument | None:
+    """Return the stored text at a URL, or None if none of the named collections has it."""
+    marks = ",".join("?" * len(collections))
+    row = connection.execute(
+        "SELECT d.url, d.path, d.domain, d.independence_key, d.content_type, d.indexed_at,"
+        " d.kind AS given_kind, t.title, t.text, t.text_sha256, t.site, t.published, t.language,"
+        " t.kind FROM documents d JOIN texts t ON t.id = d.text_id"
+        f" JOIN collections c ON c.id = d.collection_id WHERE d.url = ? AND c.name IN ({marks})",
+        (url, *collections),
+    ).fetchone()
+    return _make_document(row) if row else None
+
+
+def collection_names(connection: Connection) -> list[str]:
+    """Return the names of all collections, in alphabetical order."""
+    return [row["name"] for row in connection.execute("SELECT name FROM collections ORDER BY name")]
+
+
+def _hit(connection: Connection, found: Ranked, terms: QueryTerms) -> IndexHit:
+    row = connection.execute(
+        "SELECT d.url, d.path, t.title, t.text, t.published FROM documents d"
+        " JOIN texts t ON t.id = d.text_id WHERE d.id = ?",
+        (found.document_id,),
+    ).fetchone()
+    return IndexHit(
+        url=row["url"],
+        title=_title(row),
+        snippet=snippet(_passage_text(connection, found, row["text"]), terms),
+        score=found.score,
+        published=row["published"],
+    )
+
+
+def _passage_text(connection: Connection, found: Ranked, text: str) -> str:
+    if found.passage_id is None:
+        return text[:2000]
+    passage = connection.execute(
+        "SELECT starts, ends FROM passages WHERE id = ?", (found.passage_id,)
+    ).fetchone()
+    return text[passage["starts"] : passage["ends"]]
+
+
+def _title(row: Any) -> str:
+    return row["title"] or PurePosixPath(row["path"]).stem
+
+
+def _make_document(row: Any) -> IndexedDocument:
+    return IndexedDocument(
+        url=row["url"],
+        title=_title(row),
+        text=row["text"],
+        text_sha256=row["text_sha256"],
+        content_type=row["content_type"],
+        domain=row["domain"],
+        independence_key=row["independence_key"],
+        kind=cast(SourceKind, row["given_kind"] or row["kind"]),
+        site=row["site"],
+        published=row["published"],
+        language=row["language"],
+        indexed_at=datetime.fromisoformat(row["indexed_at"]),
+    )
+
+
+def snippet(passage: str, terms: QueryTerms) -> str:
+    """Return at most `MAX_CHARACTERS` of the passage, from its most relevant sentence on."""
+    plain = _MARKUP.sub("", passage).strip()
+    if len(" ".join(plain.split())) <= MAX_CHARACTERS:
+        return " ".join(plain.split())
+    sentences = [" ".join(found.split()) for found in _SENTENCE.findall(plain)]
+    sentences = [sentence for sentence in sentences if sentence]
+    stems = {_stem(word) for word in terms.words}
+    windows = [_window(sentences, start) for start in range(len(sentences))]
+    return max(windows, key=lambda text: _coverage(text, stems), default="")
+
+
+def _window(sentences: list[str], start: int) -> str:
+    text = sentences[start]
+    for sentence in sentences[start + 1 :]:
+        if len(text) + 1 + len(sentence) > MAX_CHARACTERS:
+            break
+        text = f"{text} {sentence}"
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1].rstrip() + "…"
+
+
+def _coverage(text: str, stems: set[str]) -> int:
+    folded = text.casefold()
+    return sum(stem in folded for stem in stems)
+
+
+def _stem(word: str) -> str:
+    """Return a prefix that most forms of an English word share."""
+    return word[: max(4, len(word) - 3)]

@@ -1,0 +1,179 @@
+"""Cuts a page's text into passages: a few paragraphs under one heading, with its path."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+MAX_WORDS = 200
+LEAD_WORDS = 40
+# No more of a text is looked at for its lead, and no more taken where words have no spaces.
+_LEAD_WITHIN, _LEAD_CHARACTERS = 5000, 400
+_SENTENCE_WORDS = 10
+
+_HEADING = re.compile(r"(#{1,5})\s+(.*)")
+# "###### autovacuum_max_workers (integer)"
+_TERM = re.compile(r"#{6}[ \t]+(\S.*)")
+# "once.\n", "What now? "
+_SENTENCE_END = re.compile(r"[^\W\d_]{2}[.!?。](?:\s|$)")
+_PAGE_MARK = re.compile(r"Page \d+")
+# Code and rules.
+_NO_SENTENCES = ("    ", "```", "~~~", "***")
+_GAP = re.compile(r"\n\s*?\n")
+_FENCE = re.compile(r"^(```|~~~)", re.MULTILINE)
+_SPLIT = re.compile(r"(?<=[.!?。！？])\s+|\n")
+
+
+@dataclass(frozen=True)
+class Passage:
+    """`text[start:end]` of the page is the passage; `heading` the path of headings above it."""
+
+    heading: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Block:
+    start: int
+    end: int
+    words: int
+    level: int = 0
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The structure of a page.
+
+    `terms` are the lines that introduce an explanation, marked in the text as headings of the sixth
+    level; those of an index or a table of contents explain nothing. `prose_share` is the share of
+    words in lines long enough for a sentence: near 0 for an index or a table of contents.
+    """
+
+    headings: tuple[str, ...]
+    terms: tuple[str, ...]
+    passages: tuple[Passage, ...]
+    prose_share: float
+
+
+def page_mark(number: int) -> str:
+    """Return the heading of a page in a paged document; it is no part of its text."""
+    return f"## Page {number}"
+
+
+def outline_text(text: str, max_words: int = MAX_WORDS) -> Outline:
+    """Headings and passages in the order of the text; passages of at most `max_words`."""
+    blocks = list(_split_blocks(text, max_words))
+    return Outline(
+        headings=tuple(block.title for block in blocks if block.title),
+        terms=tuple(_explained_terms(text)),
+        passages=tuple(_passages(blocks, max_words)),
+        prose_share=_prose_share(text),
+    )
+
+
+def lead_text(text: str) -> str:
+    """Return the first words under the title, in most documents a summary of the page."""
+    words: list[str] = []
+    for block in _GAP.split(text[:_LEAD_WITHIN]):
+        heading = block.startswith("#")
+        if words and (heading or len(words) >= LEAD_WORDS):
+            break
+        if not (heading or block.startswith(_NO_SENTENCES)):
+            words += block.split()
+    return " ".join(words[:LEAD_WORDS])[:_LEAD_CHARACTERS]
+
+
+def _passages(blocks: Iterable[_Block], max_words: int) -> Iterator[Passage]:
+    path: list[_Block] = []
+    gathered: list[_Block] = []
+    words = 0
+    for block in blocks:
+        if gathered and (block.level or words + block.words > max_words):
+            yield from _make_passage(path, gathered)
+            gathered, words = [], 0
+        if block.level:
+            path = [*(above for above in path if above.level < block.level), block]
+        gathered.append(block)
+        words += block.words
+    yield from _make_passage(path, gathered)
+
+
+def _make_passage(path: Sequence[_Block], gathered: Sequence[_Block]) -> Iterator[Passage]:
+    """One passage, or none for a heading alone."""
+    if any(not block.level for block in gathered):
+        heading = " > ".join(above.title for above in path if above.title)
+        yield Passage(heading, gathered[0].start, gathered[-1].end)
+
+
+def _explained_terms(text: str) -> Iterator[str]:
+    """Yield the terms that a sentence follows before the next heading; several may share it."""
+    waiting: list[str] = []
+    is_open = False
+    for line in text.split("\n"):
+        if line.startswith("#"):
+            term = _TERM.match(line)
+            waiting = [*(waiting if is_open else ()), term[1].strip()] if term else []
+            is_open = True
+        elif is_open and _SENTENCE_END.search(line):
+            yield from waiting
+            is_open = False
+
+
+def _prose_share(text: str) -> float:
+    counts = [len(line.split()) for line in text.split("\n") if not line.startswith("#")]
+    return sum(count for count in counts if count >= _SENTENCE_WORDS) / (sum(counts) or 1)
+
+
+def _split_blocks(text: str, max_words: int) -> Iterator[_Block]:
+    """Paragraphs, headings and fences, those above `max_words` cut at sentences or lines."""
+    for start, end in _spans(text):
+        block = text[start:end]
+        heading = _HEADING.match(block)
+        if heading and "\n" not in block:
+            title = heading[2].strip()
+            told = "" if _PAGE_MARK.fullmatch(title) else title
+            yield _Block(start, end, 0, len(heading[1]), told)
+        else:
+            yield from _pieces(text, start, end, max_words)
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Blocks between blank lines; a code fence with blank lines in it stays one block."""
+    start = seen = fences = 0
+    for gap in re.finditer(r"\n\s*\n|\Z", text):
+        fences += len(_FENCE.findall(text, seen, gap.start()))
+        seen = gap.end()
+        if fences % 2 and gap.end() < len(text):
+            continue
+        block = text[start : gap.start()]
+        if block.strip():
+            lead = len(block) - len(block.lstrip("\n"))
+            yield start + lead, gap.start()
+        start, fences = gap.end(), 0
+
+
+def _pieces(text: str, start: int, end: int, max_words: int) -> Iterator[_Block]:
+    words = len(text[start:end].split())
+    if words <= max_words:
+        yield _Block(start, end, words)
+        return
+    begin, count = start, 0
+    for piece_start, piece_end in _sentences(text, start, end):
+        size = len(text[piece_start:piece_end].split())
+        if count and count + size > max_words:
+            yield _Block(begin, piece_start, count)
+            begin, count = piece_start, 0
+        count += size
+    yield _Block(begin, end, count)
+
+
+def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    begin = start
+    for gap in _SPLIT.finditer(text, start, end):
+        yield begin, gap.end()
+        begin = gap.end()
+    if begin < end:
+        yield begin, end

@@ -1,0 +1,179 @@
+"""Rank documents for a query: BM25 over titles, leads, whole pages and passages, fused.
+
+A title names a page, its lead (the first words) summarises it, the page is about its subject, and a
+passage contains the query's words together. BM25 scores are added unchanged: the rarity of a word
+among titles or leads expresses its importance there. The sum is lowered for pages that are lists of
+links.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Any
+
+from research.fulltext.entries import Kind
+
+KEPT_BEFORE_SIDES = 3
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The shares were fitted to the 504 questions for tuning over two manuals in one index
+    (`bench/questions/pages.jsonl`).
+
+    The field weights hardly matter (a term in a title is in the text, too, and BM25
+    saturates); the shares of the four scores do.
+    """
+
+    title_share: float = 0.3
+    lead_share: float = 0.4
+    page_share: float = 1.0
+    passage_share: float = 0.8
+    # How much the second and third best passage of a page add to its best.
+    more_passages: float = 0.1
+    # A page with less prose than `enough_prose` loses, down to `no_prose` of its score.
+    enough_prose: float = 0.5
+    no_prose: float = 0.7
+    title: float = 6.0
+    name: float = 2.0
+    headings: float = 3.0
+    passage_heading: float = 0.5
+    extra: float = 0.7
+    name_in_titles: float = 0.5
+    # What a title, heading or term adds that the query says whole; the last part of a dotted
+    # name adds `part` of that, an identifier `identifier_entry` times as much.
+    entries: Mapping[Kind, float] = field(
+        default_factory=lambda: {"title": 8.0, "heading": 6.0, "term": 8.0, "part": 0.5}
+    )
+    identifier_entry: float = 3.5
+    candidates: int = 60
+    # How many matches of terms in pages a query may cost, and how many when passages are
+    # searched, each of which has several to a page; see `rarest_phrases`.
+    matches: int = 10_000
+    passage_matches: int = 6_000
+
+
+@dataclass(frozen=True)
+class Match:
+    """A title, lead, page or passage that contains a term, with its BM25 score."""
+
+    document_id: int
+    score: float
+    passage_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Matches in a database: the best pages and passages, each list best first, and the titles and
+    leads of all their documents.
+    """
+
+    pages: Sequence[Match]
+    passages: Sequence[Match]
+    titles: Sequence[Match]
+    leads: Sequence[Match]
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A document with its score and its best passage, if one was found."""
+
+    document_id: int
+    score: float
+    passage_id: int | None
+
+
+Scores = dict[int, float]
+
+
+def rarest_phrases(counts: Mapping[str, int], limit: int) -> list[str]:
+    """Return the rarest phrases whose matches keep within the limit, from how often each matches.
+
+    BM25 has to look at every match, and those of the commonest words are many and weigh
+    next to nothing. The rarest phrase is always asked for.
+    """
+    phrases = sorted(counts, key=lambda phrase: counts[phrase])
+    spent = list(accumulate(counts[phrase] for phrase in phrases))
+    return phrases[: max(1, bisect_right(spent, limit))]
+
+
+def rank_documents(
+    connection: Any, found: Matches, named: Mapping[int, float], limit: int, weights: Weights
+) -> list[Ranked]:
+    """Return the best documents, best first, ties by URL.
+
+    `named` are the scores of documents with a title, heading or term that the query contains whole.
+    Of documents with the same text only the first by URL is returned.
+    """
+    sums: Scores = defaultdict(float, named)
+    for share, matches in (
+        (weights.page_share, found.pages),
+        (weights.title_share, found.titles),
+        (weights.lead_share, found.leads),
+    ):
+        for match in matches:
+            sums[match.document_id] += share * match.score
+    best: dict[int, int | None] = {}
+    for document_id, passages in _by_document(found.passages).items():
+        best[document_id] = passages[0].passage_id
+        scores = [passage.score for passage in passages]
+        together = scores[0] + weights.more_passages * sum(scores[1:3])
+        sums[document_id] += weights.passage_share * together
+    return [
+        Ranked(document_id, score, best.get(document_id))
+        for document_id, score in _settled(connection, sums, weights)[:limit]
+    ]
+
+
+def with_sides(best: Sequence[Ranked], for_sides: Sequence[Ranked]) -> list[Ranked]:
+    """Return the best documents of a query with the best one for each of its sides.
+
+    The first `KEPT_BEFORE_SIDES` keep their places: a question of two parts is mostly answered
+    on one page.
+    """
+    order = (*best[:KEPT_BEFORE_SIDES], *for_sides, *best[KEPT_BEFORE_SIDES:])
+    first: dict[int, Ranked] = {}
+    for found in order:
+        first.setdefault(found.document_id, found)
+    return list(first.values())
+
+
+def eligible_documents(pages: Sequence[Match], passages: Sequence[Match]) -> list[int]:
+    """Return the documents that may be given."""
+    return sorted({match.document_id for match in (*pages, *passages)})
+
+
+def _by_document(passages: Sequence[Match]) -> dict[int, list[Match]]:
+    gathered: dict[int, list[Match]] = defaultdict(list)
+    for match in passages:
+        gathered[match.document_id].append(match)
+    return gathered
+
+
+def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int, float]]:
+    """Return the sums, lowered for pages without prose, best first, without copies of the same
+    text.
+    """
+    if not sums:
+        return []
+    marks = ",".join("?" * len(sums))
+    known = connection.execute(
+        "SELECT d.id, d.url, d.text_id, t.prose FROM documents d JOIN texts t ON t.id = d.text_id"
+        f" WHERE d.id IN ({marks})",
+        list(sums),
+    )
+    scored = [(sums[row["id"]] * _prior(row["prose"], weights), row) for row in known]
+    scored.sort(key=lambda pair: (-pair[0], pair[1]["url"]))
+    firsts: dict[int, tuple[int, float]] = {}
+    for score, row in scored:
+        firsts.setdefault(row["text_id"], (row["id"], score))
+    return list(firsts.values())
+
+
+def _prior(prose_share: float, weights: Weights) -> float:
+    reached = min(1.0, prose_share / weights.enough_prose)
+    return weights.no_prose + (1 - weights.no_prose) * reached

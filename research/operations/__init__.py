@@ -1,0 +1,1 @@
+"""Operating an installation: metrics, readiness, logs, backups and the state of the work."""

@@ -1,0 +1,1 @@
+"""Read model: what displays and clients read of a run, from its committed rows only."""

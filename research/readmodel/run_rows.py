@@ -1,0 +1,84 @@
+"""The committed rows of a run; each kind is loaded on first access."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from research.engine.config import ResearchConfig
+from research.engine.limits import Limits, limits_for
+from research.engine.records import Complexity
+from research.models import (
+    Aspect,
+    Command,
+    Evidence,
+    EvidenceSource,
+    Gap,
+    GateResult,
+    Round,
+    Run,
+    Unit,
+)
+from research.queue.admission import Place, place_of
+
+Quote = tuple[int, str, str]
+"""(evidence, independence key, domain)"""
+
+
+class Committed:
+    """The rows of `run`, in their order; the number of queries is constant."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+
+    @cached_property
+    def config(self) -> ResearchConfig:
+        return ResearchConfig.model_validate(self.run.config)
+
+    @cached_property
+    def bounds(self) -> Limits:
+        plan = self.run.plan or {}
+        is_wide = bool((plan.get("estimate") or {}).get("words"))
+        parts = len(plan["aspects"]) if is_wide else 0
+        return limits_for(self.config, Complexity(self.run.complexity), parts)
+
+    @cached_property
+    def place(self) -> Place | None:
+        """Return the run's place in the queue, None if it doesn't wait for a worker."""
+        return place_of(self.run)
+
+    @cached_property
+    def rounds(self) -> Sequence[Round]:
+        return list(self.run.rounds.all())
+
+    @cached_property
+    def units(self) -> Sequence[Unit]:
+        return list(self.run.units.all())
+
+    @cached_property
+    def gates(self) -> Sequence[GateResult]:
+        return list(self.run.gates.all())
+
+    @cached_property
+    def aspects(self) -> Sequence[Aspect]:
+        return list(self.run.aspects.all())
+
+    @cached_property
+    def gaps(self) -> Sequence[Gap]:
+        return list(self.run.gaps.all())
+
+    @cached_property
+    def commands(self) -> Sequence[Command]:
+        return list(self.run.commands.all())
+
+    @cached_property
+    def evidence(self) -> Sequence[Evidence]:
+        """Return the evidence, annotated with `last_verdict`."""
+        return list(self.run.evidence.with_review())
+
+    @cached_property
+    def quotes(self) -> Sequence[Quote]:
+        """Return the counted columns of every quote."""
+        rows = EvidenceSource.objects.filter(evidence__run=self.run)
+        rows = rows.order_by("evidence", "position")
+        return list(rows.values_list("evidence_id", "independence_key", "domain"))

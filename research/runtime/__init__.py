@@ -1,0 +1,1 @@
+"""Composition root: effective settings, tools and resources of a process, outages, terminal."""

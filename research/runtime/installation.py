@@ -1,0 +1,121 @@
+"""Effective settings of the installation: from the environment, else stored on the Setup page.
+
+Server address and API key belong together: if the environment sets either, stored values of both
+are ignored, so that a key is never sent to an address that another person configured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from research.engine.config import ResearchConfig
+from research.llm.settings import ModelSettings
+from research.models import InstallationSetting
+from research.search.providers import needed_settings
+
+Origin = Literal["environment", "stored", "default"]
+
+SERVER = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
+NAMES = (
+    *SERVER,
+    "RESEARCH_MODEL",
+    "READER_MODEL",
+    "EVALUATOR_MODEL",
+    "MODEL_PROFILE",
+    "SEARCH_PROVIDER",
+    *(setting.name for setting in needed_settings()),
+)
+SECRET = "OPENAI_API_KEY"
+SECRETS = {SECRET} | {each.name for each in needed_settings() if each.kind == "key"}
+"""Settings that no page shows."""
+KNOWN_IN = "model-servers.json"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A setting and its origin; '' if it is not set."""
+
+    value: str = ""
+    origin: Origin = "default"
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Effective value of every setting in `NAMES`, by name."""
+
+    values: Mapping[str, Value]
+
+    def __getitem__(self, name: str) -> str:
+        return self.values[name].value
+
+    @property
+    def defaults(self) -> ResearchConfig:
+        """Return the default knobs of a new run."""
+        profile = self.values["MODEL_PROFILE"]
+        if profile.origin != "stored":
+            return settings.RESEARCH_DEFAULTS
+        return settings.RESEARCH_DEFAULTS.model_copy(update={"model_profile": profile.value})
+
+    @property
+    def model_host(self) -> str:
+        address = self["OPENAI_BASE_URL"]
+        return urlsplit(address).netloc if address else "OpenAI"
+
+    @property
+    def model_settings(self) -> ModelSettings | None:
+        """Settings of the model client; None if no model is configured."""
+        if not self["RESEARCH_MODEL"]:
+            return None
+        return ModelSettings(
+            research_model=self["RESEARCH_MODEL"],
+            reader_model=self["READER_MODEL"],
+            evaluator_model=self["EVALUATOR_MODEL"],
+            eval_model=settings.EVAL_MODEL,
+            base_url=self["OPENAI_BASE_URL"] or None,
+            api_key=self["OPENAI_API_KEY"],
+            timeout_seconds=settings.MODEL_TIMEOUT_SECONDS,
+            first_token_seconds=settings.MODEL_FIRST_TOKEN_SECONDS,
+            concurrency=settings.MODEL_CONCURRENCY,
+            requests_per_minute=settings.MODEL_REQUESTS_PER_MINUTE,
+            tokens_per_minute=settings.MODEL_TOKENS_PER_MINUTE,
+            temperature=settings.MODEL_TEMPERATURE,
+            reasoning_effort=settings.REASONING_EFFORT,
+            context_tokens=settings.MODEL_CONTEXT_TOKENS,
+            prices=settings.MODEL_PRICES,
+            known_in=settings.STATE_DIR / KNOWN_IN,
+        )
+
+
+def current_installation() -> Installation:
+    """Return the effective settings, with one query."""
+    given = from_environment()
+    stored = dict(InstallationSetting.objects.filter(name__in=NAMES).values_list("name", "value"))
+    if any(given[name] for name in SERVER):
+        stored = {name: value for name, value in stored.items() if name not in SERVER}
+    return Installation({name: _value(given[name], stored.get(name, "")) for name in NAMES})
+
+
+def of_the_environment() -> Installation:
+    """Return the settings of the environment alone, without a database."""
+    return Installation({name: _value(text, "") for name, text in from_environment().items()})
+
+
+def from_environment() -> dict[str, str]:
+    """Return the values set in the environment, '' for the others."""
+    given = {name: getattr(settings, name, "") for name in NAMES}
+    given |= {name: value for name, value in settings.PROVIDERS.values.items() if name in given}
+    knobs: ResearchConfig = settings.RESEARCH_DEFAULTS
+    if "model_profile" in knobs.model_fields_set:
+        given["MODEL_PROFILE"] = knobs.model_profile
+    return given
+
+
+def _value(given: str, stored: str) -> Value:
+    if given:
+        return Value(given, "environment")
+    return Value(stored, "stored") if stored else Value()

@@ -1,0 +1,13 @@
+"""How the running program is called, for advice that can be typed as it is printed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def program_name(python: str = "") -> str:
+    """Return `plumbline` if that was started, else `manage.py`, after `python` if it is given."""
+    if Path(sys.argv[0]).name == "plumbline":
+        return "plumbline"
+    return f"{python} manage.py".strip()

@@ -1,0 +1,107 @@
+"""Searches available in this installation, and the default: the `sources` of a run.
+
+A run's `sources` are `{"search": [names, preferred first], "documents": [folders]}`, and
+`"collections": [{"id", "name"}]` if the user selected collections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from research.engine.ports import ToolFailure
+from research.runtime import installation
+from research.runtime.installation import Installation
+
+if TYPE_CHECKING:
+    from research.search.online import NetworkProbe
+    from research.search.providers.base import ProviderSettings
+
+SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
+NO_FOLDER = "No folder of documents was named: set DOCUMENTS or add --documents PATH."
+
+
+def chosen_sources(now: Installation) -> dict[str, Any]:
+    """Return the sources of a new run whose user selected none.
+
+    If none are configured either: the web without a key if there is a network (the first probe may
+    take a second), else the sample library. `none` disables searches, but not the configured
+    folders of documents.
+    """
+    names = _named_providers(now) if now["SEARCH_PROVIDER"] else []
+    if names and not (names == [NONE] and settings.DOCUMENTS):
+        return _searching(names)
+    if settings.DOCUMENTS:
+        return _searching([DOCUMENTS])
+    return _searching(_web_names(now) or [SAMPLES])
+
+
+def source_choices(now: Installation, *, collections: bool = False) -> dict[str, dict[str, Any]]:
+    """Return the sources that a user may select: a name → the `sources` of a run.
+
+    The web is included only if it is allowed and, without a key, reachable; documents if folders
+    are configured or the user has `collections`.
+    """
+    web = _web_names(now)
+    found = {"web": web} if web else {}
+    if settings.DOCUMENTS or collections:
+        found["documents"] = [DOCUMENTS]
+        found |= {"both": [DOCUMENTS, *web]} if web else {}
+    found[SAMPLES] = [SAMPLES]
+    return {name: _searching(names) for name, names in found.items()}
+
+
+def mixes_documents_and_web(sources: Mapping[str, Any]) -> bool:
+    """Return whether a run searches documents and something outside at once."""
+    names = set(sources.get("search", ()))
+    return DOCUMENTS in names and bool(names - {DOCUMENTS, SAMPLES, NONE})
+
+
+def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
+    """Raise `ToolFailure` if a search is unknown, not configured or lacks a folder."""
+    from research.search.providers import require_provider
+
+    now = installation.current_installation()
+    for name in names:
+        if name == DOCUMENTS and not folders:
+            raise ToolFailure(NO_FOLDER, permanent=True)
+        if name not in {SAMPLES, DOCUMENTS, NONE}:
+            require_provider(name, provider_settings(now))
+
+
+def provider_settings(now: Installation) -> ProviderSettings:
+    """Return the environment's settings of the providers, completed by the stored ones."""
+    from research.search.providers import needed_settings
+
+    stored = {setting.name: now[setting.name] for setting in needed_settings()}
+    return replace(settings.PROVIDERS, values={**settings.PROVIDERS.values, **stored})
+
+
+def _named_providers(now: Installation) -> list[str]:
+    return [name.strip() for name in now["SEARCH_PROVIDER"].split(",")]
+
+
+def _web_names(now: Installation) -> list[str]:
+    """Return the web searches: those named, else those configured, else those without a key."""
+    from research.search.providers import KEYLESS_WEB, configured_providers
+
+    if now["SEARCH_PROVIDER"]:
+        return [name for name in _named_providers(now) if name not in {SAMPLES, DOCUMENTS, NONE}]
+    names = configured_providers(provider_settings(now))
+    return names or (KEYLESS_WEB if _network(settings.NETWORK_PROBE)() else [])
+
+
+def _searching(names: list[str]) -> dict[str, Any]:
+    return {"search": names, "documents": settings.DOCUMENTS if DOCUMENTS in names else []}
+
+
+@cache
+def _network(place: str) -> NetworkProbe:
+    from research.search.online import NetworkProbe
+
+    return NetworkProbe(place)

@@ -1,0 +1,204 @@
+"""Builds a run's live tools from the settings: its analyst, search and fetch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from research.engine.ports import Fetch, Search, ToolFailure, Tools
+from research.runtime import installation
+from research.runtime.clock import SystemClock
+from research.runtime.db_threads import query_async
+from research.runtime.installation import Installation
+from research.runtime.process_resources import Parts
+from research.runtime.source_choices import (
+    DOCUMENTS,
+    NO_FOLDER,
+    NONE,
+    SAMPLES,
+    chosen_sources,
+    provider_settings,
+)
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AbstractUser
+
+    from research.engine.config import ResearchConfig
+    from research.extract.pool import TextPool
+    from research.fetch.fetch import SafeFetch
+    from research.fulltext.index import DocumentIndex
+    from research.models import Collection, Run
+    from research.search.fallback import NamedSearch
+
+NO_FILES = "There are no files in the chosen documents yet."
+
+_parts = Parts()
+
+
+async def close_tools() -> None:
+    await _parts.close()
+
+
+def web_fetch() -> SafeFetch:
+    return _parts.web
+
+
+def index_and_pool() -> tuple[DocumentIndex, TextPool]:
+    """Return the document index and the worker pool that extracts texts for it."""
+    return _parts.index, _parts.pool
+
+
+# --- a run's tools ---------------------------------------------------------------------------
+
+
+async def build_tools(run: Run) -> Tools:
+    """Return the live tools of a run, by the sources frozen in it.
+
+    The sources are frozen when the run is first executed. Documents are indexed first; a run that
+    only rewrites a report needs none, so they may be deleted by then. Raise `ToolFailure` with a
+    sentence for users.
+    """
+    from research.engine.config import ResearchConfig
+    from research.models.runs import REWRITES
+
+    now = await query_async(installation.current_installation)
+    if not run.sources:
+        run.sources = await asyncio.to_thread(chosen_sources, now)
+        await type(run).objects.filter(pk=run.pk).aupdate(sources=run.sources)
+    web = _web_of(run, ResearchConfig.model_validate(run.config))
+    sources = {"search": [NONE]} if run.kind in REWRITES else run.sources
+    collections = await query_async(_collections_of, run.owner, sources)
+    search, fetch = await _sources(sources, web, now, _parts, collections)
+    return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
+
+
+@asynccontextmanager
+async def own_tools(now: Installation) -> AsyncIterator[Tools]:
+    """Yield tools without a model, for a single use on the current event loop.
+
+    Raise `ToolFailure` with a sentence for users.
+    """
+    parts = Parts()
+    try:
+        chosen = await asyncio.to_thread(chosen_sources, now)
+        search, fetch = await _sources(chosen, parts.web, now, parts)
+        yield Tools(search, fetch, SystemClock())
+    finally:
+        await parts.close()
+
+
+async def _sources(
+    chosen: dict[str, Any],
+    web: Fetch,
+    now: Installation,
+    parts: Parts,
+    collections: Sequence[Collection] = (),
+) -> tuple[Search, Fetch]:
+    from research.search.fallback import FallbackSearch, NamedSearch, NoSearch
+
+    names = list(chosen.get("search", ()))
+    folders = [Path(folder) for folder in chosen.get("documents", ())]
+    if names == [NONE]:
+        return NoSearch(), web
+    searches: list[NamedSearch] = []
+    fetch: Fetch = parts.samples if SAMPLES in names else web
+    for name in names:
+        if name == SAMPLES:
+            searches.append(NamedSearch("the sample library", parts.samples))
+        elif name == DOCUMENTS:
+            search, documents = await _documents(folders, collections, parts)
+            searches.append(NamedSearch("your documents", search, is_private=True))
+            fetch = AddressedFetch(documents, fetch)
+        else:
+            searches.append(_provider(name, now, parts))
+    return FallbackSearch(searches), fetch
+
+
+def _provider(name: str, now: Installation, parts: Parts) -> NamedSearch:
+    """Return the provider that all runs share (with its rate limit) while its settings stay."""
+    from research.search.providers import open_provider
+
+    key = f"{name} {now['SEARXNG_URL']}"
+    if key not in parts.searches:
+        parts.searches[key] = open_provider(
+            name, replace(provider_settings(now), store=parts.limits), parts.client
+        )
+    return parts.searches[key]
+
+
+def _web_of(run: Run, config: ResearchConfig) -> Fetch:
+    """Return the web within the run's bounds, through the page cache."""
+    from research.fetch.page_cache import DjangoPageCache
+    from research.fetch.run_fetch import RunFetch
+    from research.search.bounds import Bounds
+
+    cache = DjangoPageCache(run.owner_id, config.page_max_age_hours)
+    return RunFetch(_parts.web, Bounds.of_run(config), cache)
+
+
+def _collections_of(owner: AbstractUser, sources: dict[str, Any]) -> list[Collection]:
+    """Return the run's collections, as visible to its owner; raise `ToolFailure` if one is gone."""
+    from research.services import documents
+
+    wanted = sources.get("collections", ())
+    seen = documents.visible_to(owner).in_bulk(
+        [each["id"] for each in wanted], field_name="public_id"
+    )
+    gone = [each["name"] for each in wanted if each["id"] not in seen]
+    if gone:
+        raise ToolFailure(f"These documents no longer exist: {', '.join(gone)}.")
+    return [seen[each["id"]] for each in wanted]
+
+
+async def _documents(
+    folders: list[Path], collections: Sequence[Collection], parts: Parts
+) -> tuple[Search, Fetch]:
+    """Return search and fetch over folders and collections, after indexing their changes."""
+    from research.documents.folder import DocumentError
+    from research.documents.indexing_log import refresh_and_log
+    from research.search.documents import DocumentFetch, DocumentSearch
+
+    if not folders and not collections:
+        raise ToolFailure(NO_FOLDER, permanent=True)
+    try:
+        reports = [await refresh_and_log(parts.index, folder, parts.pool) for folder in folders]
+        own = [await _index_name_of(collection, parts) for collection in collections]
+    except DocumentError as error:
+        raise ToolFailure(error.reason, permanent=True) from error
+    names = [*(report.collection for report in reports), *filter(None, own)]
+    if not names:
+        raise ToolFailure(NO_FILES, permanent=True)
+    return DocumentSearch(parts.index, names), DocumentFetch(parts.index, names)
+
+
+async def _index_name_of(collection: Collection, parts: Parts) -> str:
+    """Return the collection's name in the index, '' if it has no documents yet.
+
+    Uploads change only with the revision, so an up-to-date collection needn't wait while another
+    one is being indexed.
+    """
+    from research.documents.indexing import bring_up_to_date
+
+    is_current = not collection.folder and collection.indexed_revision == collection.revision
+    if is_current and collection.index_name in await parts.index.collections():
+        return collection.index_name
+    if not collection.folder and not await collection.files.aexists():
+        return ""
+    report = await bring_up_to_date(collection, parts.index, parts.pool)
+    return report.collection
+
+
+class AddressedFetch:
+    """Fetches documents by their `file:` address, and everything else by the other fetch."""
+
+    def __init__(self, documents: Fetch, other: Fetch) -> None:
+        self._documents = documents
+        self._other = other
+
+    async def fetch(self, url: str) -> Any:
+        tool = self._documents if url.startswith("file:") else self._other
+        return await tool.fetch(url)

@@ -1,0 +1,1 @@
+"""Web and document search: providers, fallback chain, fusion and bounds of results."""

@@ -1,0 +1,107 @@
+"""The web search providers: one module each, its settings included, and one line in `PROVIDERS`.
+
+Documents and the sample library have the same interface but need an index, so they are opened
+by `research.runtime.tool_factory`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import httpx
+
+from research.engine.ports import SearchFailure
+from research.search.fallback import FallbackSearch, NamedSearch
+from research.search.providers import (
+    brave,
+    ddgs,
+    exa,
+    json_search,
+    searxng,
+    tavily,
+    wikipedia,
+)
+from research.search.providers.academic import arxiv, openalex, pubmed, semantic_scholar
+from research.search.providers.base import Provider, ProviderSettings, Setting
+from research.search.providers.developers import github, stack_exchange
+
+__all__ = [
+    "KEYLESS_WEB",
+    "PROVIDERS",
+    "ProviderSettings",
+    "Setting",
+    "configured_providers",
+    "declared_settings",
+    "needed_settings",
+    "open_provider",
+    "open_search",
+    "require_provider",
+]
+
+PROVIDERS: dict[str, Provider] = {
+    "searxng": searxng.PROVIDER,
+    "tavily": tavily.PROVIDER,
+    "exa": exa.PROVIDER,
+    "brave": brave.PROVIDER,
+    "json_search": json_search.PROVIDER,
+    "ddgs": ddgs.PROVIDER,
+    "wikipedia": wikipedia.PROVIDER,
+    "arxiv": arxiv.PROVIDER,
+    "openalex": openalex.PROVIDER,
+    "semantic_scholar": semantic_scholar.PROVIDER,
+    "pubmed": pubmed.PROVIDER,
+    "github": github.PROVIDER,
+    "stack_exchange": stack_exchange.PROVIDER,
+}
+KEYLESS_WEB = ["ddgs", "wikipedia"]
+"""Web searches used if nothing is configured, preferred first."""
+
+
+def declared_settings() -> list[Setting]:
+    """Return the settings that the providers declare, required ones first."""
+    options = (option for provider in PROVIDERS.values() for option in provider.options)
+    return [*needed_settings(), *options]
+
+
+def needed_settings() -> list[Setting]:
+    """Return the required settings of the providers, as shown on the Setup page."""
+    return [provider.needs for provider in PROVIDERS.values() if provider.needs]
+
+
+def configured_providers(settings: ProviderSettings) -> list[str]:
+    """Return the names of the configured providers, in order of preference."""
+    return [
+        name
+        for name, provider in PROVIDERS.items()
+        if not provider.keyless and provider.is_configured(settings)
+    ]
+
+
+def require_provider(name: str, settings: ProviderSettings) -> Provider:
+    """Return a provider by name; raise `SearchFailure` if it is unknown or not configured."""
+    provider = PROVIDERS.get(name)
+    if provider is None:
+        known = ", ".join(PROVIDERS)
+        raise SearchFailure(
+            f"There is no search provider named {name}; known are: {known}.", permanent=True
+        )
+    if not provider.is_configured(settings):
+        name = provider.needs.name if provider.needs else ""
+        raise SearchFailure(f"{provider.label} needs {name} to be set.", permanent=True)
+    return provider
+
+
+def open_search(
+    names: Sequence[str], settings: ProviderSettings, client: httpx.AsyncClient
+) -> FallbackSearch:
+    """Return the named providers as a fallback chain; raise like `require_provider`."""
+    return FallbackSearch([open_provider(name, settings, client) for name in names])
+
+
+def open_provider(name: str, settings: ProviderSettings, client: httpx.AsyncClient) -> NamedSearch:
+    """Return a provider ready to search; the caller closes `client`. Raise like `require_provider`.
+
+    Its rate limit belongs to the returned object: runs share the limit if they share the object.
+    """
+    provider = require_provider(name, settings)
+    return NamedSearch(provider.label, provider.make(settings, client), provider.kinds)

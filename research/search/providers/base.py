@@ -1,0 +1,143 @@
+"""Base of all search providers: their settings, their registry entry, and shared helpers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Literal, TypeVar
+
+import httpx
+
+from research.engine.ports import Search, SearchFailure, SearchHit, SearchKind, SearchRequest
+from research.limits.limiter import Shared, Store
+
+MOST_TITLE = 300
+MOST_SITES = 4
+WEB: frozenset[SearchKind] = frozenset({"web"})
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The single declaration of a provider's installation setting.
+
+    The environment's reader, `.env.example`, the documentation and the Setup page derive from it.
+    `name` is the environment variable, `help` one sentence, `label` the field on the Setup page. A
+    `url` must be an address, a `key` is never shown, a `list` is separated by commas, a `text` is
+    taken as it is.
+    """
+
+    name: str
+    help: str
+    kind: Literal["url", "key", "list", "text"]
+    label: str = ""
+    default: str = ""
+
+
+@dataclass(frozen=True)
+class ProviderSettings:
+    """Configured values of the search providers' settings.
+
+    `values` maps a setting's name to its value; `per_second` maps provider names to rate limits
+    that replace the built-in ones; `at_once` limits concurrent searches at providers without a
+    stricter limit of their own. Limits apply to all processes that share the `store`.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    per_second: Mapping[str, float] = field(default_factory=dict)
+    at_once: int = 4
+    store: Store | None = None
+
+    def shared(self, name: str) -> Shared | None:
+        """Return the limit of a provider that all processes share, None if this one is alone."""
+        return Shared(self.store, f"search {name}") if self.store else None
+
+    def __getitem__(self, setting: Setting) -> str:
+        """Return the configured value, else the setting's default."""
+        return self.values.get(setting.name) or setting.default
+
+
+@dataclass(frozen=True)
+class Provider:
+    """Registry entry of a provider: display name, settings and factory.
+
+    `needs` is the setting without which it can't be used. A `keyless` provider needs none; it is
+    used if it is named or if nothing else is configured. `options` are its other settings.
+    """
+
+    label: str
+    make: Callable[[ProviderSettings, httpx.AsyncClient], Search]
+    needs: Setting | None = None
+    options: tuple[Setting, ...] = ()
+    kinds: frozenset[SearchKind] = WEB
+
+    @property
+    def keyless(self) -> bool:
+        return self.needs is None
+
+    @property
+    def settings(self) -> tuple[Setting, ...]:
+        return (self.needs, *self.options) if self.needs else self.options
+
+    def is_configured(self, settings: ProviderSettings) -> bool:
+        return self.needs is None or bool(settings[self.needs])
+
+
+def make_hit(
+    provider: str, rank: int, url: str, title: str, snippet: str, day: str | None = None
+) -> SearchHit:
+    """Return a search hit; the address replaces a missing title."""
+    return SearchHit(url, title[:MOST_TITLE] or url, snippet, provider, rank, day)
+
+
+def smallest_span(since: str | None, today: date, spans: Mapping[str, int]) -> str | None:
+    """Return the name of the shortest span, in days back from today, that includes `since`."""
+    if since is None:
+        return None
+    days = (today - date.fromisoformat(since)).days
+    return next((name for name, span in spans.items() if days <= span), None)
+
+
+async def ask_by_site(
+    label: str, request: SearchRequest, ask: Callable[[str], Awaitable[Found]]
+) -> tuple[list[Found], tuple[str, ...]]:
+    """Return the results of a provider that accepts one `site:` per query, and notes on failures.
+
+    Send one query per requested site, at most `MOST_SITES`, concurrently (fan-out). Raise the
+    first `SearchFailure` if all of them fail.
+    """
+    queries = with_sites(request.query, request.only_sites, request.never_sites)
+    told = await asyncio.gather(*(_found_or_failed(ask, query) for query in queries))
+    found = [each for each in told if not isinstance(each, SearchFailure)]
+    failures = [each for each in told if isinstance(each, SearchFailure)]
+    if not found:
+        raise failures[0]
+    notes = []
+    if failures:
+        count = f"{len(failures)} of {len(queries)} searches, one for each site, failed"
+        notes.append(f"{label}: {count}: {failures[0].reason}")
+    if len(request.only_sites) > MOST_SITES:
+        beyond = ", ".join(request.only_sites[MOST_SITES:])
+        notes.append(f"{label}: only {MOST_SITES} sites are searched at a time; not {beyond}.")
+    return found, tuple(notes)
+
+
+async def _found_or_failed(
+    ask: Callable[[str], Awaitable[Found]], query: str
+) -> Found | SearchFailure:
+    try:
+        return await ask(query)
+    except SearchFailure as failure:
+        return failure
+
+
+def with_sites(query: str, only: tuple[str, ...], never: tuple[str, ...]) -> list[str]:
+    """Return the query with `site:` operators, one query per requested site.
+
+    Search engines that support the operator accept one site per query and any number of exclusions.
+    """
+    without = "".join(f" -site:{site}" for site in never)
+    return [f"{query} site:{site}{without}" for site in only[:MOST_SITES]] or [query + without]

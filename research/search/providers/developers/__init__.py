@@ -1,0 +1,1 @@
+"""Searches for code, and for questions about it."""

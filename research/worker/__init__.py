@@ -1,0 +1,1 @@
+"""Execution of claimed runs: leases, journal store, writer, projection, replay, retention."""

@@ -1,0 +1,85 @@
+"""Retention: deletes ended runs that are older than `KEEP_RUNS_DAYS`, and purges deleted threads.
+
+One transaction per run keeps locks short. Several processes may do this concurrently: a run that
+another one has deleted is skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.db import Error as DatabaseError
+from django.utils import timezone
+
+from research.engine.records import ENDED
+from research.models import Run
+from research.services import deleting, history
+from research.services.errors import ServiceError
+from research.worker.writer import Writer
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 3_600.0
+AT_ONCE = 50
+
+
+class Retention:
+    """Background task from `start` to `stop` on a web server; `days` 0 keeps runs of any age."""
+
+    def __init__(self, days: int, *, look_seconds: float = LOOK_SECONDS) -> None:
+        self.days = days
+        self.look_seconds = look_seconds
+        self.writer = Writer()
+        self._task: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        self.writer.start()
+        self._task = asyncio.get_running_loop().create_task(self._work(), name="retention")
+
+    async def stop(self) -> None:
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.wait([self._task])
+        self._task = None
+        await self.writer.stop()
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                while await self.step():
+                    pass
+            except DatabaseError:
+                log.warning("the database cannot be queried for old runs", exc_info=True)
+            await asyncio.sleep(self.look_seconds)
+
+    async def step(self) -> int:
+        """Delete the oldest runs that are due; return how many were deleted."""
+        await self.writer.call(history.purge_deleted, timezone.now())
+        if not self.days:
+            return 0
+        due = await self.writer.call(too_old, self.days)
+        gone = sum([await self.writer.call(delete_if_due, run) for run in due])
+        if gone:
+            log.info("older than KEEP_RUNS_DAYS (%d): %d runs deleted", self.days, gone)
+        return gone
+
+
+def too_old(days: int) -> Sequence[Run]:
+    """Return runs that ended more than `days` ago, oldest first, at most `AT_ONCE`."""
+    then = timezone.now() - timedelta(days=days)
+    old = Run.objects.filter(status__in=ENDED, finished_at__lt=then).select_related("owner")
+    return list(old.only("public_id", "owner").order_by("finished_at", "pk")[:AT_ONCE])
+
+
+def delete_if_due(run: Run) -> bool:
+    """Delete a run; return False if it is still needed or already deleted."""
+    try:
+        deleting.delete_run(run.owner, run)
+    except ServiceError as error:
+        log.info("run %s is kept for now: %s", run.public_id, error)
+        return False
+    return True
