@@ -1,0 +1,93 @@
+"""The API as one application: routers, errors and the OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest
+from django.urls import URLPattern, URLResolver
+from ninja import NinjaAPI
+
+from dashboard.api import account, collections, results, runs, threads
+from dashboard.api.auth import BearerToken, SignedIn
+from dashboard.api.problems import CONTENT_TYPE, Problem, add_handlers, problem_response
+
+DESCRIPTION = (
+    "Start, steer and read research runs. Send a token as `Authorization: Bearer TOKEN`. "
+    "Errors are problems (RFC 9457); every response has `RateLimit-*` headers."
+)
+PROBLEMS = {
+    "400": "The request can't be read.",
+    "401": "There is no valid token.",
+    "403": "The token lacks the scope, or the object belongs to another user.",
+    "404": "There is no such object, or it belongs to another user.",
+    "409": "The state of the object doesn't allow it.",
+    "413": "The body is too large.",
+    "422": "A value is invalid.",
+    "429": "Too many requests.",
+}
+PROBLEM = {"$ref": "#/components/schemas/Problem"}
+
+
+class PlumblineAPI(NinjaAPI):
+    """Describes problems once for all operations instead of with each."""
+
+    def get_openapi_schema(self, **options: Any) -> Any:
+        schema = super().get_openapi_schema(**options)
+        template = "#/components/schemas/{model}"
+        problem = Problem.model_json_schema(ref_template=template)
+        schema["components"]["schemas"] |= problem.pop("$defs", {}) | {"Problem": problem}
+        for path in schema["paths"].values():
+            for operation in path.values():
+                for parameter in operation.get("parameters", ()):
+                    parameter["schema"] = _without_null(parameter["schema"])
+                for status, text in PROBLEMS.items():
+                    told = {"description": text, "content": {CONTENT_TYPE: {"schema": PROBLEM}}}
+                    operation["responses"].setdefault(status, told)
+        return schema
+
+
+def _without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of an optional parameter: it is left out rather than null."""
+    options = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    if len(options) != 1:
+        return schema
+    kept = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+    return kept | options[0]
+
+
+def build_api() -> PlumblineAPI:
+    api = PlumblineAPI(
+        title="Plumbline",
+        version="1",
+        description=DESCRIPTION,
+        docs_url=None,
+        auth=[BearerToken(), SignedIn()],
+        urls_namespace="api",
+    )
+    api.add_router("/runs", runs.router)
+    api.add_router("/runs", results.router)
+    api.add_router("/runs", threads.following)
+    api.add_router("/threads", threads.router)
+    api.add_router("/collections", collections.router)
+    api.add_router("", account.router)
+    add_handlers(api)
+    return api
+
+
+api = build_api()
+
+
+def api_urls() -> tuple[list[URLPattern | URLResolver], str, str]:
+    """Return the routes; authentication is the API's own, so no page redirects to sign in."""
+    patterns, app_name, namespace = api.urls
+    for pattern in patterns:
+        pattern.callback.login_required = False
+    return patterns, app_name, namespace
+
+
+@login_not_required
+def unknown_path(request: HttpRequest, **_: str) -> Any:
+    """Answer unknown paths below `/api/` with a problem instead of a page."""
+    return problem_response(404, "There is no such path; see /api/v1/openapi.json.")

@@ -1,0 +1,112 @@
+"""Collections of documents: managing their files, and searching in them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from asgiref.sync import async_to_sync
+from django.http import HttpRequest
+from ninja import File, Query, Router, Status, UploadedFile
+
+from dashboard.api.paging import Paging, page_of
+from dashboard.api.schemas import (
+    CollectionList,
+    CollectionOut,
+    DocumentPage,
+    NewCollection,
+    PassageList,
+    PassageOut,
+    RefusedOut,
+    UploadOut,
+)
+from dashboard.queries import queries
+from research.documents.try_search import QUERY_LENGTH, try_search
+from research.models import Collection
+from research.services import documents
+
+router = Router(tags=["collections"])
+Words = Annotated[str, Query(min_length=1, max_length=QUERY_LENGTH)]
+
+
+@router.get("", response=CollectionList, summary="List collections by name")
+def list_collections(request: HttpRequest) -> dict[str, Any]:
+    found = queries.list_collections(request.auth.user)
+    return {"items": [collection_out(row) for row in found]}
+
+
+@router.post("", response={201: CollectionOut}, summary="Make a collection")
+def create_collection(request: HttpRequest, payload: NewCollection) -> Status:
+    row = documents.create_collection(request.auth.user, payload.name, shared=payload.shared)
+    return Status(201, collection_out(row))
+
+
+@router.get("/{collection_id}", response=CollectionOut, summary="Read a collection")
+def read_collection(request: HttpRequest, collection_id: str) -> CollectionOut:
+    """`state` is waiting, indexing, failed, empty or ready."""
+    return collection_out(queries.find_collection(request.auth.user, collection_id))
+
+
+@router.delete("/{collection_id}", response={204: None}, summary="Delete a collection")
+def delete_collection(request: HttpRequest, collection_id: str) -> Status:
+    row = queries.find_collection(request.auth.user, collection_id)
+    documents.delete_collection(request.auth.user, row)
+    return Status(204, None)
+
+
+@router.get("/{collection_id}/files", response=DocumentPage, summary="List uploaded files")
+def list_files(request: HttpRequest, collection_id: str, paging: Paging) -> dict[str, Any]:
+    row = queries.find_collection(request.auth.user, collection_id)
+    shown, following = page_of(row.files.all(), paging, newest_first=False)
+    items = [{"name": each.name, "size": each.size, "added_at": each.added_at} for each in shown]
+    return {"items": items, "next_cursor": following}
+
+
+@router.post(
+    "/{collection_id}/files",
+    response=UploadOut,
+    summary="Upload files",
+    url_name="upload_files",
+)
+def upload_files(
+    request: HttpRequest,
+    collection_id: str,
+    files: Annotated[list[UploadedFile], File(min_length=1)],
+) -> UploadOut:
+    """Files of the same name are replaced; what can't be taken is named with the reason."""
+    row = queries.find_collection(request.auth.user, collection_id)
+    done = documents.add_files(request.auth.user, row, files)
+    refused = [RefusedOut(name=each.name, reason=each.reason) for each in done.refused]
+    return UploadOut(added=list(done.added), replaced=list(done.replaced), refused=refused)
+
+
+@router.delete(
+    "/{collection_id}/files/{name}", response={204: None}, summary="Remove an uploaded file"
+)
+def remove_file(request: HttpRequest, collection_id: str, name: str) -> Status:
+    row = queries.find_collection(request.auth.user, collection_id)
+    documents.remove_file(request.auth.user, row, name)
+    return Status(204, None)
+
+
+@router.get("/{collection_id}/search", response=PassageList, summary="Search in a collection")
+def search_collection(request: HttpRequest, collection_id: str, q: Words) -> PassageList:
+    """Return the documents that a run would find, best first, each with its best passage."""
+    row = queries.find_collection(request.auth.user, collection_id)
+    found = async_to_sync(try_search)(row, q)
+    items = [
+        PassageOut(url=each.url, title=each.title, section=each.section, text=each.text)
+        for each in found
+    ]
+    return PassageList(items=items)
+
+
+def collection_out(row: Collection) -> CollectionOut:
+    return CollectionOut(
+        id=row.public_id,
+        name=row.name,
+        shared=row.is_shared,
+        state=row.state,
+        documents=row.documents,
+        unreadable=row.unreadable_count,
+        problem=row.problem,
+    )

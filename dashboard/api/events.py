@@ -1,0 +1,106 @@
+"""Server-sent events of a run in the progress schema.
+
+A second hub renders each followed run once, as JSON, for all clients. Every event is the whole
+state, so a client that reconnects or is slow loses nothing: it continues with the current one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import StreamingHttpResponse
+
+from dashboard.live.hub import hub_for
+from dashboard.queries import queries
+from research.models import Run
+from research.readmodel.progress import build_payload
+from research.readmodel.progress_parts import Progress
+from research.readmodel.run_rows import Committed
+
+KEEP_ALIVE_SECONDS = 15.0
+KEEP_ALIVE = b": still here\n\n"
+
+
+@dataclass(frozen=True, eq=False)
+class ProgressState:
+    """A run's progress as committed at `sequence`."""
+
+    run: str
+    sequence: int
+    ended: bool
+    progress: Progress
+
+
+find_run = sync_to_async(queries.find_run)
+
+
+async def progress_states(public_id: str, after: int = -1) -> AsyncIterator[ProgressState]:
+    """Yield the state of a run with a sequence above `after`, then each change until it ends."""
+    hub = hub_for("progress", build_progress)
+    async with aclosing(hub.states(public_id)) as states:
+        async for state in states:
+            if state.sequence > after:
+                yield state
+
+
+async def progress_events(public_id: str, after: int = -1) -> AsyncIterator[bytes]:
+    async with aclosing(progress_states(public_id, after)) as states:
+        async for state in states:
+            yield event_bytes(state.progress.model_dump_json(), "progress", state.sequence)
+
+
+def event_stream(events: AsyncIterator[bytes]) -> StreamingHttpResponse:
+    """Return a response of events, with comments in pauses so that proxies keep it open."""
+    response = StreamingHttpResponse(
+        with_keep_alive(events), content_type="text/event-stream; charset=utf-8"
+    )
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Accel-Buffering"] = "no"
+    return response
+
+
+async def with_keep_alive(
+    events: AsyncIterator[bytes], seconds: float = KEEP_ALIVE_SECONDS
+) -> AsyncIterator[bytes]:
+    """Yield the events, and a comment whenever none has come for `seconds`."""
+    following: asyncio.Task[bytes] | None = None
+    try:
+        while True:
+            following = following or asyncio.ensure_future(anext(events))
+            done, _ = await asyncio.wait({following}, timeout=seconds)
+            if not done:
+                yield KEEP_ALIVE
+                continue
+            try:
+                event = following.result()
+            except StopAsyncIteration:
+                return
+            following = None
+            yield event
+    finally:
+        if following is not None:
+            following.cancel()
+            with suppress(asyncio.CancelledError, StopAsyncIteration):
+                await following
+        await events.aclose()
+
+
+def event_bytes(data: str, name: str = "", number: int | None = None) -> bytes:
+    """Return one event; `data` must be one line."""
+    head = f"event: {name}\n" if name else ""
+    head += "" if number is None else f"id: {number}\n"
+    return f"{head}data: {data}\n\n".encode()
+
+
+def build_progress(public_id: str, previous: Any = None) -> ProgressState | None:
+    """Build the state of a run as committed now; None if it was deleted."""
+    run = Run.objects.filter(public_id=public_id).first()
+    if run is None:
+        return None
+    payload = build_payload(Committed(run))
+    return ProgressState(run.public_id, run.sequence, run.ended, payload)

@@ -1,0 +1,85 @@
+"""Rate limit per caller: a fixed window of a minute, with headers in every response."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.core.cache import cache
+from django.http import HttpRequest, HttpResponseBase
+from django.utils.decorators import sync_and_async_middleware
+from redis.exceptions import RedisError
+
+log = logging.getLogger(__name__)
+
+WINDOW_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class RateLimit:
+    """The caller's window: `reset` is the number of seconds until the next one begins."""
+
+    limit: int
+    remaining: int
+    reset: int
+
+
+class Throttled(Exception):
+    """The caller sent more requests than allowed; `wait` is in seconds."""
+
+    def __init__(self, wait: int) -> None:
+        super().__init__(f"Too many requests; try again in {wait} seconds.")
+        self.wait = wait
+
+
+def count_request(
+    request: HttpRequest, caller: str, clock: Callable[[], float] = time.time
+) -> None:
+    """Count a request of this caller. Raise `Throttled` above the limit."""
+    now, limit = clock(), settings.API_REQUESTS_PER_MINUTE
+    window = int(now // WINDOW_SECONDS)
+    used = _increment(f"api-rate/{caller}/{window}")
+    reset = int((window + 1) * WINDOW_SECONDS - now) or 1
+    request.rate_limit = RateLimit(limit, max(0, limit - used), reset)  # type: ignore[attr-defined]
+    if used > limit:
+        raise Throttled(reset)
+
+
+def _increment(key: str) -> int:
+    """Return the number of requests in the window; 1 while Redis does not answer."""
+    try:
+        cache.add(key, 0, 2 * WINDOW_SECONDS)
+        return cache.incr(key)
+    except RedisError:
+        log.warning("requests of the API cannot be counted now", exc_info=True)
+        return 1
+
+
+@sync_and_async_middleware
+def rate_limit_headers(get_response: Any) -> Any:
+    """Add the headers of the IETF draft to responses of counted requests."""
+    if iscoroutinefunction(get_response):
+
+        async def async_middleware(request: HttpRequest) -> HttpResponseBase:
+            return _with_headers(request, await get_response(request))
+
+        return async_middleware
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        return _with_headers(request, get_response(request))
+
+    return middleware
+
+
+def _with_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    found: RateLimit | None = getattr(request, "rate_limit", None)
+    if found is not None:
+        response.headers["RateLimit-Limit"] = str(found.limit)
+        response.headers["RateLimit-Remaining"] = str(found.remaining)
+        response.headers["RateLimit-Reset"] = str(found.reset)
+    return response

@@ -1,0 +1,167 @@
+"""Runs: starting, listing, reading, steering, following and deleting them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from ninja import Header, Router, Status
+
+from dashboard.api import events
+from dashboard.api.asking import Asked, start_run
+from dashboard.api.paging import Paging, page_of
+from dashboard.api.schemas import (
+    Answers,
+    Approval,
+    CommandOut,
+    DigDeeper,
+    NewCommand,
+    NewRun,
+    Plain,
+    Revision,
+    RunOut,
+    RunPage,
+    RunSummary,
+    Topic,
+)
+from dashboard.queries import queries
+from research.models import Command, Run
+from research.readmodel.progress import load_progress
+from research.readmodel.run_json import run_resource
+from research.services import deleting, runs
+
+router = Router(tags=["runs"])
+
+KEY_LENGTH = 100
+IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=KEY_LENGTH)]
+LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^[0-9]{0,18}$")]
+EVENTS = {
+    200: {
+        "description": "Events",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    },
+    204: {"description": "The run has ended, and nothing follows."},
+}
+
+PLAIN: dict[str, Callable[..., Command]] = {
+    "skip": runs.skip_questions,
+    "same_topic": runs.keep_topic,
+    "new_topic": runs.start_anew,
+    "stop": runs.stop_and_report,
+    "cancel": runs.request_cancel,
+    "pause": runs.pause_run,
+    "resume": runs.resume_run,
+    "retry": runs.retry_run,
+}
+TOPICS = {"add_topic": runs.add_topic, "drop_topic": runs.drop_topic}
+
+
+@router.post("", response={201: RunOut}, summary="Start a run")
+def create_run(
+    request: HttpRequest, payload: NewRun, idempotency_key: IdempotencyKey = None
+) -> Status:
+    """With an `Idempotency-Key`, repeating the request returns the same run."""
+    knobs = payload.settings | ({"research_depth": payload.depth} if payload.depth else {})
+    asked = Asked(
+        payload.question, knobs, payload.sources or "", payload.collections, payload.ask_first
+    )
+    return Status(201, run_out(start_run(request.auth, asked, idempotency_key)))
+
+
+@router.get("", response=RunPage, summary="List runs, newest first")
+def list_runs(request: HttpRequest, paging: Paging) -> dict[str, Any]:
+    found = runs.visible_to(request.auth.user).select_related("thread")
+    shown, following = page_of(found, paging)
+    return {"items": [run_summary(run) for run in shown], "next_cursor": following}
+
+
+@router.get("/{run_id}", response=RunOut, summary="Read a run")
+def read_run(request: HttpRequest, run_id: str) -> RunOut:
+    return run_out(queries.find_run(request.auth.user, run_id))
+
+
+@router.delete("/{run_id}", response={204: None}, summary="Delete an ended run")
+def delete_run(request: HttpRequest, run_id: str) -> Status:
+    deleting.delete_run(request.auth.user, queries.find_run(request.auth.user, run_id))
+    return Status(204, None)
+
+
+@router.get("/{run_id}/record", response=dict[str, Any], summary="Read everything of a run")
+def read_record(request: HttpRequest, run_id: str) -> dict[str, Any]:
+    """Return the same object as the JSON export and `research --json`."""
+    return run_resource(queries.find_run(request.auth.user, run_id))
+
+
+@router.post("/{run_id}/commands", response={202: CommandOut}, summary="Steer a run")
+def send_command(request: HttpRequest, run_id: str, payload: NewCommand) -> Status:
+    """`control.possible` of the run's progress lists the commands that are allowed now."""
+    run = queries.find_run(request.auth.user, run_id)
+    row = store_command(request.auth.user, run, payload)
+    out = CommandOut(kind=row.kind, at=row.created_at, taken=row.taken_at_place is not None)
+    return Status(202, out)
+
+
+@router.get(
+    "/{run_id}/events",
+    summary="Follow a run as server-sent events",
+    openapi_extra={"responses": EVENTS},
+)
+async def follow_run(
+    request: HttpRequest, run_id: str, last_event_id: LastEventId = None
+) -> HttpResponseBase:
+    """Each `progress` event is the whole progress payload, its id the run's sequence number.
+
+    The stream ends with the run. With `Last-Event-ID` it begins at the next change; status 204
+    means that the run has ended and nothing follows.
+    """
+    sent = int(last_event_id or -1)
+    run = await events.find_run(request.auth.user, run_id)
+    if run.ended and run.sequence <= sent:
+        return HttpResponse(status=204)
+    return events.event_stream(events.progress_events(run.public_id, sent))
+
+
+def store_command(actor: Any, run: Run, command: NewCommand) -> Command:
+    """Send a command to a run. Raise `ServiceError` if the run's state doesn't allow it."""
+    match command:
+        case Answers():
+            return runs.answer_questions(actor, run, command.answers)
+        case Approval():
+            terms = command.terms.model_dump(exclude_none=True) if command.terms else None
+            return runs.approve_plan(
+                actor, run, command.sub_questions, terms, command.searches_private_words
+            )
+        case Revision():
+            return runs.send_back(actor, run, command.comment)
+        case Topic():
+            return TOPICS[command.kind](actor, run, command.topic)
+        case DigDeeper():
+            return runs.dig_deeper(actor, run, command.rounds)
+        case Plain():
+            return PLAIN[command.kind](actor, run)
+
+
+def run_summary(run: Run) -> RunSummary:
+    return RunSummary(
+        id=run.public_id,
+        thread=run.thread.public_id,
+        question=run.question,
+        kind=run.kind,
+        reason=run.reason,
+        status=run.status,
+        termination_reason=run.termination_reason,
+        quality_score=run.quality_score,
+        created_at=run.created_at,
+        finished_at=run.finished_at,
+    )
+
+
+def run_out(run: Run) -> RunOut:
+    return RunOut(
+        **run_summary(run).model_dump(),
+        parent=run.parent.public_id if run.parent else None,
+        questions=(run.plan or {}).get("questions", []) if run.waiting else [],
+        plan=run.plan,
+        progress=load_progress(run),
+    )

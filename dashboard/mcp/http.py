@@ -1,0 +1,144 @@
+"""`/mcp`: the server over streamable HTTP, with bearer tokens and an origin check.
+
+Each request is complete in itself (no sessions), so that several machines can answer one client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.http.request import split_domain_port, validate_host
+
+from dashboard.serving.http_channel import BODY
+from dashboard.serving.origins import may_connect
+from research.runtime.db_threads import query_async
+from research.services import api_tokens
+
+PATH = "/mcp"
+CALLER = "plumbline.caller"
+"""Key of the ASGI scope under which the tools find whom a request acts for."""
+
+BEARER = "bearer "
+NOT_SERVED = "The server is starting or stopping. Try again in a moment."
+FOREIGN_HOST = "The Host header names no host of this server (ALLOWED_HOSTS)."
+FOREIGN_ORIGIN = "Requests of pages of other origins are refused."
+NO_TOKEN = "Send 'Authorization: Bearer TOKEN' with a valid token of the page API."
+
+
+class McpEndpoint:
+    """The ASGI application, which needs `start`: Daphne has no lifespan to run its manager."""
+
+    def __init__(self) -> None:
+        self._manager: Any = None
+        self._running: asyncio.Task[None] | None = None
+        self._stopping = asyncio.Event()
+
+    async def start(self) -> None:
+        started, self._stopping = asyncio.Event(), asyncio.Event()
+        self._running = asyncio.create_task(self._run(started), name="mcp")
+        waiting = asyncio.create_task(started.wait())
+        await asyncio.wait({self._running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        if self._running.done():
+            self._running.result()
+
+    async def stop(self) -> None:
+        """Cancel what is being answered."""
+        if self._running is not None:
+            self._stopping.set()
+            await self._running
+            self._running = None
+
+    async def _run(self, started: asyncio.Event) -> None:
+        """Enter and leave the manager's task group in one task, as it requires."""
+        manager = await asyncio.to_thread(_make_manager)
+        async with manager.run():
+            self._manager = manager
+            started.set()
+            try:
+                await self._stopping.wait()
+            finally:
+                self._manager = None
+
+    async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        headers = {name: value.decode("latin1") for name, value in scope["headers"]}
+        refused = self._refusal(headers)
+        if refused is not None:
+            await _refuse(send, *refused)
+            return
+        token = await _find_token(headers.get(b"authorization", ""))
+        if token is None:
+            await _refuse(send, HTTPStatus.UNAUTHORIZED, NO_TOKEN)
+            return
+        known = {**scope, CALLER: token}
+        await self._manager.handle_request(known, _with_body(scope, receive), send)
+
+    def _refusal(self, headers: dict[bytes, str]) -> tuple[HTTPStatus, str] | None:
+        host, origin = headers.get(b"host", ""), headers.get(b"origin")
+        if self._manager is None:
+            return HTTPStatus.SERVICE_UNAVAILABLE, NOT_SERVED
+        if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+            return HTTPStatus.MISDIRECTED_REQUEST, FOREIGN_HOST
+        if origin is not None and not may_connect(origin, host):
+            return HTTPStatus.FORBIDDEN, FOREIGN_ORIGIN
+        return None
+
+
+endpoint = McpEndpoint()
+
+
+def _make_manager() -> Any:
+    """Import the SDK, which takes a second, outside the event loop."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from dashboard.mcp.server import build_server
+
+    server = build_server(_find_caller)
+    # Host and origin are checked by the endpoint, from Django's settings.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    server.streamable_http_app(stateless_http=True, transport_security=unchecked)
+    return server.session_manager
+
+
+async def _find_caller(context: Any) -> Any:
+    from dashboard.api.auth import Caller
+
+    token = context.request_context.request.scope[CALLER]
+    return Caller(token.owner, token)
+
+
+async def _find_token(authorization: str) -> Any:
+    if not authorization.lower().startswith(BEARER):
+        return None
+    return await query_async(api_tokens.find_token, authorization[len(BEARER) :].strip())
+
+
+def _with_body(scope: dict[str, Any], receive: Any) -> Any:
+    """Return a `receive` that hands out the body which the HTTP channel spooled to a file."""
+    spooled = scope.get("extensions", {}).get(BODY)
+
+    async def receive_body() -> dict[str, Any]:
+        message: dict[str, Any] = await receive()
+        if spooled is None or message["type"] != "http.request":
+            return message
+        return {**message, "body": await asyncio.to_thread(spooled.read), "more_body": False}
+
+    return receive_body
+
+
+async def _refuse(send: Any, status: HTTPStatus, detail: str) -> None:
+    problem = {"title": status.phrase, "status": status.value, "detail": detail}
+    body = json.dumps(problem).encode()
+    headers = [
+        (b"content-type", b"application/problem+json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"cache-control", b"no-store"),
+    ]
+    if status is HTTPStatus.UNAUTHORIZED:
+        headers.append((b"www-authenticate", b'Bearer realm="plumbline"'))
+    await send({"type": "http.response.start", "status": status.value, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

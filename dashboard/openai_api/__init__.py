@@ -1,0 +1,1 @@
+"""OpenAI-compatible endpoints under `/v1/`: chat completions, responses and models."""

@@ -1,0 +1,155 @@
+"""`POST /v1/chat/completions`: progress as reasoning, the checked report as content."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from ninja import Router
+from pydantic import BaseModel, ConfigDict, Field
+
+from dashboard.api.asking import Asked
+from dashboard.api.events import event_bytes, event_stream
+from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.housekeeping import answer_housekeeping
+from dashboard.openai_api.messages import check_length, read_conversation
+from dashboard.openai_api.models import find_depth
+from dashboard.openai_api.reports import FinalReport, load_report
+from dashboard.openai_api.starting import find_or_start, request_key
+from dashboard.openai_api.waiting import load_run, progress_lines, wait_for_end
+from research.models import Run
+
+router = Router(tags=["chat"])
+DONE = b"data: [DONE]\n\n"
+
+
+class StreamOptions(BaseModel):
+    include_usage: bool = False
+
+
+class ChatRequest(BaseModel):
+    """The fields that are used; sampling parameters and the like have no effect."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str
+    messages: list[dict[str, Any]] = Field(min_length=1)
+    stream: bool | None = False
+    stream_options: StreamOptions | None = None
+    n: int | None = 1
+
+
+@router.post("/chat/completions", summary="Research the last user message")
+async def create_completion(request: HttpRequest, payload: ChatRequest) -> HttpResponseBase:
+    depth = find_depth(payload.model)
+    if (payload.n or 1) != 1:
+        raise InvalidRequest("Only one completion can be made.", "n")
+    conversation = read_conversation(payload.messages, "messages")
+    ready = answer_housekeeping(conversation.question)
+    if ready is not None:
+        return _ready_answer(payload, ready)
+    check_length(conversation.question, "messages")
+    key = request_key("chat", payload.model_dump(), request.headers.get("Idempotency-Key"))
+    asked = Asked(conversation.question, {"research_depth": depth})
+    run = await sync_to_async(find_or_start)(request.auth, asked, key, conversation.earlier)
+    if payload.stream:
+        return event_stream(_stream_run(payload, run))
+    ended = await wait_for_end(request, run)
+    report = await sync_to_async(load_report)(ended)
+    return JsonResponse(completion_object(payload.model, ended, report))
+
+
+def completion_object(model: str, run: Run, report: FinalReport) -> dict[str, Any]:
+    message = {
+        "role": "assistant",
+        "content": report.text,
+        "annotations": _chat_annotations(report),
+    }
+    return _completion(model, _run_id(run), message) | {"usage": chat_usage(run)}
+
+
+def chat_usage(run: Run) -> dict[str, int]:
+    prompt, completion = (run.usage.get(f"{name}_tokens", 0) for name in ("prompt", "completion"))
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "total_tokens": prompt + completion,
+    }
+
+
+def _ready_answer(payload: ChatRequest, text: str) -> HttpResponseBase:
+    if payload.stream:
+        return event_stream(_stream_text(payload, text))
+    body = _completion(payload.model, "chatcmpl-0", {"role": "assistant", "content": text})
+    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+    return JsonResponse(body | {"usage": usage})
+
+
+async def _stream_text(payload: ChatRequest, text: str) -> AsyncIterator[bytes]:
+    yield _chunk(payload.model, "chatcmpl-0", {"role": "assistant", "content": text})
+    yield _chunk(payload.model, "chatcmpl-0", {}, "stop")
+    yield DONE
+
+
+async def _stream_run(payload: ChatRequest, run: Run) -> AsyncIterator[bytes]:
+    model, id = payload.model, _run_id(run)
+    yield _chunk(model, id, {"role": "assistant", "content": ""})
+    try:
+        async for line in progress_lines(run.public_id):
+            yield _chunk(model, id, {"reasoning_content": f"{line}\n"})
+        ended = await sync_to_async(load_run)(run.public_id)
+        report = await sync_to_async(load_report)(ended)
+    except InvalidRequest as failure:
+        yield event_bytes(json.dumps(failure.body()))
+        return
+    for text in report.chunks():
+        yield _chunk(model, id, {"content": text})
+    if report.annotations:
+        yield _chunk(model, id, {"annotations": _chat_annotations(report)})
+    yield _chunk(model, id, {}, "stop")
+    if payload.stream_options and payload.stream_options.include_usage:
+        yield _event(_base(model, id, "chat.completion.chunk", []) | {"usage": chat_usage(ended)})
+    yield DONE
+
+
+def _completion(model: str, id: str, message: dict[str, Any]) -> dict[str, Any]:
+    choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
+    return _base(model, id, "chat.completion", [choice])
+
+
+def _chunk(model: str, id: str, delta: dict[str, Any], reason: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
+    return _event(_base(model, id, "chat.completion.chunk", [choice]))
+
+
+def _base(model: str, id: str, kind: str, choices: list[Any]) -> dict[str, Any]:
+    return {
+        "id": id,
+        "object": kind,
+        "created": int(time.time()),
+        "model": model,
+        "choices": choices,
+    }
+
+
+def _event(body: dict[str, Any]) -> bytes:
+    return event_bytes(json.dumps(body, ensure_ascii=False))
+
+
+def _run_id(run: Run) -> str:
+    return f"chatcmpl-{run.public_id}"
+
+
+def _chat_annotations(report: FinalReport) -> list[dict[str, Any]]:
+    """Return the annotations as chat completions nest them."""
+    return [
+        {
+            "type": "url_citation",
+            "url_citation": {name: value for name, value in each.items() if name != "type"},
+        }
+        for each in report.annotations
+    ]

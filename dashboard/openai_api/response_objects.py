@@ -1,0 +1,207 @@
+"""A response made from a run's committed rows, and the events that led to it.
+
+Events are a function of the searches in the order of the journal and of the report. While a run
+goes on, the list only grows, so an event's number is its place in the list and nothing is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.models import StoredResponse
+from dashboard.openai_api.chat import chat_usage
+from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.reports import FinalReport, load_report
+from research.engine.records import Status
+from research.models import JournalEntry, Run
+
+PREFIX = "resp_"
+STATUSES = {
+    Status.QUEUED: "queued",
+    Status.COMPLETED: "completed",
+    Status.FAILED: "failed",
+    Status.STALLED: "failed",
+    Status.CANCELLED: "cancelled",
+}
+"""Of a response by the run's status; others are "in_progress"."""
+
+CUT_SHORT = frozenset(
+    {"budget_time", "budget_calls", "budget_tokens", "budget_cost", "budget_searches"}
+    | {"budget_fetches"}
+)
+FINAL_EVENT = {"cancelled": "failed"}
+"""The final event of a status, if it is not named like it: there is none for a cancelled one."""
+
+Object = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """What the rows of a response's run say now; `report` is None until there is one."""
+
+    run: Run
+    request: Object
+    searches: Sequence[JournalEntry] = ()
+    report: FinalReport | None = None
+    failure: str = ""
+    created: float = 0.0
+    output: list[Object] = field(default_factory=list)
+
+    @property
+    def status(self) -> str:
+        if self.run.status == Status.COMPLETED and self.run.termination_reason in CUT_SHORT:
+            return "incomplete"
+        return STATUSES.get(Status(self.run.status), "in_progress")
+
+    @property
+    def is_over(self) -> bool:
+        return self.status not in ("queued", "in_progress")
+
+
+def load_progressed(stored: StoredResponse) -> Progressed:
+    """Read the rows of a response's run."""
+    run = Run.objects.get(pk=stored.run_id)
+    searches = list(run.journal.filter(kind="search", attempt=1).order_by("pk"))
+    report, failure = None, ""
+    if run.ended or run.status == Status.STALLED:
+        try:
+            report = load_report(run)
+        except InvalidRequest as error:
+            failure = str(error)
+    created = stored.created.timestamp()
+    return Progressed(run, stored.request, searches, report, failure, created)
+
+
+def response_object(now: Progressed, *, status: str = "", output: bool = True) -> Object:
+    """Return the response as of now, or with an earlier `status` and no output for an event."""
+    status = status or now.status
+    error = {"code": "server_error", "message": now.failure} if status == "failed" else None
+    why = {"reason": "max_output_tokens"} if status == "incomplete" else None
+    items = _output(now) if output else []
+    return {
+        "id": response_id(now.run),
+        "object": "response",
+        "created_at": now.created,
+        "status": status,
+        "error": error,
+        "incomplete_details": why,
+        "output": items,
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "usage": _usage(now.run) if output and now.is_over else None,
+        **now.request,
+    }
+
+
+def build_events(now: Progressed) -> list[Object]:
+    """Return all events up to now; each has its place as `sequence_number`."""
+    return [{**event, "sequence_number": place} for place, event in enumerate(_events(now))]
+
+
+def response_id(run: Run) -> str:
+    return f"{PREFIX}{run.public_id}"
+
+
+def _events(now: Progressed) -> Iterator[Object]:
+    begun = response_object(now, status="in_progress", output=False)
+    yield {"type": "response.created", "response": begun}
+    yield {"type": "response.in_progress", "response": begun}
+    for index, entry in enumerate(now.searches):
+        yield from _search_begun(entry, index)
+        if entry.status == "pending" and not now.is_over:
+            return
+        yield from _search_done(entry, index)
+    if not now.is_over:
+        return
+    if now.report is not None:
+        yield from _message_events(now, now.report)
+    final = FINAL_EVENT.get(now.status, now.status)
+    yield {"type": f"response.{final}", "response": response_object(now)}
+
+
+def _output(now: Progressed) -> list[Object]:
+    items = [_search_item(entry, _search_status(entry, now.is_over)) for entry in now.searches]
+    return [*items, *([_message(now.run, now.report)] if now.report else [])]
+
+
+# --- searches ----------------------------------------------------------------------------
+
+
+def _search_begun(entry: JournalEntry, index: int) -> Iterator[Object]:
+    where = {"item_id": _search_id(entry), "output_index": index}
+    item = _search_item(entry, "in_progress")
+    yield {"type": "response.output_item.added", "output_index": index, "item": item}
+    yield {"type": "response.web_search_call.in_progress", **where}
+    yield {"type": "response.web_search_call.searching", **where}
+
+
+def _search_done(entry: JournalEntry, index: int) -> Iterator[Object]:
+    where = {"item_id": _search_id(entry), "output_index": index}
+    item = _search_item(entry, _search_status(entry, True))
+    yield {"type": "response.web_search_call.completed", **where}
+    yield {"type": "response.output_item.done", "output_index": index, "item": item}
+
+
+def _search_item(entry: JournalEntry, status: str) -> Object:
+    query = str(entry.request.get("query", ""))
+    action = {"type": "search", "query": query, "queries": [query]}
+    return {
+        "id": _search_id(entry),
+        "type": "web_search_call",
+        "status": status,
+        "action": action,
+    }
+
+
+def _search_status(entry: JournalEntry, is_over: bool) -> str:
+    if entry.status == "pending":
+        return "failed" if is_over else "in_progress"
+    return "failed" if entry.status == "failed" else "completed"
+
+
+def _search_id(entry: JournalEntry) -> str:
+    return f"ws_{entry.pk}"
+
+
+# --- the message -------------------------------------------------------------------------
+
+
+def _message_events(now: Progressed, report: FinalReport) -> Iterator[Object]:
+    index, item = len(now.searches), _message(now.run, report)
+    where = {"item_id": item["id"], "output_index": index, "content_index": 0}
+    begun = {**item, "status": "in_progress", "content": []}
+    empty = {"type": "output_text", "text": "", "annotations": []}
+    yield {"type": "response.output_item.added", "output_index": index, "item": begun}
+    yield {"type": "response.content_part.added", **where, "part": empty}
+    for text in report.chunks():
+        yield {"type": "response.output_text.delta", **where, "delta": text, "logprobs": []}
+    for place, annotation in enumerate(report.annotations):
+        told = {"annotation": annotation, "annotation_index": place}
+        yield {"type": "response.output_text.annotation.added", **where, **told}
+    yield {"type": "response.output_text.done", **where, "text": report.text, "logprobs": []}
+    yield {"type": "response.content_part.done", **where, "part": item["content"][0]}
+    yield {"type": "response.output_item.done", "output_index": index, "item": item}
+
+
+def _message(run: Run, report: FinalReport) -> Object:
+    text = {"type": "output_text", "text": report.text, "annotations": report.annotations}
+    return {
+        "id": f"msg_{run.public_id}",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
+
+
+def _usage(run: Run) -> Object:
+    used = chat_usage(run)
+    return {
+        "input_tokens": used["prompt_tokens"],
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": used["completion_tokens"],
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": used["total_tokens"],
+    }

@@ -1,0 +1,163 @@
+"""`/v1/responses`: research in the foreground, streamed, or in the background with polling."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated, Any
+
+from asgiref.sync import sync_to_async
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from ninja import Query, Router
+from pydantic import BaseModel, ConfigDict
+
+from dashboard.api.asking import Asked
+from dashboard.api.auth import Caller
+from dashboard.api.events import event_bytes, event_stream, progress_states
+from dashboard.models import StoredResponse
+from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.messages import Conversation, check_length, read_conversation
+from dashboard.openai_api.models import find_depth
+from dashboard.openai_api.response_objects import (
+    PREFIX,
+    build_events,
+    load_progressed,
+    response_id,
+    response_object,
+)
+from dashboard.openai_api.starting import find_or_start, request_key
+from dashboard.openai_api.tools import choose_searches
+from dashboard.serving.handler import without_slot
+from research.engine.records import Status
+from research.services import deleting, runs
+
+router = Router(tags=["responses"])
+
+REPEATED = ("model", "instructions", "metadata", "tools", "background", "previous_response_id")
+"""Fields of a request that its response repeats."""
+
+
+class ResponseRequest(BaseModel):
+    """The fields that are used; sampling parameters and the like have no effect."""
+
+    model_config = ConfigDict(extra="allow")
+
+    model: str
+    input: str | list[dict[str, Any]]
+    instructions: str | list[Any] | None = None
+    tools: list[Any] | None = None
+    max_tool_calls: Annotated[int | None, Query(ge=1)] = None
+    background: bool | None = False
+    stream: bool | None = False
+    metadata: dict[str, str] | None = None
+    previous_response_id: str | None = None
+
+
+@router.post("", summary="Research the input")
+async def create_response(request: HttpRequest, payload: ResponseRequest) -> HttpResponseBase:
+    key = request_key("responses", payload.model_dump(), request.headers.get("Idempotency-Key"))
+    stored = await sync_to_async(start_response)(request.auth, payload, key)
+    if payload.stream:
+        return event_stream(stream_events(stored))
+    if not payload.background:
+        async with without_slot(request):
+            await wait_until_over(stored)
+    return await sync_to_async(_answer)(stored)
+
+
+@router.get("/{response_id}", summary="Read a response, or stream its events")
+async def read_response(
+    request: HttpRequest,
+    response_id: str,
+    stream: bool = False,
+    starting_after: Annotated[int, Query(ge=-1)] = -1,
+) -> HttpResponseBase:
+    """`starting_after` is the sequence number of the last event that was received."""
+    stored = await sync_to_async(find_response)(request.auth, response_id)
+    if stream:
+        return event_stream(stream_events(stored, starting_after))
+    return await sync_to_async(_answer)(stored)
+
+
+@router.post("/{response_id}/cancel", summary="Cancel a response in the background")
+def cancel_response(request: HttpRequest, response_id: str) -> HttpResponse:
+    stored = find_response(request.auth, response_id)
+    if not stored.request.get("background"):
+        raise InvalidRequest("Only a response in the background can be cancelled.", "response_id")
+    if not stored.run.ended:
+        runs.request_cancel(request.auth.user, stored.run)
+    now = load_progressed(stored)
+    return JsonResponse(response_object(now, status=now.status if now.is_over else "cancelled"))
+
+
+@router.delete("/{response_id}", summary="Delete an ended response with its run")
+def delete_response(request: HttpRequest, response_id: str) -> dict[str, Any]:
+    deleting.delete_run(request.auth.user, find_response(request.auth, response_id).run)
+    return {"id": response_id, "object": "response", "deleted": True}
+
+
+def start_response(caller: Caller, payload: ResponseRequest, key: str) -> StoredResponse:
+    """Start the research of a request, or find that of its earlier attempt."""
+    depth = find_depth(payload.model)
+    searches = choose_searches(payload.tools or [])
+    asked_for = _conversation(caller, payload)
+    check_length(asked_for.question, "input")
+    knobs = {**searches.knobs, "research_depth": depth}
+    if payload.max_tool_calls is not None:
+        knobs["max_searches"] = payload.max_tool_calls
+    asked = Asked(asked_for.question, knobs, searches.source, searches.collections)
+    run = find_or_start(caller, asked, key, asked_for.earlier)
+    repeated = {name: getattr(payload, name) for name in REPEATED}
+    repeated |= {"tools": payload.tools or [], "background": bool(payload.background)}
+    rows = StoredResponse.objects.select_related("run")
+    return rows.get_or_create(run=run, defaults={"request": repeated})[0]
+
+
+def find_response(caller: Caller, id: str) -> StoredResponse:
+    """Return a response of this user. Raise `Http404` also for those of others."""
+    found = StoredResponse.objects.select_related("run").filter(run__owner=caller.user)
+    stored = found.filter(run__public_id=id.removeprefix(PREFIX)).first()
+    if stored is None or not id.startswith(PREFIX):
+        raise Http404("no such response")
+    return stored
+
+
+async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncIterator[bytes]:
+    """Yield the events with a number above `after`, until the response is over."""
+    sent = after
+    async with aclosing(progress_states(stored.run.public_id)) as states:
+        async for _ in states:
+            now = await sync_to_async(load_progressed)(stored)
+            for event in build_events(now)[sent + 1 :]:
+                sent = event["sequence_number"]
+                yield event_bytes(json.dumps(event, ensure_ascii=False), event["type"])
+            if now.is_over:
+                return
+
+
+async def wait_until_over(stored: StoredResponse) -> None:
+    async with aclosing(progress_states(stored.run.public_id)) as states:
+        async for state in states:
+            if state.ended or state.progress.run.status == Status.STALLED:
+                return
+
+
+def _conversation(caller: Caller, payload: ResponseRequest) -> Conversation:
+    given = payload.input
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    said = read_conversation(messages, "input")
+    if payload.previous_response_id is None:
+        return said
+    try:
+        earlier = find_response(caller, payload.previous_response_id).run
+    except Http404:
+        text = f"There is no response {payload.previous_response_id!r}."
+        raise InvalidRequest(text, "previous_response_id") from None
+    return Conversation(said.question, earlier.question)
+
+
+def _answer(stored: StoredResponse) -> HttpResponse:
+    response = JsonResponse(response_object(load_progressed(stored)))
+    response.headers["X-Request-Id"] = response_id(stored.run)
+    return response

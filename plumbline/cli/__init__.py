@@ -1,0 +1,1 @@
+"""The program `plumbline`: the commands of this installation in one grammar."""
