@@ -1,1 +1,1 @@
-"""The web application: settings, pages and the server; everything it does goes by `research`."""
+"""The web application: pages, forms, live updates, exports and the server."""

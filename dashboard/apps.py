@@ -1,4 +1,4 @@
-"""The dashboard as a Django app."""
+"""Django app configuration of the dashboard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class DashboardConfig(AppConfig):
     name = "dashboard"
 
     def ready(self) -> None:
-        from dashboard.announce import announce
-        from research import notify
+        from dashboard.live.progress_publisher import announce_sequence
+        from research.worker import notify
 
-        notify.on_committed.append(announce)
+        notify.on_committed.append(announce_sequence)

@@ -1,9 +1,9 @@
-"""A report's Markdown as safe HTML with links for its citation markers."""
+"""Renders a report's Markdown as sanitized HTML with linked citation markers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,6 +12,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from dashboard.words import format_partial_date, readable_url
 
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "ul", "ol", "li", "strong", "em", "code", "pre", "br", "hr",
@@ -25,18 +27,21 @@ ATTRIBUTES = {
     "strong": {"class"},
     "sup": {"class"},
 }
-MARKER = re.compile(r"\[(\d{1,4})\]")
+MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 NARROW_SPACE = "\u202f"
-"""No line breaks at it: a marker stands beside what it is for."""
-WITH_ITS_WORD = re.compile(r"(?<=\S) $")
-SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")
+"""Non-breaking: keeps a marker on the line of the word before it."""
+WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
+DATED = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: $")  # ", 2025-10-21: " before an address
+LOCAL = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
+SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fell.” Then it rose."
 
 
 def new_parser() -> MarkdownIt:
-    """A parser of reports that threads may share: its rules are compiled before it is handed out.
+    """Return a Markdown parser that threads can share: its rules are compiled by a first parse.
 
-    A quoted page may hold "[1]: address", which would give the marker another target. An escaped
-    "\\[1]" is a quote's own bracket; joined into the text it would look like a marker.
+    Reference links are disabled, as a quoted page may contain "[1]: address", which would redirect
+    the marker. Text joining is disabled, because an escaped "\\[1]" (a bracket of the quote itself)
+    would become a marker.
     """
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.disable(["reference", "text_join"])
@@ -49,9 +54,9 @@ PARSER = new_parser()
 
 @dataclass(frozen=True)
 class Link:
-    """Where a marker leads, and what a glance at it tells: `note` in words, `single` by a mark.
+    """The target of a marker; `note` is its tooltip, `single` flags support by a single source.
 
-    The sentence before a `rejected` one is marked.
+    `rejected` also marks the sentence before the marker.
     """
 
     address: str
@@ -72,17 +77,110 @@ class Rendered:
     headings: tuple[Heading, ...]
 
 
-def render(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
-    """`link` gives where a marker leads, None where the report has no such citation."""
+@dataclass(frozen=True)
+class RenderedParts:
+    """The answer at the top of a report, and its sections."""
+
+    answer: SafeString
+    body: SafeString
+    headings: tuple[Heading, ...]
+
+
+def render_markdown(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
+    """Render a report. `link` returns the target of a marker; None if it is not a citation."""
     tokens = PARSER.parse(markdown)
     headings = tuple(_anchor_headings(tokens))
+    _prepare_tokens(tokens, link)
+    return Rendered(_render_tokens(tokens), headings)
+
+
+def render_in_parts(
+    markdown: str, link: Callable[[int], Link | None], titles: Collection[str] = ()
+) -> RenderedParts:
+    """Render a report for a page that shows the question and the facts of the run itself.
+
+    The title, headings that repeat one of `titles` and the line of facts are left out, and
+    addresses are shortened.
+    """
+    known = {_bare_title(title) for title in titles}
+    blocks = list(_blocks(PARSER.parse(markdown)))
+    end = next((n for n, block in enumerate(blocks) if _begins_body(block[0])), len(blocks))
+    answer = [token for block in blocks[:end] if _is_answer(block) for token in block]
+    kept = (block for block in blocks[end:] if not _repeats_title(block, known))
+    body = [token for block in kept for token in block]
+    headings = tuple(_anchor_headings(body))
+    _shorten_addresses(body)
+    _prepare_tokens([*answer, *body], link)
+    return RenderedParts(_render_tokens(answer), _render_tokens(body), headings)
+
+
+def _prepare_tokens(tokens: list[Token], link: Callable[[int], Link | None]) -> None:
     _mark_lead_ins(tokens)
     _link_markers(tokens, link)
+
+
+def _render_tokens(tokens: Sequence[Token]) -> SafeString:
     raw = PARSER.renderer.render(tokens, PARSER.options, {})
     safe = nh3.clean(
         raw, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noreferrer"
     )
-    return Rendered(mark_safe(safe), headings)
+    return mark_safe(safe)
+
+
+def _repeats_title(block: Sequence[Token], known: Collection[str]) -> bool:
+    return block[0].tag == "h2" and _bare_title(_plain(block[1])) in known
+
+
+def _bare_title(text: str) -> str:
+    return " ".join(text.casefold().rstrip("?. ").split())
+
+
+def _begins_body(token: Token) -> bool:
+    return token.type == "table_open" or (token.type == "heading_open" and token.tag == "h2")
+
+
+def _blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """Yield the tokens of each top-level block."""
+    block: list[Token] = []
+    for token in tokens:
+        block.append(token)
+        if token.level == 0 and token.nesting <= 0:
+            yield block
+            block = []
+
+
+def _is_answer(block: Sequence[Token]) -> bool:
+    """Return whether a block is neither the title nor the line of facts, a paragraph in italics."""
+    if block[0].type != "paragraph_open":
+        return block[0].tag != "h1"
+    inner = [child for child in block[1].children or () if child.content or child.nesting]
+    return not (inner[0].type == "em_open" and inner[-1].type == "em_close")
+
+
+def _shorten_addresses(tokens: list[Token]) -> None:
+    """Show bare addresses without scheme and query, and the date before them in words.
+
+    The parser makes no links of the addresses of local files, which no browser would follow.
+    """
+    for token in tokens:
+        children = token.children or []
+        for child in children:
+            child.content = LOCAL.sub(_local_file, child.content)
+        for opening, text in pairwise(children):
+            if opening.type == "link_open" and opening.info == "auto":
+                opening.attrSet("class", "place")
+                text.content = readable_url(str(opening.attrs["href"]))
+        for before, opening in pairwise(children):
+            if opening.type == "link_open" and opening.info == "auto":
+                before.content = DATED.sub(_date_in_words, before.content)
+
+
+def _local_file(found: re.Match[str]) -> str:
+    return f"{_date_in_words(found)} · {readable_url(found[2])}"
+
+
+def _date_in_words(found: re.Match[str]) -> str:
+    return f", {format_partial_date(found[1])}" if found[1] else ""
 
 
 def _anchor_headings(tokens: list[Token]) -> list[Heading]:
@@ -100,7 +198,7 @@ def _plain(inline: Token) -> str:
 
 
 def _mark_lead_ins(tokens: list[Token]) -> None:
-    """Bold text that ends in a colon names where a quote is from: the quote matters more."""
+    """Set a class on bold text ending in a colon: it names the source of a quote, set lighter."""
     for token in tokens:
         opening = None
         for text, child in pairwise(token.children or ()):
@@ -110,7 +208,7 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
 
 
 def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> None:
-    """Only in running text: a marker in code or within a link's own text stays as it is."""
+    """Link markers in running text, but not in code or within the text of a link."""
     seen: set[int] = set()
     for token in tokens:
         children: list[Token] = []
@@ -120,7 +218,9 @@ def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> No
             if child.type == "text" and not within_link:
                 children.extend(_split(child, link, seen))
             else:
-                children.append(_text(child.content) if child.type == "text_special" else child)
+                children.append(
+                    _text_token(child.content) if child.type == "text_special" else child
+                )
         if token.children is not None:
             token.children = children
 
@@ -132,15 +232,17 @@ def _split(text: Token, link: Callable[[int], Link | None], seen: set[int]) -> l
     known = [(match, target) for match, target in found if target is not None]
     for place, (match, target) in enumerate(known):
         before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
-        pieces += _said(before) if _is_refused(known[place:]) else [_text(before)]
+        pieces += (
+            _flag_last_sentence(before) if _is_refused(known[place:]) else [_text_token(before)]
+        )
         pieces.append(_marker(int(match[1]), target, seen))
         position = match.end()
-    pieces.append(_text(text.content[position:]))
+    pieces.append(_text_token(text.content[position:]))
     return [piece for piece in pieces if piece.content]
 
 
 def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
-    """Whether one of the markers that stand together, from the first of these on, is rejected."""
+    """Return whether any marker of the adjacent group that starts with the first is rejected."""
     end = markers[0][0].start()
     for match, target in markers:
         if match.start() != end:
@@ -151,24 +253,24 @@ def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
     return False
 
 
-def _said(text: str) -> list[Token]:
-    """The text with its last sentence marked as resting on what was rejected."""
+def _flag_last_sentence(text: str) -> list[Token]:
+    """Mark the last sentence of a text as resting on rejected evidence."""
     lead = len(text) - len(text.lstrip())
     start = max((match.end() for match in SENTENCE_END.finditer(text)), default=lead)
     sentence = text[start:].rstrip()
     if not sentence:
-        return [_text(text)]
+        return [_text_token(text)]
     marked = f'<span class="rejected">{escape(sentence)}</span>'
-    after = _text(text[start + len(sentence) :])
-    return [_text(text[:start]), Token("html_inline", "", 0, content=marked), after]
+    after = _text_token(text[start + len(sentence) :])
+    return [_text_token(text[:start]), Token("html_inline", "", 0, content=marked), after]
 
 
-def _text(content: str) -> Token:
+def _text_token(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
 def _marker(number: int, target: Link, seen: set[int]) -> Token:
-    """The first of its number carries the id that the citation's page leads back to."""
+    """Return the link of a marker. The first of its number has the anchor of the citation."""
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
     kinds = ["cite", *["single"] * target.single, *["rejected"] * target.rejected]

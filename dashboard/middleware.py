@@ -1,19 +1,18 @@
-"""Headers of every answer, and static files under ASGI."""
+"""Response headers and compression."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from whitenoise.middleware import WhiteNoiseMiddleware
+from django.http import HttpRequest, HttpResponseBase
+from django.middleware.gzip import GZipMiddleware
 
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
 def content_security_policy(get_response: GetResponse) -> GetResponse:
-    """No inline script or style, nothing from another host, no frame around our pages."""
+    """Set a Content-Security-Policy without inline code, foreign hosts or framing."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -23,17 +22,12 @@ def content_security_policy(get_response: GetResponse) -> GetResponse:
     return middleware
 
 
-class StaticFiles(WhiteNoiseMiddleware):
-    """WhiteNoise with whole answers: Django warns of its file iterators under ASGI."""
+class CompressedPages(GZipMiddleware):
+    """Compress responses, except streams: compression would hold back their events."""
 
-    @staticmethod
-    def serve(static_file: Any, request: HttpRequest) -> HttpResponse:
-        found = static_file.get_response(request.method, request.META)
-        content = found.file.read() if found.file else b""
-        if found.file:
-            found.file.close()
-        response = HttpResponse(content, status=int(found.status))
-        del response["content-type"]
-        for name, value in found.headers:
-            response[name] = value
-        return response
+    def process_response(
+        self, request: HttpRequest, response: HttpResponseBase
+    ) -> HttpResponseBase:
+        if response.streaming:
+            return response
+        return super().process_response(request, response)

@@ -1,4 +1,4 @@
-"""What the dashboard itself keeps."""
+"""Database models of the web application."""
 
 from __future__ import annotations
 
@@ -6,10 +6,26 @@ from django.db import models
 
 
 class SignInLink(models.Model):
-    """The link that was printed last and nobody used yet; only its hash is stored."""
+    """The latest sign-in link until it is used. Only its hash is stored."""
 
     digest = models.CharField(max_length=64, unique=True)
     created = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
         return f"sign-in link of {self.created:%Y-%m-%d %H:%M}"
+
+
+class StoredResponse(models.Model):
+    """A request to `/v1/responses`, whose answer is made from its run.
+
+    `request` has the fields that the answer repeats.
+    """
+
+    run = models.OneToOneField(
+        "research.Run", on_delete=models.CASCADE, related_name="stored_response"
+    )
+    request = models.JSONField(default=dict)
+    created = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"response {self.run_id}"

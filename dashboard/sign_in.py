@@ -1,7 +1,7 @@
-"""The one-time sign-in link, and who else may sign in.
+"""The one-time sign-in link, and accounts with passwords.
 
-A link is good once and until the next one is made. It carries 256 random bits, so its plain
-hash is enough: there is nothing to guess.
+A link is valid once, and only until the next one is created. It carries 256 random bits, so a plain
+hash is sufficient against guessing.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COMMAND = ".venv/bin/python manage.py sign_in_link"
 
 
 def new_link_token() -> str:
-    """A token for a new link; every older link is void from here on."""
+    """Return the token of a new link and revoke all older links."""
     token = secrets.token_urlsafe(32)
     with transaction.atomic():
         void_links()
@@ -30,14 +30,14 @@ def void_links() -> None:
     SignInLink.objects.all().delete()
 
 
-def redeem(token: str) -> bool:
-    """True for the one caller whose delete found the row: two at once cannot both win."""
+def redeem_token(token: str) -> bool:
+    """Use up a token; True only for the caller whose delete found the row (no double use)."""
     used, _ = SignInLink.objects.filter(digest=_digest(token)).delete()
     return used == 1
 
 
 def has_accounts() -> bool:
-    """Whether somebody can sign in with a password."""
+    """Return whether any active user has a password."""
     users = get_user_model().objects.filter(is_active=True)
     return any(user.has_usable_password() for user in users.only("password").iterator())
 

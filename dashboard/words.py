@@ -1,4 +1,4 @@
-"""The engine's enums as people read them: a word, an icon and a tone, never the name itself."""
+"""Labels of engine enums and formatting of numbers, dates and URLs for the interface."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import unquote, urlsplit
 
-from research.engine.records import Mark, Stage, Status, StopReason
-from research.engine.wording import mark_words
+from research.engine.assessment.answer_status import Trust
+from research.engine.records import AnswerStatus, Stage, Status, StopReason
+from research.engine.report.messages import mark_words
 
 
 @dataclass(frozen=True)
 class State:
-    """`tone` is a CSS class that only repeats what icon and word say."""
+    """A label with icon. `tone` is a CSS class that only repeats their meaning."""
 
     word: str
     icon: str
@@ -20,10 +21,10 @@ class State:
 
 
 STATUS = {
-    Status.QUEUED: State("Waiting its turn", "clock", "idle"),
+    Status.QUEUED: State("Queued", "clock", "idle"),
     Status.INTAKE: State("Reading the question", "spinner", "busy"),
     Status.AWAITING_CLARIFICATION: State("Has a question for you", "question", "asks"),
-    Status.AWAITING_APPROVAL: State("Plan waits for you", "question", "asks"),
+    Status.AWAITING_APPROVAL: State("Plan ready for review", "question", "asks"),
     Status.RESEARCHING: State("Researching", "spinner", "busy"),
     Status.PAUSED: State("Paused", "pause", "idle"),
     Status.WRITING: State("Writing the report", "spinner", "busy"),
@@ -34,38 +35,44 @@ STATUS = {
 }
 CHECK = {
     "good": State("Good", "check", "good"),
-    "fair": State("With a loss", "half", "fair"),
-    "bad": State("Does not work", "cross", "bad"),
-    "idle": State("Not set", "none", "idle"),
+    "fair": State("Limited", "half", "fair"),
+    "bad": State("Failed", "cross", "bad"),
+    "idle": State("Not set up", "none", "idle"),
 }
+IN_USE = State("In use", "check", "good")
 COLLECTION = {
-    "waiting": State("Waits to be read", "clock", "busy"),
+    "waiting": State("Queued", "clock", "busy"),
     "indexing": State("Reading", "spinner", "busy"),
     "failed": State("Cannot be read", "cross", "bad"),
     "empty": State("No files yet", "circle", "idle"),
     "ready": State("Ready", "check", "good"),
 }
 GOES_ON = State("Going on", "spinner", "busy")
-NOTHING_FOUND = State("Nothing found", "none", "idle")
+TRUST = {
+    Trust.ANSWERED: State("Answered", "check", "good"),
+    Trust.PARTLY: State("Partly answered", "half", "fair"),
+    Trust.NOT_ANSWERED: State("Not answered", "none", "bad"),
+    Trust.NOTHING_FOUND: State("Nothing found", "none", "idle"),
+}
 PAGES_UNREADABLE = State("Pages unreadable", "half", "fair")
 MARK = {
-    Mark.ANSWERED: ("check", "good"),
-    Mark.ONE_SOURCE: ("half", "fair"),
-    Mark.PASSAGES: ("half", "fair"),
-    Mark.CLOSE: ("circle", "idle"),
-    Mark.DISPUTED: ("split", "bad"),
-    Mark.OPEN: ("circle", "idle"),
-    Mark.NOT_FOUND: ("none", "idle"),
-    Mark.NOT_SEARCHED: ("circle", "idle"),
+    AnswerStatus.ANSWERED: ("check", "good"),
+    AnswerStatus.ONE_SOURCE: ("half", "fair"),
+    AnswerStatus.PASSAGES: ("half", "fair"),
+    AnswerStatus.CLOSE: ("circle", "idle"),
+    AnswerStatus.DISPUTED: ("split", "bad"),
+    AnswerStatus.OPEN: ("circle", "idle"),
+    AnswerStatus.NOT_FOUND: ("none", "idle"),
+    AnswerStatus.NOT_SEARCHED: ("circle", "idle"),
 }
-"""How each is shown: icon and tone."""
+"""Icon and tone of each answer status."""
 STAGE = {
     Stage.OVERVIEW: "Overview",
     Stage.DEEP_RESEARCH: "In depth",
     Stage.VERIFICATION: "Checking",
     Stage.REPORT: "Report",
 }
-LEFT_OUT = State("Left out", "none", "idle")
+LEFT_OUT = State("Removed", "none", "idle")
 UNIT = {
     "done": State("done", "check", "good"),
     "failed": State("failed", "cross", "bad"),
@@ -83,7 +90,7 @@ GATE = {
 GATE_DECISION = {
     "pass": State("passed", "check", "good"),
     "retry": State("not yet", "circle", "idle"),
-    "not_to_be_had": State("not to be had", "none", "fair"),
+    "not_to_be_had": State("no further sources found", "none", "fair"),
 }
 VERDICT = {
     "accept": State("a reviewer says: supports it", "check", "good"),
@@ -116,37 +123,40 @@ CAVEATS = {
 }
 
 
-def status(value: str, reason: str | None = None) -> State:
-    """`reason` is the stop reason: an honest end without a report is no success."""
-    if value == Status.COMPLETED and reason == StopReason.NOTHING_FOUND:
-        return NOTHING_FOUND
-    if value == Status.COMPLETED and reason == StopReason.PAGES_UNREADABLE:
+def run_state(value: str, reason: str | None = None, trust: Trust | None = None) -> State:
+    """Return the label of a run's status; of a completed run, how far its question is answered.
+
+    `reason` is the stop reason: without readable pages, no answer could be found.
+    """
+    if value != Status.COMPLETED or trust is None:
+        return STATUS[Status(value)]
+    if trust is Trust.NOTHING_FOUND and reason == StopReason.PAGES_UNREADABLE:
         return PAGES_UNREADABLE
-    return STATUS[Status(value)]
+    return TRUST[trust]
 
 
-def aspect(mark: Mark, sources: int) -> State:
-    """An answered sub-question says on how much it rests."""
+def aspect_state(mark: AnswerStatus, sources: int) -> State:
+    """Return the label of a sub-question's answer status, with the number of sources."""
     said = mark_words(mark, sources)
     return State(said[:1].upper() + said[1:], *MARK[mark])
 
 
-def count(number: int, one: str, many: str = "") -> str:
-    """`count(2, "page")` → "2 pages"."""
+def count_noun(number: int, one: str, many: str = "") -> str:
+    """Format a count: `count_noun(2, "page")` is "2 pages"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def size(octets: int) -> str:
-    """How large a file is: 812 bytes, 34 KB, 5.2 MB."""
+def format_size(octets: int) -> str:
+    """Format a file size: 812 bytes, 34 KB, 5.2 MB."""
     if octets < 1024:
-        return count(octets, "byte")
+        return count_noun(octets, "byte")
     if octets < 1024 * 1024:
         return f"{octets / 1024:.0f} KB"
     return f"{octets / (1024 * 1024):.1f} MB"
 
 
-def support(domains: int, documents: int) -> str:
-    """What a claim rests on: "one site", "3 sites", "two documents"."""
+def describe_support(domains: int, documents: int) -> str:
+    """Return the support of a claim as text: "one site", "3 sites", "two documents"."""
     parts = [
         _few(number, one) for number, one in ((domains, "site"), (documents, "document")) if number
     ]
@@ -158,21 +168,24 @@ def _few(number: int, one: str) -> str:
     return f"{words.get(number, number)} {one}{'' if number == 1 else 's'}"
 
 
-def place(url: str) -> str:
-    """An address as people say it: no scheme, no query, decoded."""
+def readable_url(url: str) -> str:
+    """Return a decoded URL without scheme and query, shortened in the middle to 80 characters."""
     parts = urlsplit(url)
     shown = unquote(f"{parts.hostname or ''}{parts.path}").strip("/")
     return shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
 
 
 def is_on_the_web(url: str) -> bool:
-    """Whether others can open it: the sample library's hosts are under the reserved `.example`."""
+    """Return whether others can open a URL.
+
+    The hosts of the sample library end in the reserved `.example`.
+    """
     parts = urlsplit(url)
     return parts.scheme in ("http", "https") and not (parts.hostname or "").endswith(".example")
 
 
-def seconds(value: float) -> str:
-    """A length of time: 0.4 s, 12 s, 3:05 min, 2:10 h."""
+def format_seconds(value: float) -> str:
+    """Format a duration: 0.4 s, 12 s, 3:05 min, 2:10 h."""
     if value < 10 and value % 1:
         return f"{value:.1f} s"
     if value < 60:
@@ -182,8 +195,8 @@ def seconds(value: float) -> str:
     return f"{int(value) // 60}:{int(value) % 60:02d} min"
 
 
-def ago(moment: datetime, now: datetime) -> str:
-    """How long ago, in one unit; a date from a week on."""
+def time_ago(moment: datetime, now: datetime) -> str:
+    """Return a relative time in one unit; a date after a week."""
     passed = max(0, int((now - moment).total_seconds()))
     if passed < 10:
         return "just now"
@@ -195,20 +208,20 @@ def ago(moment: datetime, now: datetime) -> str:
         return f"{passed // 3600} h ago"
     if passed < 7 * 86400:
         return "yesterday" if passed < 2 * 86400 else f"{passed // 86400} days ago"
-    return day(moment)
+    return format_day(moment)
 
 
-def published(date: str) -> str:
-    """A page's own date, which may be only a year or a month."""
+def format_partial_date(date: str) -> str:
+    """Format the date of a page, which may be only a year or a month."""
     try:
-        return day(datetime.fromisoformat(date))
+        return format_day(datetime.fromisoformat(date))
     except ValueError:
         return date
 
 
-def day(moment: datetime) -> str:
+def format_day(moment: datetime) -> str:
     return f"{moment.day} {moment:%b %Y}"
 
 
-def score(value: float | None) -> str:
+def format_score(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"

@@ -1,16 +1,15 @@
-/* Comforts of a run's page; it is whole without them, and nothing here touches the socket.
-   What did not change stays in place when a fragment comes in, new evidence waits while somebody
-   reads, a lost connection is told, ages tick, who asked for it is told of the end, and the keys
-   n, p and Escape work in a citation. */
+/* Enhancements of a run's page; the socket is left to htmx. */
 "use strict";
 
 (() => {
   const seconds = 1000;
+  const page = document.querySelector(".run");
 
-  // --- keep what did not change ---------------------------------------------------------------
+  // --- keep what did not change ---
 
   document.addEventListener("htmx:oobBeforeSwap", (event) => {
     const { target, fragment } = event.detail;
+    if (target.matches(".outcome") && isReading()) stayAtResearch();
     if (target.dataset.rows === undefined) {
       event.detail.shouldSwap = !isSame(target, fragment.firstElementChild);
       return;
@@ -40,7 +39,6 @@
     holdNew(list, fresh);
   }
 
-  // A few sub-questions have room for all their words, and keep it when others join them.
   function keepForm(rows) {
     document.querySelector(".aspects").classList.toggle("roomy", rows > 0 && rows < 5);
   }
@@ -48,7 +46,6 @@
   const aspects = document.querySelectorAll(".aspect").length;
   if (aspects) keepForm(aspects);
 
-  // The report that begins to grow covers nothing that somebody reads.
   function openDraft() {
     document.querySelector(".drafting details").open = !isReading();
   }
@@ -74,7 +71,7 @@
     return copy;
   }
 
-  // --- while somebody reads, new evidence waits and old evidence stays ------------------------------
+  // --- new evidence waits while somebody reads ---
 
   const newer = document.getElementById("show-newer");
 
@@ -83,8 +80,16 @@
     return (
       window.scrollY > 80 ||
       (chosen && !chosen.isCollapsed) ||
-      document.querySelector(".evidence details[open]") !== null
+      document.querySelector(".evidence details[open], .research :focus") !== null
     );
+  }
+
+  // A report does not take away what somebody reads or types.
+  function stayAtResearch() {
+    page.dataset.tab = "research";
+    const [report, research] = page.querySelectorAll(".run-tabs a");
+    report.removeAttribute("aria-current");
+    research.ariaCurrent = "page";
   }
 
   const isHeld = (list) => list.dataset.holdsNew !== undefined && newer && isReading();
@@ -107,7 +112,7 @@
     countNew();
   });
 
-  // --- where a browser doesn't let a field grow with its words ------------------------------------
+  // --- fields that grow with their text, where the browser can't ---
 
   function grow() {
     for (const field of document.querySelectorAll(":is(.plan-lines, .plan-terms) textarea")) {
@@ -122,15 +127,14 @@
     grow();
   }
 
-  // --- a lost connection --------------------------------------------------------------------------
+  // --- a lost connection ---
 
   const lost = document.querySelector(".lost");
   let isLeft = false;
-  for (const kind of ["pagehide", "pageshow"]) {
-    window.addEventListener(kind, () => (isLeft = kind === "pagehide"));
-  }
+  window.addEventListener("pagehide", () => (isLeft = true));
+  window.addEventListener("pageshow", () => (isLeft = false));
 
-  // After other codes, as at the end of a run, it is not tried again.
+  // htmx does not reconnect after other codes.
   document.addEventListener("htmx:wsClose", ({ detail }) => {
     if (isLeft || lost.textContent || ![1006, 1011, 1012, 1013].includes(detail.event.code)) return;
     const since = new Date().toTimeString().slice(0, 5);
@@ -138,7 +142,7 @@
   });
   document.addEventListener("htmx:wsOpen", () => (lost.textContent = ""));
 
-  // --- how long it has been -----------------------------------------------------------------------
+  // --- how long it has been ---
 
   function lasting(passed) {
     if (passed < 60) return `${passed} s`;
@@ -157,11 +161,10 @@
     }
   }, seconds);
 
-  // --- told of the end, where somebody asked for it --------------------------------------------------
+  // --- notification of the end ---
 
   const tellMe = document.getElementById("tell-me");
-  const run = tellMe?.closest(".run");
-  const wish = `tell ${run?.id}`;
+  const wish = `tell ${page.id}`;
   const isWished = () => sessionStorage.getItem(wish) !== null;
 
   function showWish() {
@@ -170,7 +173,7 @@
     if (tellMe.disabled) tellMe.lastChild.textContent = "This browser blocks notifications";
   }
 
-  // Phones show them from a service worker only.
+  // Phones need a service worker for them.
   if (tellMe && "Notification" in window && !matchMedia("(pointer: coarse)").matches) {
     tellMe.parentElement.hidden = false;
     showWish();
@@ -183,18 +186,18 @@
   }
 
   function tellOfTheEnd() {
-    if (!run.querySelector("[data-ended]")) return;
+    if (!page.querySelector("[data-ended]")) return;
     tellMe.parentElement.hidden = true;
     if (!isWished()) return;
     sessionStorage.removeItem(wish);
     const told = new Notification(document.title, {
-      body: run.querySelector("h1").textContent,
-      tag: run.id,
+      body: page.querySelector(".state").textContent,
+      tag: page.id,
     });
     told.addEventListener("click", () => window.focus());
   }
 
-  // --- a citation beside the text -------------------------------------------------------------------
+  // --- a citation beside the text ---
 
   const panel = () => document.getElementById("citation-panel");
   let opener = null;
@@ -229,17 +232,32 @@
     }
   });
 
-  // --- a glance at a citation -------------------------------------------------------------------
+  // --- copy with citations ---
+
+  if (navigator.clipboard) page.dataset.copies = "";
+
+  document.addEventListener("click", async ({ target }) => {
+    const copy = target.closest("[data-copy]");
+    if (!copy) return;
+    const text = await (await fetch(copy.dataset.copy)).text();
+    await navigator.clipboard.writeText(text);
+    copy.lastElementChild.textContent = "Copied";
+  });
+
+  // --- a glance at a citation ---
 
   const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
   document.body.append(glance);
+
+  const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
 
   function showGlance(event) {
     const marker = event.target.closest?.(".cite a");
     if (!marker) return;
     marker.dataset.note ??= marker.title;
     marker.removeAttribute("title");
-    glance.textContent = marker.dataset.note;
+    const [title, ...rest] = marker.dataset.note.split("\n");
+    glance.replaceChildren(bold(title), rest.join("\n"));
     glance.hidden = !marker.dataset.note;
     const at = marker.getBoundingClientRect();
     const left = Math.min(at.left, document.documentElement.clientWidth - glance.offsetWidth - 16);

@@ -1,1 +1,1 @@
-"""Rows of the database as what the templates show; no template sees a row."""
+"""Template contexts, built from database rows. Templates never see a model instance."""

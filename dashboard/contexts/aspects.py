@@ -1,37 +1,55 @@
-"""The sub-questions: how each stands, and what may be changed of it."""
+"""The sub-questions of a run with their answer status, and its gaps."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.text import Truncator
+
 from dashboard import words
-from dashboard.contexts.heard import topics_told
-from dashboard.run_rows import RunRows
-from research.commands import Kind, possible
-from research.engine.marks import ANSWERED
-from research.engine.text import heading
-from research.progress_parts import AspectPart
+from dashboard.contexts.pending_commands import topics_told
+from dashboard.queries.run_rows import RunRows
+from research.engine.assessment.answer_status import ANSWERED
+from research.engine.records import AnswerStatus
+from research.engine.text.tokens import capitalize_heading
+from research.readmodel.progress_parts import AspectPart, GapPart
+from research.worker.commands import Kind, possible_commands
+
+NAMED = 90
+UNCERTAIN_ALONE = {
+    AnswerStatus.ONE_SOURCE: "The answer rests on one source.",
+    AnswerStatus.DISPUTED: "Sources disagree on the answer.",
+    AnswerStatus.PASSAGES: "Passages from several sources, which were not compared.",
+    AnswerStatus.CLOSE: "Passages come close; none was confirmed to answer the question.",
+    AnswerStatus.OPEN: "Nothing that was found answers the question.",
+    AnswerStatus.NOT_FOUND: "Nothing that was found answers the question.",
+    AnswerStatus.NOT_SEARCHED: "The research ended before it was searched for.",
+}
+"""What is uncertain about a question that was not split, by the status of its answer."""
 
 
-def aspects(rows: RunRows) -> list[dict[str, Any]]:
-    """Rows in parts; the only sub-question that is left cannot be left out."""
+def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
+    """Return a context for each sub-question. The last remaining one cannot be dropped."""
     parts = rows.progress.aspects
     told = topics_told(rows.progress)
-    can_steer = Kind.DROP_TOPIC in possible(rows.run.status, rows.run.mode)
-    may_drop = len(asked(parts)) > 1
+    can_steer = Kind.DROP_TOPIC in possible_commands(rows.run.status, rows.run.mode)
+    may_drop = len(exclude_dropped(parts)) > 1
     return [
-        aspect(part, can_steer and part.text not in told and (part.dropped or may_drop))
+        aspect_context(part, can_steer and part.text not in told and (part.dropped or may_drop))
         for part in parts
     ]
 
 
-def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
+def aspect_context(part: AspectPart, can_change: bool) -> dict[str, Any]:
     return {
         "id": part.id,
-        "text": {"text": heading(part.text)},
+        "text": {"text": capitalize_heading(part.text)},
         "standing": {
-            "state": words.LEFT_OUT if part.dropped else words.aspect(part.mark, part.sources),
+            "state": words.LEFT_OUT
+            if part.dropped
+            else words.aspect_state(part.mark, part.sources),
             "claim": part.best_claim or "",
             "raised_by": raised_by(part.raised_by),
         },
@@ -42,13 +60,71 @@ def aspect(part: AspectPart, can_change: bool) -> dict[str, Any]:
 def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
-    return "you" if origin == "user" else words.place(origin)
+    return "you" if origin == "user" else words.readable_url(origin)
 
 
-def asked(aspects: Sequence[AspectPart]) -> list[AspectPart]:
-    """Those that nobody left out."""
+def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:
+    """Return the sub-questions that were not dropped."""
     return [part for part in aspects if not part.dropped]
 
 
-def answered(aspects: Sequence[AspectPart]) -> int:
+def count_answered(aspects: Sequence[AspectPart]) -> int:
     return sum(part.mark in ANSWERED for part in aspects)
+
+
+def describe_uncertainty(aspects: Sequence[AspectPart]) -> str:
+    """Return what is uncertain about an answer, as one sentence."""
+    asked = exclude_dropped(aspects)
+    if len(asked) == 1:
+        return UNCERTAIN_ALONE.get(asked[0].mark, "")
+    counts = Counter(part.mark for part in asked)
+    missing = [part.text for part in asked if part.mark not in ANSWERED]
+    disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
+    parts = [
+        *([_name_missing(missing)] if missing else []),
+        *([f"sources disagree on {words.count_noun(disputed, 'sub-question')}"] * bool(disputed)),
+        *([f"{alone} of {len(asked)} answers {_rest(alone)} on one source"] * bool(alone)),
+    ]
+    told = "; ".join(parts)
+    return f"{told[:1].upper()}{told[1:]}." if told else ""
+
+
+def _rest(number: int) -> str:
+    return "rests" if number == 1 else "rest"
+
+
+def _name_missing(texts: Sequence[str]) -> str:
+    if len(texts) > 1:
+        return f"{len(texts)} sub-questions have no confirmed answer"
+    return f"no confirmed answer to “{Truncator(texts[0]).chars(NAMED)}”"
+
+
+# --- gaps -----------------------------------------------------------------------
+
+
+def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
+    """Return a context for each gap in the order in which they were raised.
+
+    Once the run has ended, open gaps come first.
+    """
+    raised = [gap_context(part) for part in rows.progress.gaps]
+    return sorted(raised, key=lambda one: bool(one["closed"])) if rows.run.ended else raised
+
+
+def gap_context(part: GapPart) -> dict[str, Any]:
+    closed = part.closed_round is not None
+    earlier = "from the earlier run"
+    life = f"closed in round {part.closed_round}" if part.closed_round else earlier
+    since = f"since round {part.opened_round}" if part.opened_round else earlier
+    return {
+        "id": part.id,
+        "text": capitalize_heading(part.text),
+        "closed": closed,
+        "critical": part.critical and not closed,
+        "life": life if closed else since,
+    }
+
+
+def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
+    still_open = sum(part.closed_round is None for part in parts)
+    return {"any": bool(parts), "open": still_open, "ended": ended}

@@ -1,4 +1,4 @@
-"""A citation: its quotes in the stored text among the paragraphs, and what was checked."""
+"""A citation: its quotes highlighted in the stored page text, and the checks of its claims."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from urllib.parse import quote as percent_encode
 
 from dashboard import words
-from dashboard.contexts.evidence import says_itself, support
-from dashboard.contexts.run import head
-from dashboard.queries import CitationRows
+from dashboard.contexts.evidence import says_itself, support_line
+from dashboard.contexts.run import run_head
+from dashboard.queries.queries import CitationRows
 from research.models import EvidenceSource
 
 PAGE_BLOCKS = 40
@@ -22,23 +22,27 @@ COMPARED = {
 }
 
 
-def citation(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str, Any]:
-    """`around` is how many paragraphs of the stored copy are shown on each side of the quote."""
+def citation_context(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str, Any]:
+    """Return the context of a citation page or panel.
+
+    `around` is the number of text blocks shown on each side of the quotes.
+    """
     first = rows.quotes[0]
     blocks, before, after = stored_blocks(rows, around)
     place = rows.numbers.index(rows.number)
     return {
-        "run": head(rows.run),
+        "run": run_head(rows.run),
         "citation": {
             "number": rows.number,
             "previous": rows.numbers[place - 1] if place else None,
             "next": rows.numbers[place + 1] if place + 1 < len(rows.numbers) else None,
             "title": first.title or first.domain,
-            "place": words.place(first.url),
-            "published": words.published(first.published) if first.published else "",
+            "place": words.readable_url(first.url),
+            "published": words.format_partial_date(first.published) if first.published else "",
             "fetched": first.fetched_at,
             "kept": first.fetched_at < rows.run.created_at,
             "claims": [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)],
+            "calculations": rows.calculations,
             "live": live_link(first),
             "blocks": blocks,
             "before": before,
@@ -48,7 +52,7 @@ def citation(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str, Any]:
 
 
 def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
-    """A claim may rest on several passages of one page."""
+    """Group quotes by evidence record, as a claim can rest on several passages of one page."""
     found: dict[int, list[EvidenceSource]] = {}
     for row in quotes:
         found.setdefault(row.evidence_id, []).append(row)
@@ -56,16 +60,17 @@ def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
 
 
 def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[str, Any]:
-    """The quotes are looked up again in the stored copy; the rest was checked when read.
+    """Return a claim with the outcome of its checks.
 
-    `shown` is whether the copy's highlighted quote says the claim.
+    Quotes are compared with the stored copy again; the other checks were made during the run.
+    `shown` is True if the highlighted quote already contains the claim.
     """
     evidence = quotes[0].evidence
     flags = set(evidence.uncertainty)
-    keys = support(evidence.quotes.all())
+    keys = support_line(evidence.quotes.all())
     checks = [
         word_for_word(quotes, rows),
-        *compared(flags),
+        *comparison_states(flags),
         words.State(f"meaning: {words.NOT_JUDGED}", "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
@@ -86,23 +91,26 @@ def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words
     return words.State("quote not in the stored copy", "cross", "bad")
 
 
-def compared(flags: Container[str]) -> Iterator[words.State]:
-    """What code compares a claim with its quote by: what agrees in one, each difference alone."""
+def comparison_states(flags: Container[str]) -> Iterator[words.State]:
+    """Yield one state for all features that match the quote, then one for each that differs."""
     same = [what for what, flag in COMPARED.items() if flag not in flags]
     if same:
-        yield words.State(f"{_listed(same)} match", "check", "good")
+        yield words.State(f"{_join_names(same)} match", "check", "good")
     for what in COMPARED:
         if what not in same:
             yield words.State(f"{what} differ", "cross", "bad")
 
 
-def _listed(names: Sequence[str]) -> str:
+def _join_names(names: Sequence[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def live_link(row: EvidenceSource) -> str:
-    """The page itself, opened at the quote by a text fragment; '' for what is not on the web."""
+    """Return a link to the live page that scrolls to the quote; '' for a local document.
+
+    The text fragment of a quote of more than 12 words has only its first and last six words.
+    """
     if not words.is_on_the_web(row.url):
         return ""
     told = row.quote.split()
@@ -114,7 +122,7 @@ def live_link(row: EvidenceSource) -> str:
 
 
 def stored_blocks(rows: CitationRows, around: int) -> tuple[list[dict[str, Any]], int, int]:
-    """The stored text in blocks around the quotes, and how many are left out on each side."""
+    """Return the text blocks around the quotes and the number omitted before and after them."""
     if rows.page is None:
         return [], 0, 0
     spans = sorted((row.start, row.end) for row in rows.quotes)
@@ -126,40 +134,43 @@ def stored_blocks(rows: CitationRows, around: int) -> tuple[list[dict[str, Any]]
     ] or [0]
     first = max(0, held[0] - around)
     last = min(len(found), held[-1] + around + 1)
-    shown = [block(rows.page.text, start, end, spans) for start, end in found[first:last]]
+    shown = [block_context(rows.page.text, start, end, spans) for start, end in found[first:last]]
     mark_first(shown)
     return shown, first, len(found) - last
 
 
 def split_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of the blocks between blank lines."""
+    """Yield the (start, end) offsets of the blocks between blank lines."""
+    # "One\ntwo\n\nthree" has the blocks "One\ntwo" and "\nthree"
     for match in re.finditer(r"(?:(?!\n[ \t]*\n).)+", text, re.DOTALL):
         if match[0].strip():
             yield match.span()
 
 
-def block(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> dict[str, Any]:
+def block_context(
+    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
+) -> dict[str, Any]:
     content = text[start:end]
     lead = len(content) - len(content.lstrip("\n"))
     start += lead
     kind = block_kind(content[lead:])
     if kind == "heading":
         start += len(re.match(r"#{1,6} +", content[lead:])[0])  # type: ignore[index]
-    return {"kind": kind, "pieces": list(pieces(text, start, end, spans))}
+    return {"kind": kind, "pieces": list(split_at_quotes(text, start, end, spans))}
 
 
 def block_kind(content: str) -> str:
-    if re.match(r"#{1,6} +\S", content):
+    if re.match(r"#{1,6} +\S", content):  # "## Results"
         return "heading"
     if content.startswith("    "):
         return "code"
     return "lines" if "\n" in content.strip() or "\t" in content else "text"
 
 
-def pieces(
+def split_at_quotes(
     text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
 ) -> Iterator[dict[str, Any]]:
-    """The block cut where a quote begins or ends."""
+    """Yield the pieces of a block, split at the start and end of each quote."""
     position = start
     for begin, stop in spans:
         begin, stop = max(begin, position), min(stop, end)
@@ -174,7 +185,7 @@ def pieces(
 
 
 def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
-    """The first highlighted piece is what `#quote` leads to."""
+    """Flag the first highlighted piece: it is the target of the anchor `#quote`."""
     quoted = (piece for each in blocks for piece in each["pieces"] if piece["quoted"])
     first = next(quoted, None)
     if first is not None:

@@ -1,4 +1,4 @@
-"""Collections in a list, one collection with its files, and what a search to try found."""
+"""Document collections: the list, one collection with its files, and results of a trial search."""
 
 from __future__ import annotations
 
@@ -9,46 +9,48 @@ from typing import TYPE_CHECKING, Any
 from django.urls import reverse
 
 from dashboard import words
-from dashboard.queries import Viewer
+from dashboard.queries.queries import Viewer
 from research.models import Collection, Document
 from research.services.documents import may_change
 
 if TYPE_CHECKING:
-    from research.trying import Passage
+    from research.documents.try_search import Passage
 
 BUSY = frozenset({"waiting", "indexing"})
 
 
-def line(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> dict[str, Any]:
-    """A collection in a list; `busy` ones are asked for again."""
+def collection_line(
+    collection: Collection, viewer: Viewer, sizes: Mapping[int, int]
+) -> dict[str, Any]:
+    """Return a line of the list of collections. The page polls the lines that are `busy`."""
     return {
         "id": collection.public_id,
         "url": reverse("collection", args=[collection.public_id]),
         "name": collection.name,
         "state": words.COLLECTION[collection.state],
         "busy": collection.state in BUSY,
-        "facts": [*counts(collection), *belongings(collection, viewer, sizes)],
-        "problem": problem(collection, viewer),
+        "facts": [*describe_contents(collection), *collection_facts(collection, viewer, sizes)],
+        "problem": describe_problem(collection, viewer),
     }
 
 
-def counts(collection: Collection) -> list[str]:
-    """How far it is, or what is in it."""
+def describe_contents(collection: Collection) -> list[str]:
+    """Return the indexing progress, or the number of documents."""
     if collection.state == "indexing":
         if not collection.total:
             return ["looking at the files"]
         failed = [f"{collection.failed:,} could not be read"] if collection.failed else []
         return [f"{collection.done:,} of {collection.total:,} read", *failed]
-    told = [words.count(collection.documents, "document")] if collection.documents else []
+    told = [words.count_noun(collection.documents, "document")] if collection.documents else []
     if collection.unreadable_count:
         told.append(f"{collection.unreadable_count:,} could not be read")
     return told
 
 
-def belongings(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> list[str]:
+def collection_facts(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> list[str]:
     told = []
     if collection.pk in sizes:
-        told.append(words.size(sizes[collection.pk]))
+        told.append(words.format_size(sizes[collection.pk]))
     if collection.folder:
         told.append("a folder of the server")
     if collection.owner_id != viewer.pk:
@@ -58,8 +60,11 @@ def belongings(collection: Collection, viewer: Viewer, sizes: Mapping[int, int])
     return told
 
 
-def problem(collection: Collection, viewer: Viewer) -> str:
-    """Only who may change it is told of paths of the server."""
+def describe_problem(collection: Collection, viewer: Viewer) -> str:
+    """Return why a collection could not be read.
+
+    The message may contain server paths, so only users who may change the collection see it.
+    """
     if collection.state != "failed":
         return ""
     if may_change(viewer, collection):
@@ -67,13 +72,15 @@ def problem(collection: Collection, viewer: Viewer) -> str:
     return "It cannot be read at the moment; its owner can see why."
 
 
-def whole(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> dict[str, Any]:
-    """What the page of a collection shows of it, but for the list of its files."""
+def collection_context(
+    collection: Collection, viewer: Viewer, sizes: Mapping[int, int]
+) -> dict[str, Any]:
+    """Return the context of a collection's page, without its files."""
     mine = may_change(viewer, collection)
     told = [{"path": path, "reason": reason} for path, reason in collection.unreadable]
     listed = [file for file in told if file["path"]]
     return {
-        **line(collection, viewer, sizes),
+        **collection_line(collection, viewer, sizes),
         "done": collection.done,
         "total": collection.total,
         "state_is": collection.state,
@@ -97,27 +104,27 @@ def whole(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> d
 def file_row(document: Document) -> dict[str, Any]:
     return {
         "name": document.name,
-        "size": words.size(document.size),
+        "size": words.format_size(document.size),
         "added": document.added_at,
     }
 
 
-def passages(found: Sequence[Passage]) -> list[dict[str, Any]]:
-    """Each with the pieces of its text, the searched words marked."""
+def passage_contexts(found: Sequence[Passage]) -> list[dict[str, Any]]:
+    """Return the search results, each as text pieces with the query words marked."""
     return [
         {
             "title": passage.title,
-            "place": " · ".join(filter(None, [words.place(passage.url), passage.section])),
-            "pieces": list(pieces(passage)),
+            "place": " · ".join(filter(None, [words.readable_url(passage.url), passage.section])),
+            "pieces": list(split_at_matches(passage)),
         }
         for passage in found
     ]
 
 
-def pieces(passage: Passage) -> list[dict[str, Any]]:
+def split_at_matches(passage: Passage) -> list[dict[str, Any]]:
     return [
         {"text": part, "marked": is_word and passage.matches(part)}
-        for part in re.split(r"(\w+)", passage.text)
+        for part in re.split(r"(\w+)", passage.text)  # "a, b" → "", "a", ", ", "b", ""
         if part
         for is_word in [part[0].isalnum() or part[0] == "_"]
     ]

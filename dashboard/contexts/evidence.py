@@ -1,4 +1,4 @@
-"""The evidence: claims with their quotes, how many there are, and what was refused."""
+"""Evidence records with their quotes, counts of records, and rejected quotes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any
 from django.urls import reverse
 
 from dashboard import words
-from dashboard.run_rows import RunRows
+from dashboard.queries.run_rows import RunRows
 from research.models import Evidence, EvidenceSource, RefusedQuote
 
 
-def count(rows: RunRows) -> dict[str, Any]:
+def count_evidence(rows: RunRows) -> dict[str, Any]:
     counts = rows.progress.evidence
     return {"total": counts.count, "sources": counts.sources}
 
 
-def more(rows: RunRows) -> dict[str, Any]:
-    """How many claims are on the page, and how many are not."""
+def shown_counts(rows: RunRows) -> dict[str, Any]:
+    """Return the number of records on the page and the number omitted."""
     shown = len(rows.newest)
     return {"shown": shown, "left_out": rows.progress.evidence.count - shown}
 
 
-def rest(rows: RunRows) -> dict[str, Any]:
-    """Where all claims are listed, once the page has no room for them."""
+def all_evidence_link(rows: RunRows) -> dict[str, Any]:
+    """Return the link to the full list of records; its address is '' if the page shows them all."""
     total = rows.progress.evidence.count
     is_cut = total > len(rows.newest)
     return {
@@ -33,15 +33,15 @@ def rest(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def claim(row: Evidence) -> dict[str, Any]:
-    """`row` comes with its `last_verdict`."""
+def claim_context(row: Evidence) -> dict[str, Any]:
+    """Return an evidence record. `row` must be annotated with `last_verdict`."""
     quotes = list(row.quotes.all())
     said = row.last_verdict  # type: ignore[attr-defined]
     return {
         "id": row.label,
         "claim": "" if says_itself(row.claim, quotes) else row.claim,
-        "quotes": [quote(source) for source in quotes],
-        "support": support(quotes),
+        "quotes": [quote_context(source) for source in quotes],
+        "support": support_line(quotes),
         "caveats": [words.CAVEATS[flag] for flag in row.uncertainty if words.CAVEATS.get(flag)],
         "earlier": row.round == 0,
         "contradicts": ", ".join(row.contradicts),
@@ -50,40 +50,40 @@ def claim(row: Evidence) -> dict[str, Any]:
 
 
 def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
-    """Whether the claim would only repeat what stands in its one quote."""
+    """Return whether the claim only repeats its quote."""
     return all(source.quote == claim for source in quotes) or (
         len(quotes) == 1 and claim in quotes[0].quote
     )
 
 
-def quote(row: EvidenceSource) -> dict[str, Any]:
+def quote_context(row: EvidenceSource) -> dict[str, Any]:
     return {
         "text": row.quote,
         "title": row.title or row.domain,
         "section": "" if row.section == row.title else row.section,
-        "place": words.place(row.url),
-        "day": dated(row),
+        "place": words.readable_url(row.url),
+        "day": describe_date(row),
     }
 
 
-def dated(row: EvidenceSource) -> str:
-    """When the page is from, else when it was read."""
+def describe_date(row: EvidenceSource) -> str:
+    """Return the publication date of a page, or the date it was fetched if that is unknown."""
     if row.published:
-        return f"of {words.published(row.published)}"
-    return f"read {words.day(row.fetched_at)}"
+        return f"of {words.format_partial_date(row.published)}"
+    return f"read {words.format_day(row.fetched_at)}"
 
 
-def support(quotes: Iterable[EvidenceSource]) -> str:
-    """Independent sources, sites and documents told apart."""
+def support_line(quotes: Iterable[EvidenceSource]) -> str:
+    """Return a phrase that counts independent sources, sites and documents separately."""
     keys = {row.independence_key: row.url.startswith("file:") for row in quotes}
     documents = sum(keys.values())
-    return words.support(len(keys) - documents, documents)
+    return words.describe_support(len(keys) - documents, documents)
 
 
-def refused(row: RefusedQuote) -> dict[str, Any]:
+def refused_quote_context(row: RefusedQuote) -> dict[str, Any]:
     return {
         "id": f"{row.round}-{row.unit}-{row.ordinal}",
         "claim": row.claim,
         "reason": row.reason,
-        "place": words.place(row.url),
+        "place": words.readable_url(row.url),
     }

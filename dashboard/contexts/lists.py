@@ -1,4 +1,4 @@
-"""Runs in a list, and the pages of the list."""
+"""Lists of runs, and pagination."""
 
 from __future__ import annotations
 
@@ -11,22 +11,28 @@ from django.urls import reverse
 
 from dashboard import words
 from research.models import Run
+from research.readmodel.marking import trust_of
 
 
 def run_line(run: Run) -> dict[str, Any]:
-    """A run in a list."""
+    """Return a line of a list of runs."""
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
+        "name": run.thread.name,
+        "folder": run.thread.folder,
+        "pinned": run.thread.pinned,
+        "archived": run.thread.archived,
+        "thread": run.thread.public_id,
         "reason": run.reason,
-        "state": words.status(run.status, run.termination_reason),
+        "state": words.run_state(run.status, run.termination_reason, trust_of(run.aspects.all())),
         "score": run.quality_score,
         "created": run.created_at,
     }
 
 
-def paging(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """`wanted` stays in the addresses of the other pages."""
+def paging_context(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the pagination links. `wanted` is the filter kept in their query strings."""
     return {
         "query": urlencode({name: value for name, value in (wanted or {}).items() if value}),
         "number": page.number,

@@ -1,6 +1,6 @@
-"""The live part of a run's page: what each fragment shows, by the fragment's name.
+"""The live part of a run's page: the context of each fragment, by fragment name.
 
-Fragments go to every viewer alike, so nothing here knows who looks.
+Every viewer receives the same fragments, so contexts must not depend on the viewer.
 """
 
 from __future__ import annotations
@@ -10,63 +10,67 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard.contexts import aspects, evidence, quality, rounds, spending
-from dashboard.contexts import gaps as missing
+from dashboard.contexts import activity, aspects, evidence, quality, rounds
 from dashboard.contexts import run as parts
-from dashboard.contexts.heard import heard
-from dashboard.contexts.report import report
-from dashboard.run_rows import RunRows
+from dashboard.contexts.pending_commands import list_pending_commands
+from dashboard.contexts.report import report_context
+from dashboard.queries.run_rows import RunRows
 
 Context = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class LiveParts:
-    """`leaves`: name → what its template shows; `rows`: name of a list → one context a row."""
+    """Contexts of all fragments: `leaves` by template, `rows` by list with one context per row."""
 
     leaves: dict[str, Context]
     rows: dict[str, list[Context]]
 
 
 def live_parts(rows: RunRows) -> LiveParts:
-    return LiveParts(leaves(rows), lists(rows))
+    return LiveParts(leaf_contexts(rows), list_contexts(rows))
 
 
-def leaves(rows: RunRows) -> dict[str, Context]:
-    run = parts.head(rows.run, rows.told)
+def leaf_contexts(rows: RunRows) -> dict[str, Context]:
+    run = parts.run_head(rows.run, rows.told, rows.trust)
     ended = run["ended"]
-    sentence = parts.sentence(rows)
+    research = list(parts.verdict_line(rows.progress, ended=ended))
+    written = report_context(rows)
     return {
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
         "state": {"state": run["state"]},
-        "verdict": {"sentence": sentence, "length": parts.length(sentence)},
-        "line": {"parts": list(parts.verdict_line(rows.progress, ended=ended))},
-        "action": {"live": run["live"], **parts.action(rows)},
-        "heard": {"heard": heard(rows)},
-        "failure": parts.failure(rows),
-        "survived": {"count": len(parts.survived(rows))},
+        "verdict": {"sentence": parts.verdict_sentence(rows)},
+        "line": {"parts": list(parts.result_line(rows)) if ended else research},
+        "summary": {"parts": research if ended else []},
+        "controls": parts.controls_context(run),
+        "action": {"live": run["live"], **parts.action_context(rows)},
+        "heard": {"heard": list_pending_commands(rows)},
+        "failure": parts.failure_context(rows),
+        "survived": {"count": len(parts.visible_problems(rows))},
         "desk-key": {"key": parts.desk_key(rows.run, run)},
-        "report": parts.outcome(rows, report(rows)),
+        "answer": parts.answer_context(rows, written),
+        "contents": {"headings": written.get("headings", ())},
+        "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended},
-        "gaps-title": missing.gaps_title(rows.progress.gaps, ended=ended),
-        "evidence-count": evidence.count(rows),
+        "gaps-title": aspects.gaps_title(rows.progress.gaps, ended=ended),
+        "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {"ended": ended},
-        "evidence-more": evidence.more(rows),
-        "evidence-rest": evidence.rest(rows),
+        "evidence-more": evidence.shown_counts(rows),
+        "evidence-rest": evidence.all_evidence_link(rows),
         "refused-count": {"count": rows.refused_count},
-        "chart": quality.chart(rows.progress),
-        "news": rounds.news(rows),
+        "chart": quality.score_chart(rows.progress),
+        "news": rounds.novelty_context(rows),
         "rounds-none": {"ended": ended},
         "quality": quality.make_up(rows),
-        "meters": {"meters": quality.meters(rows.progress)},
+        "meters": {"meters": quality.budget_meters(rows.progress)},
         "foot": {
-            "foot": parts.foot(rows.run),
+            "foot": parts.run_footer(rows.run),
             "created": rows.run.created_at,
-            "spending": spending.by_task(rows.run.usage),
+            "spending": activity.usage_by_task(rows.run.usage),
             "estimated": rows.run.usage.get("tokens_estimated", False),
-            "evaluation": spending.evaluation(rows.run.evaluation),
+            "evaluation": activity.describe_evaluation(rows.run.evaluation),
             "activity": reverse("activity", args=[rows.run.public_id]),
             "sources": reverse("sources", args=[rows.run.public_id]),
             "delete": reverse("delete_run", args=[rows.run.public_id]) if ended else "",
@@ -74,13 +78,15 @@ def leaves(rows: RunRows) -> dict[str, Context]:
     }
 
 
-def lists(rows: RunRows) -> dict[str, list[Context]]:
+def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
     return {
-        "problems": [{"id": row.key, "message": row.message} for row in parts.survived(rows)],
-        "draft": parts.drafted(rows.progress.draft),
-        "aspects": aspects.aspects(rows),
-        "gaps": missing.gaps(rows),
-        "evidence": [evidence.claim(row) for row in rows.newest],
-        "refused": [evidence.refused(row) for row in rows.refused],
-        "rounds": [rounds.column(row, rows) for row in rows.rounds],
+        "problems": [
+            {"id": row.key, "message": row.message} for row in parts.visible_problems(rows)
+        ],
+        "draft": parts.draft_sentences(rows.progress.draft),
+        "aspects": aspects.aspect_rows(rows),
+        "gaps": aspects.gap_rows(rows),
+        "evidence": [evidence.claim_context(row) for row in rows.newest],
+        "refused": [evidence.refused_quote_context(row) for row in rows.refused],
+        "rounds": [rounds.round_column(row, rows) for row in rows.rounds],
     }

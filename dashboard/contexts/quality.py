@@ -1,4 +1,4 @@
-"""How good the research is: the score's history, what it is made of, the gates, the meters."""
+"""The score of a run: history, marks, gates and budget meters."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dashboard import words
-from dashboard.run_rows import RunRows
+from dashboard.queries.run_rows import RunRows
 from research.models import GateResult, Round
-from research.progress_parts import BudgetPart, GatePart, Progress
+from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
 WIDTH, HEIGHT = 320, 80
 TOP, BOTTOM = 8, 72
 BEST = 10.0
 
 
-def chart(payload: Progress) -> dict[str, Any]:
-    """The score by round against the threshold, as places in a drawing of `WIDTH` × `HEIGHT`."""
+def score_chart(payload: Progress) -> dict[str, Any]:
+    """Return the score by round and the threshold as points of an SVG of `WIDTH` × `HEIGHT`."""
     scored = [entry for entry in payload.quality.history if entry.score is not None]
     columns = max(len(scored), payload.run.rounds_at_most, 2)
     points = [
@@ -36,7 +36,7 @@ def chart(payload: Progress) -> dict[str, Any]:
         "line": " ".join(f"{point['x']},{point['y']}" for point in points),
         "threshold": threshold,
         "threshold_y": _up(threshold),
-        "told": "; ".join(f"round {p['number']}: {words.score(p['score'])}" for p in points),
+        "told": "; ".join(f"round {p['number']}: {words.format_score(p['score'])}" for p in points),
     }
 
 
@@ -52,21 +52,23 @@ def _up(score: float) -> float:
 
 
 def make_up(rows: RunRows) -> dict[str, Any]:
-    """The last judged round's marks and cap, and every gate as it was evaluated last."""
+    """Return marks and cap of the last judged round, and the latest result of each gate."""
     judged = [row for row in rows.rounds if row.score is not None]
     last = judged[-1] if judged else None
     return {
-        "marks": marks(last) if last else [],
+        "marks": dimension_scores(last) if last else [],
         "sentence": cap_sentence(last) if last else "",
         "reasoning": last.reasoning if last else "",
         "gates": [
-            reviewed(row, rows.progress.gate) if row.gate == "evidence" else gate(row)
+            reviewed_gate_context(row, rows.progress.gate)
+            if row.gate == "evidence"
+            else gate_context(row)
             for row in latest_gates(rows.gates)
         ],
     }
 
 
-def marks(row: Round) -> list[dict[str, str]]:
+def dimension_scores(row: Round) -> list[dict[str, str]]:
     return [
         {"name": name, "text": words.NOT_JUDGED if mark is None else f"{mark:.1f} of 10"}
         for name, mark in row.dimensions.items()
@@ -74,7 +76,7 @@ def marks(row: Round) -> list[dict[str, str]]:
 
 
 def cap_sentence(row: Round) -> str:
-    """What held the score below the mean of its marks, in the words of the record."""
+    """Return a sentence about what capped the score below the mean of its marks."""
     said = row.model_overall if row.model_overall is not None else row.model_score
     if said is None:
         return ""
@@ -88,34 +90,37 @@ def latest_gates(gates: Sequence[GateResult]) -> list[GateResult]:
     return list({row.gate: row for row in gates}.values())
 
 
-def gate(row: GateResult) -> dict[str, Any]:
+def gate_context(row: GateResult) -> dict[str, Any]:
     return {
         "name": words.GATE[row.gate],
         "state": words.GATE_DECISION[row.decision],
         "round": row.round,
-        "criteria": [criterion(each) for each in row.criteria],
+        "criteria": [criterion_context(each) for each in row.criteria],
     }
 
 
-def reviewed(row: GateResult, part: GatePart) -> dict[str, Any]:
-    """The evidence gate without what a reviewer rejected."""
-    shown = gate(row)
+def reviewed_gate_context(row: GateResult, part: GatePart) -> dict[str, Any]:
+    """Return the evidence gate, counted without records that a reviewer rejected."""
+    shown = gate_context(row)
     if not part.rejected:
         return shown
     return shown | {
         "state": words.GATE_DECISION[part.status],
-        "criteria": [criterion(each.model_dump()) for each in part.criteria],
+        "criteria": [criterion_context(each.model_dump()) for each in part.criteria],
         "rejected": part.rejected,
     }
 
 
-def criterion(stored: dict[str, Any]) -> dict[str, Any]:
-    """What was counted and what is asked for; where it is short and no more is to be had, why."""
+def criterion_context(stored: dict[str, Any]) -> dict[str, Any]:
+    """Return the measured value and the minimum of a criterion.
+
+    If it is below the minimum and marked unavailable, the text includes the reason.
+    """
     met = stored["value"] >= stored["minimum"]
     text = f"{stored['name']}: {stored['value']:g} of {stored['minimum']:g}"
     reason = "" if met else stored.get("unavailable", "")
     return {
-        "text": f"{text}; not to be had: {reason}" if reason else text,
+        "text": f"{text}; no further sources found: {reason}" if reason else text,
         "icon": "check" if met else "circle",
         "tone": "tone-good" if met else "tone-idle",
     }
@@ -124,12 +129,12 @@ def criterion(stored: dict[str, Any]) -> dict[str, Any]:
 # --- what it took -------------------------------------------------------------------------------
 
 
-def meters(payload: Progress) -> list[dict[str, Any]]:
+def budget_meters(payload: Progress) -> list[dict[str, Any]]:
     return [meter for part in payload.budget for meter in _meter(part)]
 
 
 def _meter(part: BudgetPart) -> Iterator[dict[str, Any]]:
-    """Only what was used; a price that nobody knows is said in the foot."""
+    """Yield a meter if anything was used. An unknown price appears in the footer instead."""
     if not part.used:
         return
     if part.limit is None:
@@ -143,8 +148,8 @@ def _meter(part: BudgetPart) -> Iterator[dict[str, Any]]:
 
 def _amount(part: BudgetPart, amount: float) -> str:
     if part.name == "time":
-        return words.seconds(amount if amount < 10 else round(amount))
+        return words.format_seconds(amount if amount < 10 else round(amount))
     if part.name == "cost":
         return f"${amount:.2f}"
     one, many = words.METER[part.name]
-    return words.count(int(amount), one, many)
+    return words.count_noun(int(amount), one, many)

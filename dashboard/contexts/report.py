@@ -1,4 +1,4 @@
-"""The report of a run as safe HTML."""
+"""The report of a run as sanitized HTML."""
 
 from __future__ import annotations
 
@@ -9,29 +9,35 @@ from django.urls import reverse
 from django.utils.text import Truncator
 
 from dashboard import markdown, words
-from dashboard.contexts.evidence import dated, support
+from dashboard.contexts.aspects import exclude_dropped
+from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
 from dashboard.markdown import Link
-from dashboard.run_rows import RunRows
+from dashboard.queries.run_rows import RunRows
+from research.engine.verifier.binomial import least_proportion
 from research.models import EvidenceSource
 
 QUOTE_LENGTH = 240
+HEADING_LENGTH = 48
+"""Maximum characters of a heading in the table of contents."""
 
 
-def report(rows: RunRows) -> dict[str, Any]:
-    """Empty where nothing was found or the run did not get that far.
-
-    What rests on rejected evidence is marked.
-    """
+def report_context(rows: RunRows) -> dict[str, Any]:
+    """Return the report, with statements on rejected evidence marked; {} if there is no report."""
     run, version = rows.run, rows.report
     if version is None or not version.markdown:
         return {}
-    rendered = markdown.render(version.markdown, citation_links(rows))
+    parts = markdown.render_in_parts(version.markdown, citation_links(rows), titles_of(rows))
     return {
-        "html": rendered.html,
-        "headings": rendered.headings,
-        "checked": checked(version.checks),
+        "answer": parts.answer,
+        "html": parts.body,
+        "headings": [
+            (heading.anchor, Truncator(heading.text).chars(HEADING_LENGTH))
+            for heading in parts.headings
+        ],
+        "checked": describe_checks(version.checks),
         "sources": reverse("sources", args=[run.public_id]),
+        "copied": reverse("export", args=[run.public_id, "md"]),
         "exports": [
             (form.name, reverse("export", args=[run.public_id, extension]))
             for extension, form in FORMATS.items()
@@ -39,12 +45,18 @@ def report(rows: RunRows) -> dict[str, Any]:
     }
 
 
+def titles_of(rows: RunRows) -> list[str]:
+    """Return the headings that would only repeat the question: it has one part, or is one."""
+    asked = exclude_dropped(rows.progress.aspects)
+    return [rows.run.question, *(part.text for part in asked if len(asked) == 1)]
+
+
 def citation_links(rows: RunRows) -> Callable[[int], Link | None]:
-    """Marker → its page, None for a marker that the report does not have."""
+    """Return a function from marker to link; it returns None for a marker without a citation."""
     links = {
         marker: Link(
             reverse("citation", args=[rows.run.public_id, marker]),
-            *glance(quotes),
+            *summarize_sources(quotes),
             any(row.evidence.label in rows.rejected for row in quotes),
         )
         for marker, quotes in rows.cited.items()
@@ -52,22 +64,62 @@ def citation_links(rows: RunRows) -> Callable[[int], Link | None]:
     return links.get
 
 
-def glance(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
-    """Quote, site, date and support in a line, and whether it rests on one source alone."""
+def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
+    """Return the lines of a tooltip, and whether only one source supports the citation.
+
+    The lines are the title; site, date and support; the quote.
+    """
     if not rows:
         return "", False
     first = rows[0]
     keys = {row.independence_key for each in rows for row in each.evidence.quotes.all()}
-    told = f"{first.domain}, {dated(first)} · {support(first.evidence.quotes.all())}"
-    return f"“{Truncator(first.quote).chars(QUOTE_LENGTH)}” {told}", len(keys) == 1
+    support = support_line(first.evidence.quotes.all())
+    lines = (
+        first.title or first.domain,
+        f"{first.domain} · {describe_date(first)} · {support}",
+        f"“{Truncator(first.quote).chars(QUOTE_LENGTH)}”",
+    )
+    return "\n".join(" ".join(line.split()) for line in lines), len(keys) == 1
 
 
-def checked(checks: dict[str, int]) -> str:
-    """What code found in the report's sentences, in words."""
+def describe_checks(checks: dict[str, Any]) -> str:
+    """Return a sentence that counts the statements checked, repaired and cut by code."""
     statements = checks.get("statements", 0)
     if not statements:
         return ""
-    parts = [f"{checks.get('cited', 0)} of {words.count(statements, 'statement')} cited"]
+    parts = [f"{checks.get('cited', 0)} of {words.count_noun(statements, 'statement')} cited"]
     parts += [f"{checks['repaired']} repaired"] if checks.get("repaired") else []
     parts += [f"{checks['cut']} cut because no quote carried it"] if checks.get("cut") else []
-    return "Checked by code: " + ", ".join(parts) + "."
+    return " ".join(
+        filter(None, ("Checked by code: " + ", ".join(parts) + ".", describe_verifier(checks)))
+    )
+
+
+VERIFIER = {
+    "disbelieved": "It did too badly on planted errors to be believed.",
+    "unqualified": "The model is not qualified to check statements.",
+    "failed": "The model gave no usable verdicts.",
+    "off": "Checking by the model is switched off.",
+}
+"""Why the verifier's verdicts were not used."""
+
+
+def describe_verifier(checks: dict[str, Any]) -> str:
+    """Return what checked the statements and how the verifier did; '' if it was not needed."""
+    use = checks.get("verifier", "")
+    if not use:
+        return ""
+    told = (
+        f"Statements checked by code: {checks['by_code']}, by the model: {checks['by_model']}, "
+        f"by neither: {checks['by_neither']}; {checks['quoted_instead']} quoted instead."
+    )
+    return " ".join(filter(None, (told, _planted(checks), VERIFIER.get(use, ""))))
+
+
+def _planted(checks: dict[str, Any]) -> str:
+    """Return the share of planted errors found, which is no measure for real errors."""
+    planted, found = checks.get("planted", 0), checks.get("planted_found", 0)
+    if not planted:
+        return ""
+    least = round(100 * least_proportion(found, planted))
+    return f"The model found {found} of {planted} planted errors (at least {least} %)."

@@ -1,4 +1,4 @@
-"""The rounds, column by column, with the topics that each researched."""
+"""The rounds of a run as columns, with the topics of each."""
 
 from __future__ import annotations
 
@@ -6,43 +6,51 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboard import words
-from dashboard.contexts.aspects import answered, asked
-from dashboard.contexts.quality import cap_sentence, marks
-from dashboard.run_rows import RunRows
-from research.engine.wording import bar_percent, percent
+from dashboard.contexts.aspects import count_answered, exclude_dropped
+from dashboard.contexts.quality import cap_sentence, dimension_scores
+from dashboard.queries.run_rows import RunRows
+from research.engine.report.messages import bar_percent, format_percent
 from research.models import Round, Unit
 from research.models.runs import Mode
 
 TREND = 5
-"""How many of the last rounds tell what share of their words was new."""
+"""Number of recent rounds whose novelty is shown."""
 
 
-def column(row: Round, rows: RunRows) -> dict[str, Any]:
-    """A column of the strip: its head, and what opens beneath it."""
+def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
+    """Return a column of the strip: its head, and the details that it expands to."""
     head = {
         "number": row.number,
         "stage": words.STAGE[row.stage],
         "closed": row.closed,
-        "answered": row.answered if row.closed else answered(asked(rows.progress.aspects)),
-        "aspects": len(asked(rows.progress.aspects)),
+        "answered": row.answered
+        if row.closed
+        else count_answered(exclude_dropped(rows.progress.aspects)),
+        "aspects": len(exclude_dropped(rows.progress.aspects)),
         "score": row.score,
         "pages": row.pages_read,
         "found": row.new_evidence,
         "decision": row.decision,
+        "ended": rows.run.ended,
     }
-    units = [unit(each) for each in rows.units if each.round == row.number]
-    more = {"units": units, "skipped": row.skipped, "marks": marks(row), "cap": cap_sentence(row)}
+    units = [unit_context(each) for each in rows.units if each.round == row.number]
+    more = {
+        "units": units,
+        "skipped": row.skipped,
+        "marks": dimension_scores(row),
+        "cap": cap_sentence(row),
+    }
     return {"id": str(row.number), "head": head, "more": more}
 
 
-def news(rows: RunRows) -> dict[str, Any]:
-    """The share of new words in the last rounds; the first has nothing to compare with.
+def novelty_context(rows: RunRows) -> dict[str, Any]:
+    """Return the novelty of recent rounds; the first round has nothing to compare with.
 
-    `bar` is the share below which research can end, '' where none ends it.
+    `bar` is the novelty below which research can end; '' if the run never ends for that reason.
     """
     config, ends = rows.config, rows.run.mode == Mode.ADAPTIVE
     shares = [
-        f"{percent(row.novelty)} in round {row.number}"
+        f"{format_percent(row.novelty)} in round {row.number}"
         for row in rows.rounds
         if row.number > 1 and row.novelty is not None
     ]
@@ -54,7 +62,7 @@ def news(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def unit(row: Unit) -> dict[str, Any]:
+def unit_context(row: Unit) -> dict[str, Any]:
     return {
         "topic": row.topic,
         "state": words.UNIT[row.status] if row.status else words.UNIT_RUNNING,
@@ -64,5 +72,5 @@ def unit(row: Unit) -> dict[str, Any]:
 
 
 def searches_tried(units: Sequence[Unit]) -> list[str]:
-    """Each query once, in the order in which they were put."""
+    """Return the distinct queries in the order in which they were sent."""
     return list(dict.fromkeys(query for unit in units for query in unit.queries))

@@ -1,4 +1,4 @@
-"""The sources of a run in three folds."""
+"""The sources of a run, grouped by outcome into three folds."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 from django.urls import reverse
 
 from dashboard import words
-from dashboard.queries import SourceRows
-from dashboard.thread_queries import Earlier
+from dashboard.queries.queries import SourceRows
+from dashboard.queries.thread_queries import Earlier
 from research.models import Source
 
 FIRST = "Cited"
@@ -25,8 +25,8 @@ FOLDS = (
 )
 
 
-def folds(rows: SourceRows, earlier: Mapping[str, Earlier]) -> list[dict[str, Any]]:
-    """A title, a sentence and the sources of each fold; open where there is something to undo."""
+def source_folds(rows: SourceRows, earlier: Mapping[str, Earlier]) -> list[dict[str, Any]]:
+    """Return title, sentence and sources of each fold. Cited and blocked sources are expanded."""
     return [
         _fold(
             title,
@@ -47,24 +47,24 @@ def _source(row: Source, rows: SourceRows, earlier: Mapping[str, Earlier]) -> di
     return {
         "title": row.title or row.domain,
         "url": row.url if is_web else "",
-        "place": words.place(row.url),
+        "place": words.readable_url(row.url),
         "facts": _facts(row),
-        "found": None if row.round else _found(earlier.get(row.url_key)),
+        "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
         "reason": row.reason or "",
         "markers": _markers(rows)[row.url],
         "site": row.domain if is_web else "",
-        "never": _listed(row.domain, rows.never),
+        "never": _blocking_site(row.domain, rows.never),
     }
 
 
 def _facts(row: Source) -> list[str]:
-    dated = f"published {words.published(row.published)}" if row.published else "undated"
+    dated = f"published {words.format_partial_date(row.published)}" if row.published else "undated"
     told = f"round {row.round}" if row.round else ""
     return [part for part in (words.KIND[row.kind], dated, told) if part]
 
 
-def _found(where: Earlier | None) -> dict[str, str]:
-    """Where a page was found that this run took over."""
+def _earlier_run_link(where: Earlier | None) -> dict[str, str]:
+    """Return a link to the run that originally found a page taken over by this run."""
     if where is None:
         return {"text": "found in an earlier run", "url": ""}
     told = f"in version {where.number}" if where.number else "for an earlier question"
@@ -78,7 +78,7 @@ def _markers(rows: SourceRows) -> dict[str, list[int]]:
     return found
 
 
-def _listed(domain: str, never: Sequence[str]) -> str:
-    """The site of the list that this one is or belongs to, '' where none does."""
+def _blocking_site(domain: str, never: Sequence[str]) -> str:
+    """Return the blocked site that covers a domain; '' if it is not blocked."""
     host = domain.removeprefix("www.")
     return next((site for site in never if host == site or host.endswith(f".{site}")), "")

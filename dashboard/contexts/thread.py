@@ -1,4 +1,4 @@
-"""What a report that is there can become: other versions, more research, the next question."""
+"""Follow-ups to a report: versions, deeper research, review and the next question."""
 
 from __future__ import annotations
 
@@ -8,52 +8,69 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard import thread_queries, words
-from dashboard.contexts.aspects import asked
+from dashboard import words
+from dashboard.contexts.aspects import exclude_dropped
 from dashboard.contexts.lists import run_line
+from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.markdown import MARKER
-from dashboard.run_rows import RunRows
-from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
-from research import installation
-from research.engine.marks import ANSWERED
-from research.engine.text import heading
+from dashboard.queries import thread_queries
+from dashboard.queries.run_rows import RunRows
+from research.engine.assessment.answer_status import ANSWERED
+from research.engine.text.tokens import capitalize_heading
 from research.models import Run, Thread
-from research.progress import evidence_gate
+from research.readmodel.progress import evidence_gate
+from research.runtime import installation
 
 FIRST = "First report"
 DOUBTED_SHOWN = 5
 
 
-def afterwards(rows: RunRows, **forms: object) -> dict[str, Any]:
-    """The versions of a run's question and, once it has ended, what can follow.
+def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
+    """Return the versions of a run's question and, once the run has ended, the follow-up forms.
 
-    `forms` replaces those that were sent with mistakes.
+    `forms` replaces forms that were submitted with errors.
     """
     run = rows.run
-    shown: dict[str, Any] = {"versions": versions(run)}
-    if run.ended and run.plan is not None:
-        shown |= {"follow_up_form": FollowUpForm(), "deeper": deeper(rows), **review(rows)}
+    shown: dict[str, Any] = {"versions": versions_context(run)}
+    if run.plan is not None or not run.ended:
+        shown |= {"follow_up_form": FollowUpForm()}
+    if run.plan is not None and run.ended:
+        shown |= {"deeper": dig_deeper_context(rows), **review_context(rows)}
     if rows.flagged:
-        shown["doubted"] = doubted(rows)
+        shown["doubted"] = doubtful_evidence_context(rows)
     if rows.report and rows.report.markdown:
         shown |= {"reshape_form": ReshapeForm(), "can_rephrase": has_model()}
     return {"afterwards": shown | forms}
 
 
 def has_model() -> bool:
-    return bool(installation.current()["RESEARCH_MODEL"])
+    return bool(installation.current_installation()["RESEARCH_MODEL"])
 
 
-def place(run: Run) -> dict[str, Any]:
-    """Which question of its thread a run answers; empty where it is the only one."""
-    number, total = thread_queries.place(run)
-    address = reverse("thread", args=[run.thread.public_id])
-    return {"thread": {"number": number, "total": total, "url": address}} if total > 1 else {}
+def conversation_context(run: Run) -> dict[str, Any]:
+    """Return the other questions of a run's thread with their answers, before and after its own."""
+    _, total = thread_queries.question_position(run)
+    if total < 2:
+        return {}
+    own = run.origin_id or run.pk
+    asked = [
+        (row.origin_id or row.pk, question_context(number, row))
+        for number, row in enumerate(thread_queries.thread_questions(run.thread_id), 1)
+    ]
+    return {
+        "conversation": {
+            "url": reverse("thread", args=[run.thread.public_id]),
+            "before": [turn for first, turn in asked if first < own],
+            "after": [turn for first, turn in asked if first > own],
+        }
+    }
 
 
-def review(rows: RunRows) -> dict[str, Any]:
-    """How many records were rejected since the report was written, whether it cites one of them,
-    and what the evidence gate lacks without them.
+def review_context(rows: RunRows) -> dict[str, Any]:
+    """Return the effect of rejected evidence on the report.
+
+    `rejected` counts the records, `rests_on` is True if the report cites one of them, and `lacking`
+    is what the evidence gate lacks without them.
     """
     if not rows.rejected:
         return {"rejected": 0}
@@ -64,8 +81,8 @@ def review(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def doubted(rows: RunRows) -> dict[str, Any]:
-    """How many records a reviewer called doubtful, and the citations that rest on them."""
+def doubtful_evidence_context(rows: RunRows) -> dict[str, Any]:
+    """Return the number of records flagged as doubtful, and the citations that rest on them."""
     citations = rows.report.citations if rows.report else ()
     markers = [
         entry["marker"] for entry in citations if rows.flagged.intersection(entry["evidence_ids"])
@@ -79,43 +96,53 @@ def doubted(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def versions(run: Run) -> dict[str, Any]:
-    """`number` counts from 1; `newest` is the last one with an outcome of its own, if another."""
-    rows = thread_queries.versions(run)
-    lines = [version(number, row, row == run) for number, row in enumerate(rows, 1)]
+def versions_context(run: Run) -> dict[str, Any]:
+    """Return all versions, numbered from 1.
+
+    `newest` is the last version that was not lost; None if that is the current one.
+    """
+    rows = thread_queries.run_versions(run)
+    lines = [version_context(number, row, row == run) for number, row in enumerate(rows, 1)]
     good = [line for line in lines if not line["lost"]]
     newest = good[-1] if good and not good[-1]["current"] else None
     number = next(line["number"] for line in lines if line["current"])
     return {"lines": lines, "number": number, "newest": newest}
 
 
-def version(number: int, row: Run, current: bool) -> dict[str, Any]:
+def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
     is_first = row.kind in {"initial", "follow_up"}
     return {
         "number": number,
         "url": reverse("run", args=[row.public_id]),
         "why": FIRST if is_first else row.reason,
-        "state": None if row.status == "completed" else words.status(row.status),
+        "state": None if row.status == "completed" else words.run_state(row.status),
         "lost": row.status in {"failed", "cancelled"},
         "created": row.created_at,
         "current": current,
     }
 
 
-def deeper(rows: RunRows) -> dict[str, Any]:
-    """The sub-questions that may be dug for; what is missing is ticked, or all that was asked
-    where the money ran out.
+def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
+    """Return the form for deeper research.
+
+    Unanswered sub-questions are preselected; if the run ended on its cost limit and none is open,
+    all of them.
     """
     spent_out = rows.run.termination_reason == "budget_cost"
     gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
-    parts = asked(rows.progress.aspects)
+    parts = exclude_dropped(rows.progress.aspects)
     missing = [part.id for part in parts if part.mark not in ANSWERED or part.id in gaps]
-    lines = [(part.id, part.text, words.aspect(part.mark, part.sources)) for part in parts]
+    lines = [(part.id, part.text, words.aspect_state(part.mark, part.sources)) for part in parts]
     capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
     rows_shown = [
-        {"tag": choice.tag, "id": choice.id_for_label, "text": heading(text), "state": state}
+        {
+            "tag": choice.tag,
+            "id": choice.id_for_label,
+            "text": capitalize_heading(text),
+            "state": state,
+        }
         for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
     ]
     return {
@@ -129,13 +156,14 @@ def deeper(rows: RunRows) -> dict[str, Any]:
 # --- the thread's own page ------------------------------------------------------------------
 
 
-def thread(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
+def thread_context(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
     return {
         "title": row.title,
-        "questions": [question(number, run) for number, run in enumerate(rows, 1)],
+        "questions": [question_context(number, run) for number, run in enumerate(rows, 1)],
     }
 
 
-def question(number: int, run: Run) -> dict[str, Any]:
+def question_context(number: int, run: Run) -> dict[str, Any]:
+    # "It rose [1] [2]." → "It rose."
     answer = re.sub(rf"\s*{MARKER.pattern}", "", getattr(run, "answer", None) or "")
     return {"number": number, "answer": answer.replace("**", ""), **run_line(run)}

@@ -1,4 +1,4 @@
-"""A finished run as a file that other tools read: one module a format, one line in `FORMATS`."""
+"""Export formats for finished runs: one module per format, registered in `FORMATS`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from django.utils.text import slugify
 
 from dashboard.exports import bibtex, docx, html, json, markdown, pdf, ris
-from dashboard.exports.contents import Contents, contents
+from dashboard.exports.contents import Contents, load_contents
 from research.models import Run
 
 NAME_LENGTH = 60
@@ -16,7 +16,7 @@ NAME_LENGTH = 60
 
 @dataclass(frozen=True)
 class Format:
-    """`needs_report` is False for what can be told of a run that found nothing."""
+    """An export format. `needs_report` is False if a run without a report can be exported, too."""
 
     name: str
     extension: str
@@ -46,18 +46,23 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class Exported:
+    """An exported file."""
+
     content: bytes
     filename: str
     content_type: str
 
 
 class NothingToExport(Exception):
-    """The run has no report, and this format holds nothing else."""
+    """The run has no report, and the format cannot represent anything else."""
 
 
-def export(run: Run, form: Format) -> Exported:
-    """The run's newest report in that format. Raises `NothingToExport`."""
-    whole = contents(run)
+def export_report(run: Run, form: Format) -> Exported:
+    """Return the run's latest report in a format.
+
+    Raise `NothingToExport` if the format needs a report and there is none.
+    """
+    whole = load_contents(run)
     if form.needs_report and not whole.markdown:
         raise NothingToExport("This run has no report. Its record can be exported as JSON.")
     name = slugify(run.question)[:NAME_LENGTH].strip("-") or run.public_id

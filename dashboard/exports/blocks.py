@@ -1,4 +1,4 @@
-"""A report's Markdown as a flat list of blocks, for formats that are not HTML."""
+"""A report's Markdown as a flat list of blocks, for formats other than HTML."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
 
 @dataclass(frozen=True)
 class Run:
-    """A stretch of text in one style; `cite` is a citation's number, `link` an address."""
+    """Text in one style. `cite` is a citation marker, `link` a URL."""
 
     text: str
     bold: bool = False
@@ -28,7 +28,11 @@ class Run:
 
 @dataclass(frozen=True)
 class Block:
-    """`level` is a heading's rank or an item's depth, from 1; `number` an ordered item's."""
+    """A block of the report.
+
+    `level` is the heading level or list depth, from 1; `number` is the number of an ordered item;
+    only tables have `rows`, each a tuple of cells.
+    """
 
     kind: Kind
     runs: tuple[Run, ...] = ()
@@ -42,7 +46,7 @@ class Block:
 
 @dataclass
 class _Place:
-    """Where in lists and quotations the parser stands."""
+    """Position of the parser in nested lists and quotations."""
 
     numbers: list[int] = field(default_factory=list)
     quoted: int = 0
@@ -50,12 +54,12 @@ class _Place:
     heading: int = 0
 
 
-def blocks(markdown: str, markers: frozenset[int]) -> list[Block]:
-    """`markers` are the numbers that the report has citations for."""
-    return list(_blocks(PARSER.parse(markdown), markers))
+def parse_blocks(markdown: str, markers: frozenset[int]) -> list[Block]:
+    """Return the blocks of a report. `markers` are the citations that it has."""
+    return list(_iterate_blocks(PARSER.parse(markdown), markers))
 
 
-def _blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Block]:
+def _iterate_blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Block]:
     place = _Place()
     rows: list[list[tuple[Run, ...]]] = []
     for token in tokens:
@@ -119,13 +123,13 @@ def _runs(children: list[Token], markers: frozenset[int]) -> Iterator[Run]:
 
 
 def _link(opening: Token) -> str:
-    """The address, or '' where it is too long for a link."""
+    """Return the URL of a link; '' if it is too long for one."""
     address = str(opening.attrGet("href"))
     return address if len(address) <= LONGEST_LINK else ""
 
 
 def _cited(run: Run, markers: frozenset[int]) -> Iterator[Run]:
-    """The run cut at its citation markers."""
+    """Split a run at its citation markers."""
     position = 0
     for match in MARKER.finditer(run.text):
         if int(match[1]) in markers:

@@ -1,4 +1,4 @@
-"""Word: the report in the program's own styles, so that a reader's template can restyle it."""
+"""Word export. It uses the built-in styles, so that a template can restyle the report."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 from docx.text.run import Run as WordRun
 
-from dashboard.exports.blocks import Block, Run, blocks
+from dashboard.exports.blocks import Block, Run, parse_blocks
 from dashboard.exports.contents import Citation, Contents
 
 MONOSPACE = "Courier New"
 DEEPEST_LIST = 3
 LONGEST_PROPERTY = 255
-"""Characters that the format allows for a document property such as its title."""
+"""Maximum characters of a document property, such as the title."""
 
 
 def render(whole: Contents) -> bytes:
     document = Document()
-    document.core_properties.title = shortened(whole.title, LONGEST_PROPERTY)
+    document.core_properties.title = truncate_text(whole.title, LONGEST_PROPERTY)
     document.core_properties.author = "Plumbline"
     document.core_properties.language = whole.language
     numbers = frozenset(citation.number for citation in whole.citations)
-    for block in blocks(whole.markdown, numbers):
+    for block in parse_blocks(whole.markdown, numbers):
         add_block(document, block)
     document.add_heading("Quotes", 1)
     for citation in whole.citations:
@@ -43,10 +43,10 @@ def add_block(document: WordDocument, block: Block) -> None:
     elif block.kind == "table":
         add_table(document, block)
     else:
-        add_runs(document.add_paragraph(style=style(block)), block.runs)
+        add_runs(document.add_paragraph(style=paragraph_style(block)), block.runs)
 
 
-def style(block: Block) -> str:
+def paragraph_style(block: Block) -> str:
     if block.kind == "item":
         name = "List Number" if block.number else "List Bullet"
         depth = min(block.level, DEEPEST_LIST)
@@ -65,17 +65,19 @@ def add_table(document: WordDocument, block: Block) -> None:
 def add_runs(paragraph: Paragraph, runs: tuple[Run, ...]) -> None:
     for run in runs:
         if run.cite:
-            linked(paragraph, f"[{run.cite}]", anchor=f"quote-{run.cite}").font.superscript = True
+            add_hyperlink(
+                paragraph, f"[{run.cite}]", anchor=f"quote-{run.cite}"
+            ).font.superscript = True
             continue
         text, link = run.text, run.link
-        written = linked(paragraph, text, link) if link else paragraph.add_run(text)
+        written = add_hyperlink(paragraph, text, link) if link else paragraph.add_run(text)
         written.bold, written.italic = run.bold or None, run.italic or None
         if run.code:
             written.font.name = MONOSPACE
 
 
-def linked(paragraph: Paragraph, text: str, address: str = "", anchor: str = "") -> WordRun:
-    """A run that leads to an address or to a bookmark of the document."""
+def add_hyperlink(paragraph: Paragraph, text: str, address: str = "", anchor: str = "") -> WordRun:
+    """Append a run that links to a URL or to a bookmark of the document."""
     link = OxmlElement("w:hyperlink")
     if anchor:
         link.set(qn("w:anchor"), anchor)
@@ -90,11 +92,11 @@ def linked(paragraph: Paragraph, text: str, address: str = "", anchor: str = "")
 
 def add_citation(document: WordDocument, citation: Citation) -> None:
     head = document.add_paragraph()
-    bookmark(head, f"quote-{citation.number}", citation.number)
+    add_bookmark(head, f"quote-{citation.number}", citation.number)
     head.add_run(f"[{citation.number}] {citation.title}").bold = True
     head.add_run(f", {citation.dated}: ")
     if citation.link:
-        linked(head, citation.url, citation.link)
+        add_hyperlink(head, citation.url, citation.link)
     else:
         head.add_run(citation.url)
     for passage in citation.passages:
@@ -104,7 +106,7 @@ def add_citation(document: WordDocument, citation: Citation) -> None:
         quoted.add_run(passage.after)
 
 
-def bookmark(paragraph: Paragraph, name: str, number: int) -> None:
+def add_bookmark(paragraph: Paragraph, name: str, number: int) -> None:
     for tag in ("w:bookmarkStart", "w:bookmarkEnd"):
         mark = OxmlElement(tag)
         mark.set(qn("w:id"), str(number))
@@ -113,5 +115,5 @@ def bookmark(paragraph: Paragraph, name: str, number: int) -> None:
         paragraph._p.append(mark)
 
 
-def shortened(text: str, most: int) -> str:
+def truncate_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: the report, and every quote in its context."""
+"""HTML export: one self-contained file with the report and every quote in context."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def render(whole: Contents) -> bytes:
     context = {
         "title": whole.title,
         "language": whole.language,
-        "ended": words.day(run.finished_at or run.created_at),
-        "body": markdown.render(whole.markdown, link).html,
+        "ended": words.format_day(run.finished_at or run.created_at),
+        "body": markdown.render_markdown(whole.markdown, link).html,
         "citations": whole.citations,
     }
     return render_to_string("exports/report.html", context).encode()

@@ -1,14 +1,14 @@
-"""JSON: the run resource with the stored pages that its offsets index."""
+"""JSON export: the run resource and the stored pages that its offsets refer to."""
 
 from __future__ import annotations
 
 import json
 
 from dashboard.exports.contents import Contents
-from research.resource import run_resource
+from research.readmodel.run_json import run_resource
 
 
 def render(whole: Contents) -> bytes:
     resource = run_resource(whole.run, with_pages=True)
     written = json.dumps(resource, ensure_ascii=False, indent=1)
-    return written.encode(errors="backslashreplace")  # a lone surrogate as its JSON escape
+    return written.encode(errors="backslashreplace")  # lone surrogates become JSON escapes

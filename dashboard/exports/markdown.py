@@ -1,20 +1,21 @@
-"""Markdown: the report as it was written, and each quote beneath its number."""
+"""Markdown export: the report as written, followed by the quotes of each citation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from dashboard.exports.contents import Citation, Contents
+from research.engine.report.markdown_escape import unlinked
 
 
 def render(whole: Contents) -> bytes:
-    quotes = "\n\n".join("\n".join(entry(citation)) for citation in whole.citations)
+    quotes = "\n\n".join("\n".join(quote_entry(citation)) for citation in whole.citations)
     return f"{whole.markdown.rstrip()}\n\n## Quotes\n\n{quotes}\n".encode()
 
 
-def entry(citation: Citation) -> Iterator[str]:
+def quote_entry(citation: Citation) -> Iterator[str]:
     place = " › ".join(filter(None, (citation.title, citation.section)))
-    yield f"[{citation.number}] {place} ({citation.dated}): <{citation.url}>"
+    yield f"[{citation.number}] {unlinked(place)} ({citation.dated}): <{citation.url}>"
     for passage in citation.passages:
         yield ""
-        yield from (f"> {line}".rstrip() for line in passage.quote.splitlines())
+        yield from (f"> {unlinked(line)}".rstrip() for line in passage.quote.splitlines())

@@ -1,7 +1,7 @@
-"""PDF, set by Typst from a template of ours.
+"""PDF export, typeset by Typst.
 
-The report reaches the template as data (`sys.inputs`), never as markup: nothing that stands in
-a page can act as code. Nothing is read from the disk or the network but the template.
+The report is passed to the template as data (`sys.inputs`), never as markup, so that page text
+cannot be executed. Typst reads nothing from disk or network except the template.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import typst
 
 from dashboard import words
-from dashboard.exports.blocks import blocks
+from dashboard.exports.blocks import parse_blocks
 from dashboard.exports.contents import Citation, Contents
 
 TEMPLATE = Path(__file__).with_name("report.typ")
@@ -24,16 +24,16 @@ def render(whole: Contents) -> bytes:
     told = {
         "title": whole.title,
         "language": whole.language.partition("-")[0].lower(),
-        "ended": words.day(run.finished_at or run.created_at),
-        "blocks": [block.plain() for block in blocks(whole.markdown, numbers)],
-        "citations": [entry(citation) for citation in whole.citations],
+        "ended": words.format_day(run.finished_at or run.created_at),
+        "blocks": [block.plain() for block in parse_blocks(whole.markdown, numbers)],
+        "citations": [citation_data(citation) for citation in whole.citations],
     }
     compiled = typst.compile(str(TEMPLATE), sys_inputs={"report": json.dumps(told)})
-    assert isinstance(compiled, bytes)  # a list only where pages become files of their own
+    assert isinstance(compiled, bytes)  # a list only for one file per page
     return compiled
 
 
-def entry(citation: Citation) -> dict[str, object]:
+def citation_data(citation: Citation) -> dict[str, object]:
     return {
         "number": citation.number,
         "title": citation.title,

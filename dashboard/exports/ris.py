@@ -1,7 +1,7 @@
-"""RIS: one reference a cited page, its quotes as notes.
+"""RIS export: one reference per cited page, with its quotes as notes.
 
-Tags of the format's specification of 2001 with the dates of 2011: TY opens a reference, ER
-closes it, lines end in CR LF, a value stands on one line.
+Tags follow the specification of 2001, dates that of 2011. TY starts a reference, ER ends it, lines
+end in CR LF, and a value must not contain line breaks.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ def render(whole: Contents) -> bytes:
     return "".join(
         f"{tag}  - {' '.join(value.split())}{END}"
         for group in whole.pages()
-        for tag, value in reference(group)
+        for tag, value in ris_fields(group)
     ).encode()
 
 
-def reference(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
+def ris_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
     page = group[0]
     yield "TY", "ELEC"
     yield "TI", page.title

@@ -1,4 +1,4 @@
-"""Icons and times for templates."""
+"""Icons, states, times and counts for templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.simple_tag
 def icon(name: str, extra: str = "") -> SafeString:
-    """Decoration beside a word, so hidden from screen readers."""
+    """Render an icon. It accompanies a word, so it is hidden from screen readers."""
     return format_html(
         '<svg class="icon icon-{} {}" aria-hidden="true"><use href="{}#{}"></use></svg>',
         name,
@@ -40,7 +40,7 @@ def state(value: words.State) -> SafeString:
 
 @register.simple_tag
 def when(moment: datetime | None) -> SafeString | str:
-    """How long ago, with the exact time beneath the pointer and for machines."""
+    """Render a relative time, with the exact time as tooltip and machine-readable attribute."""
     if moment is None:
         return ""
     exact = timezone.localtime(moment)
@@ -48,16 +48,18 @@ def when(moment: datetime | None) -> SafeString | str:
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(timespec="seconds"),
         exact.strftime("%Y-%m-%d %H:%M %Z"),
-        words.ago(moment, timezone.now()),
+        words.time_ago(moment, timezone.now()),
     )
 
 
 @register.simple_tag
 def lasting(since: datetime) -> SafeString:
-    """How long something has been going on; the page's script lets it tick."""
+    """Render the time elapsed since a moment; the page's script keeps it ticking."""
     passed = max(0, round((timezone.now() - since).total_seconds()))
     return format_html(
-        '<time datetime="{}" data-lasting>{}</time>', since.isoformat(), words.seconds(passed)
+        '<time datetime="{}" data-lasting>{}</time>',
+        since.isoformat(),
+        words.format_seconds(passed),
     )
 
 
@@ -65,20 +67,20 @@ def lasting(since: datetime) -> SafeString:
 def counted(number: int, names: str) -> str:
     """`{{ 2|counted:"page,pages" }}` → "2 pages"."""
     one, _, many = names.partition(",")
-    return words.count(number, one, many)
+    return words.count_noun(number, one, many)
 
 
 @register.filter
 def one_decimal(value: float | None) -> str:
-    return words.score(value)
+    return words.format_score(value)
 
 
 @register.filter
 def duration(value: float) -> str:
-    return words.seconds(value)
+    return words.format_seconds(value)
 
 
 @register.filter
 def percent(value: float | None, whole: Any = 1) -> int:
-    """Share of `whole` in whole percent, for the width of a bar."""
+    """Return the share of `whole` in whole percent, for the width of a bar."""
     return 0 if not value or not whole else min(100, round(100 * value / float(whole)))

@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""Sign-in pages."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ BACKEND = "django.contrib.auth.backends.ModelBackend"
 @never_cache
 @require_GET
 def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Signs in at once, as people expect of a printed link.
+    """Sign in directly, without a confirmation page.
 
-    A browser that only fetches ahead says so and is sent away before the link is used up;
-    HEAD, which link checkers send, is refused by the decorator.
+    A prefetching browser is turned away before the link is used up; HEAD requests of link checkers
+    are refused by the decorator.
     """
     if fetches_ahead(request):
         return HttpResponse(status=204)
-    if not sign_in.redeem(token):
-        context = {"another": another(request)}
+    if not sign_in.redeem_token(token):
+        context = {"another": sign_in_command(request)}
         return render(request, "dashboard/link_void.html", context, status=403)
     login(request, people.local_admin(), backend=BACKEND)
     return redirect("ask")
@@ -42,8 +42,9 @@ def sign_in_link(request: HttpRequest, token: str) -> HttpResponse:
 @never_cache
 @require_GET
 def sign_in_to_admin(request: HttpRequest) -> HttpResponse:
-    """The one sign-in page, which leads back. Raises `PermissionDenied` for who is signed in and
-    may not review.
+    """Redirect to the sign-in page, which leads back here.
+
+    Raise `PermissionDenied` for signed-in users who may not review.
     """
     if not request.user.is_authenticated:
         return redirect(f"{reverse('sign_in')}?{request.GET.urlencode()}")
@@ -60,18 +61,18 @@ def fetches_ahead(request: HttpRequest) -> bool:
 
 @method_decorator([login_not_required, never_cache], name="dispatch")
 class SignIn(LoginView):
-    """A form where somebody has a password; else only where to find the link."""
+    """A password form if any account has a password; otherwise only where to find the link."""
 
     template_name = "dashboard/sign_in.html"
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: object) -> dict[str, object]:
         context = super().get_context_data(**kwargs)
-        told = {"has_accounts": sign_in.has_accounts(), "another": another(self.request)}
+        told = {"has_accounts": sign_in.has_accounts(), "another": sign_in_command(self.request)}
         return {**context, **told}
 
 
-def another(request: HttpRequest) -> str:
-    """The command that prints another link to this server."""
+def sign_in_command(request: HttpRequest) -> str:
+    """Return the command that prints a new sign-in link for this server."""
     port = request.get_port()
     return sign_in.COMMAND if port == USUAL_PORT else f"{sign_in.COMMAND} --port {port}"

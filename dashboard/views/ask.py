@@ -1,4 +1,4 @@
-"""Asking: the box, the samples, the list of runs."""
+"""The question form and the samples."""
 
 from __future__ import annotations
 
@@ -9,30 +9,35 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dashboard import queries, sources
-from dashboard import samples as sample_questions
-from dashboard.ask_forms import AskForm, FindForm, KnobsForm, MoreForm, SampleForm, new_key
-from dashboard.contexts.lists import paging, run_line
-from dashboard.mistakes import focus_on_first
-from dashboard.more import values as more_values
-from research import at_work, installation
+from dashboard.contexts.lists import run_line
+from dashboard.forms import samples as sample_questions
+from dashboard.forms import sources
+from dashboard.forms.advanced_options import knob_values as more_values
+from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
+from dashboard.forms.form_errors import focus_on_first
+from dashboard.queries import queries
+from dashboard.views.sending import by_form
 from research.engine.config import ResearchConfig
 from research.models import Run
-from research.services import runs
+from research.runtime import installation, status_summary
+from research.services import documents, runs, sample_reports
 from research.services.errors import ServiceError
+from research.services.runs import QUESTION_LENGTH
 
 TICKED = ("collections", "search_kind")
-"""Fields of which several values are sent."""
+"""Multiple-choice fields."""
+TEMPLATES = ("Compare … with …", "What changed in … since …?", "Is it true that …?")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def ask(request: HttpRequest) -> HttpResponse:
-    form = AskForm(request.user, request.POST or None, initial=asked_for(request))
+def ask_question(request: HttpRequest) -> HttpResponse:
+    sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+    form = AskForm(request.user, *sent, initial=asked_for(request))
     more = MoreForm(request.POST or None)
     if request.method == "POST":
         is_asked = form.is_valid()
         config = more.check(form.knobs() if is_asked else {})
-        run = start(request, form, config) if is_asked and config else None
+        run = start_run(request, form, config) if is_asked and config else None
         if run is not None:
             return redirect("run", run.public_id)
     focus_on_first(form, more)
@@ -41,9 +46,17 @@ def ask(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/ask.html", context, status=status)
 
 
+@require_GET
+def suggest_questions(request: HttpRequest) -> HttpResponse:
+    """Render the user's earlier questions that contain the words typed so far."""
+    found = queries.similar_questions(request.user, request.GET.get("q", ""))
+    context = {"found": [run_line(run) for run in found]}
+    return render(request, "dashboard/_asked_before.html", context)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_with_settings(request: HttpRequest) -> HttpResponse:
-    """The box with every knob beneath it; what was typed in the plain form comes along."""
+    """Render the question form with every knob, keeping the values entered in the plain form."""
     if request.method != "POST" or "settings" in request.POST:
         typed: dict[str, Any] = request.POST.dict() if request.method == "POST" else {}
         typed |= {name: ticked for name in TICKED if (ticked := request.POST.getlist(name))}
@@ -52,7 +65,7 @@ def ask_with_settings(request: HttpRequest) -> HttpResponse:
         return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs_form})
     form, knobs_form = AskForm(request.user, request.POST), KnobsForm(request.POST)
     if form.is_valid() & knobs_form.is_valid():
-        run = start(request, form, knobs_form.config)
+        run = start_run(request, form, knobs_form.config)
         if run is not None:
             return redirect("run", run.public_id)
     context = {"form": form, "knobs": knobs_form}
@@ -60,54 +73,95 @@ def ask_with_settings(request: HttpRequest) -> HttpResponse:
 
 
 def asked_for(request: HttpRequest) -> dict[str, object]:
-    """The collection that a link names is what the question is for."""
-    named = request.GET.get("collection")
-    return {"sources": "documents", "collections": [named]} if named else {}
+    """Return initial values for a link that names a question or a collection."""
+    named, question = request.GET.get("collection"), request.GET.get("question", "")
+    chosen = {"sources": "documents", "collections": [named]} if named else {}
+    return chosen | ({"question": question[:QUESTION_LENGTH]} if question else {})
 
 
-def start(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | None:
-    """The run, or None where the service refused, with its reason in the form."""
+def start_run(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Run | None:
+    """Start a run; None if the service refused it, with the reason added to the form."""
+    attached = attach_files(request, form) if form.attached_files else None
+    if form.errors:
+        return None
     try:
-        return runs.ask(
+        run = runs.ask_question(
             request.user,
             form.cleaned_data["question"],
             agreed=form.starts_at_once,
             config=config.model_copy(update={"ask_above_usd": form.asks_above(config)}),
-            sources=form.chosen_sources(),
+            sources=form.sources_with(attached) if attached else form.chosen_sources(),
             idempotency_key=form.cleaned_data["key"],
         )
     except ServiceError as error:
         form.add_error("question", str(error))
         return None
+    if attached:
+        documents.keep_with(run, attached["id"])
+    return run
+
+
+def attach_files(request: HttpRequest, form: AskForm) -> dict[str, str] | None:
+    """Store the files sent with a question; None if none can be used, which the form then says."""
+    asked = form.cleaned_data
+    try:
+        made, done = documents.attach_files(
+            request.user, asked["question"], asked["key"], form.attached_files
+        )
+    except ServiceError as error:
+        form.add_error("files", str(error))
+        return None
+    for file in done.refused:
+        messages.warning(request, f"{file.name} was left out: {file.reason}.")
+    return {"id": made.public_id, "name": made.name}
 
 
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
-    now = installation.current()
+    now = installation.current_installation()
+    has_model = now.model_settings is not None
+    searched = f"Search: {sources.at_work(now, form.collections)}"
+    model = [f"Model: {status_summary.describe_analyst(now)}"] if has_model else []
     return {
         "page": "ask",
-        "at_work": [
-            f"Model: {at_work.analyst(now)}",
-            f"Search: {sources.at_work(now, form.collections)}",
-        ],
-        "samples": [
-            {"slug": sample.slug, "question": sample.question, "key": new_key()}
-            for sample in sample_questions.samples()
-        ],
+        "templates": TEMPLATES,
+        "has_model": has_model,
+        "at_work": [*model, searched],
+        "samples": [_sample_line(sample) for sample in sample_questions.load_samples()],
         "recent": [run_line(run) for run in queries.recent_runs(request.user)],
     }
 
 
+def _sample_line(sample: sample_questions.Sample) -> dict[str, object]:
+    return {
+        "slug": sample.slug,
+        "question": sample.question,
+        "hint": sample.hint,
+        "key": new_key(),
+        "summary": sample_reports.describe_sample(sample.slug),
+    }
+
+
+@by_form
+def read_sample(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show the finished report of a sample question."""
+    try:
+        run = sample_reports.open_sample(request.user, slug)
+    except ServiceError as error:
+        raise Http404(str(error)) from None
+    return redirect("run", run.public_id)
+
+
 @require_http_methods(["GET", "POST"])
 def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
-    """A sample runs over the sample library, whatever else is configured."""
+    """Start a run over the sample library, whatever else is configured."""
     if request.method == "GET":
         return redirect("ask")
-    sample = sample_questions.find(slug)
-    form = SampleForm(request.POST)
+    sample = sample_questions.find_sample(slug)
+    form = sample_questions.SampleForm(request.POST)
     if sample is None or not form.is_valid():
         raise Http404("no such sample")
     try:
-        run = runs.ask(
+        run = runs.ask_question(
             request.user,
             sample.question,
             agreed=True,
@@ -118,18 +172,3 @@ def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("ask")
     return redirect("run", run.public_id)
-
-
-@require_GET
-def list_runs(request: HttpRequest) -> HttpResponse:
-    form = FindForm(request.GET)
-    wanted = form.cleaned_data if form.is_valid() else {}
-    page = queries.page_of_runs(request.user, request.GET.get("page"), **wanted)
-    context = {
-        "page": "runs",
-        "find": form,
-        "narrowed": any(wanted.values()),
-        "runs": [run_line(run) for run in page],
-        "paging": paging(page, wanted),
-    }
-    return render(request, "dashboard/runs.html", context)

@@ -1,4 +1,4 @@
-"""One citation: at an address of its own, and as a panel beside the report."""
+"""A citation as a page and as a panel next to the report."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard import queries
-from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation
-from dashboard.contexts.report import report
-from dashboard.contexts.thread import review
-from dashboard.run_rows import RunRows
+from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation_context
+from dashboard.contexts.report import report_context
+from dashboard.contexts.run import answer_context
+from dashboard.contexts.thread import review_context
+from dashboard.queries import queries
+from dashboard.queries.run_rows import RunRows
 from dashboard.views.sending import by_form
 from research.models import Run
 from research.services import reviews
@@ -28,12 +29,12 @@ PANEL = "citation-panel"
 @vary_on_headers("HX-Request")
 @require_GET
 def show_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
-    return shown(request, queries.find_run(request.user, public_id), number)
+    return render_citation(request, queries.find_run(request.user, public_id), number)
 
 
 @by_form
 def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpResponse:
-    """What a reviewer says of the claims behind a citation; the last word counts."""
+    """Record a reviewer's verdict on the records behind a citation; the latest verdict counts."""
     run = queries.find_run(request.user, public_id)
     claims = [row.evidence for row in queries.citation_rows(run, number).quotes]
     try:
@@ -41,30 +42,38 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
     except ServiceError as error:
         messages.error(request, str(error))
     if is_panel(request):
-        return judged(request, run, number)
+        return render_judged_citation(request, run, number)
     return redirect("citation", run.public_id, number)
 
 
-def shown(request: HttpRequest, run: Run, number: int) -> HttpResponse:
+def render_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
     rows = queries.citation_rows(run, number)
     if is_panel(request):
-        return render(request, "dashboard/_citation_panel.html", reviewed(rows, PANEL_BLOCKS))
-    return render(request, "dashboard/citation.html", reviewed(rows, PAGE_BLOCKS))
+        return render(
+            request, "dashboard/_citation_panel.html", citation_with_review(rows, PANEL_BLOCKS)
+        )
+    return render(request, "dashboard/citation.html", citation_with_review(rows, PAGE_BLOCKS))
 
 
-def judged(request: HttpRequest, run: Run, number: int) -> HttpResponse:
-    """The panel with the offer to revise the report, and the text with what was rejected marked.
+def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
+    """Render the panel with the offer to revise the report, and the report with rejections marked.
 
-    The offer above the text stays out until the page is loaded anew, so that no line moves.
+    The offer above the report appears on the next page load only, so that no text moves.
     """
     rows, of_run = queries.citation_rows(run, number), RunRows(run)
-    context = {**citation(rows, PANEL_BLOCKS), "afterwards": review(of_run)}
-    context |= {"run_id": run.public_id, "report": report(of_run)}
+    context = {**citation_context(rows, PANEL_BLOCKS), "afterwards": review_context(of_run)}
+    written = report_context(of_run)
+    context |= {
+        "run_id": run.public_id,
+        "report": written,
+        "element": f"run-{run.public_id}-answer",
+    }
+    context |= answer_context(of_run, written)
     return render(request, "dashboard/judged.html", context)
 
 
-def reviewed(rows: queries.CitationRows, around: int) -> dict[str, Any]:
-    return {**citation(rows, around), "afterwards": review(RunRows(rows.run))}
+def citation_with_review(rows: queries.CitationRows, around: int) -> dict[str, Any]:
+    return {**citation_context(rows, around), "afterwards": review_context(RunRows(rows.run))}
 
 
 def is_panel(request: HttpRequest) -> bool:

@@ -1,4 +1,4 @@
-"""Collections of documents: the list, one collection, and what a person may do to it."""
+"""Collections of documents: list, detail page, upload, changes and deletion."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dashboard import queries, words
+from dashboard import words
 from dashboard.contexts import documents as shown
-from dashboard.contexts.lists import paging
+from dashboard.contexts.lists import paging_context
+from dashboard.queries import queries
 from dashboard.views.sending import by_form
+from research.documents.folder import CONTENT_TYPES, DocumentError
 from research.models import Collection
-from research.retrieval.folder import CONTENT_TYPES, DocumentError
 from research.services import documents
 from research.services.errors import ServiceError
 
@@ -27,13 +28,13 @@ REFUSED = "refused-files"
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def list_collections(request: HttpRequest) -> HttpResponse:
-    """The list; a new collection with its first files is sent here too."""
+    """List collections, or create one with its first files."""
     if request.method == "POST":
         try:
             return _made(request)
         except ServiceError as error:
-            return _list(request, problem=str(error), status=422)
-    return _list(request)
+            return _render_list(request, problem=str(error), status=422)
+    return _render_list(request)
 
 
 @by_form
@@ -43,7 +44,7 @@ def add_folder(request: HttpRequest) -> HttpResponse:
     try:
         made = documents.create_from_folder(request.user, name, path, shared=shared)
     except ServiceError as error:
-        return _list(request, folder_problem=str(error), status=422)
+        return _render_list(request, folder_problem=str(error), status=422)
     return redirect("collection", made.public_id)
 
 
@@ -52,13 +53,13 @@ def add_folder(request: HttpRequest) -> HttpResponse:
 def show_collection(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
     refused = request.session.pop(REFUSED, [])
-    return _page(request, collection, refused=refused)
+    return _render_collection(request, collection, refused=refused)
 
 
 @never_cache
 @require_GET
 def show_state(request: HttpRequest, public_id: str) -> HttpResponse:
-    """How far a collection is: a line of the list, or the head of its page."""
+    """Render the indexing progress: a line of the list, or the head of the collection's page."""
     collection = queries.find_collection(request.user, public_id)
     context = {"collection": _whole(request, collection)}
     name = "_collection_line.html" if "line" in request.GET else "_collection_state.html"
@@ -88,13 +89,13 @@ def remove_file(request: HttpRequest, public_id: str) -> HttpResponse:
 
 
 @by_form
-def change(request: HttpRequest, public_id: str) -> HttpResponse:
+def change_collection(request: HttpRequest, public_id: str) -> HttpResponse:
     collection = queries.find_collection(request.user, public_id)
     name, shared = request.POST.get("name", ""), "shared" in request.POST
     try:
-        documents.change(request.user, collection, name, shared=shared)
+        documents.change_collection(request.user, collection, name, shared=shared)
     except ServiceError as error:
-        return _page(request, collection, change_problem=str(error), status=422)
+        return _render_collection(request, collection, change_problem=str(error), status=422)
     messages.success(request, "Saved.")
     return redirect("collection", public_id)
 
@@ -108,14 +109,14 @@ def look_again(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Asks first."""
+def delete_collection(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Delete a collection after confirmation."""
     collection = queries.find_collection(request.user, public_id)
     context = _whole(request, collection)
     if not context["may_delete"]:
         raise Http404("this collection cannot be deleted here")
     if request.method == "POST":
-        documents.delete(request.user, collection)
+        documents.delete_collection(request.user, collection)
         messages.info(request, f"{collection.name} was deleted.")
         return redirect("collections")
     return render(
@@ -125,27 +126,27 @@ def delete(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def _made(request: HttpRequest) -> HttpResponse:
     shared = "shared" in request.POST
-    made = documents.create(request.user, request.POST.get("name", ""), shared=shared)
+    made = documents.create_collection(request.user, request.POST.get("name", ""), shared=shared)
     _take_files(request, made)
     return redirect("collection", made.public_id)
 
 
 def _take_files(request: HttpRequest, collection: Collection) -> None:
-    """What was refused is told on the next page, which is asked for by itself."""
+    """Store uploaded files. Rejected ones are listed on the next page, via the session."""
     done = documents.add_files(request.user, collection, request.FILES.getlist("files"))
     if done.added:
-        messages.success(request, f"{words.count(len(done.added), 'file')} added.")
+        messages.success(request, f"{words.count_noun(len(done.added), 'file')} added.")
     for name in done.replaced:
         messages.info(request, f"{name} takes the place of the file of that name.")
     request.session[REFUSED] = [{"name": file.name, "reason": file.reason} for file in done.refused]
 
 
-def _list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:
-    found = queries.collections(request.user)
+def _render_list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:
+    found = queries.list_collections(request.user)
     sizes = queries.upload_sizes(found)
     context = {
         "page": "documents",
-        "collections": [shown.line(row, request.user, sizes) for row in found],
+        "collections": [shown.collection_line(row, request.user, sizes) for row in found],
         "accepted": ACCEPTED,
         "typed": request.POST,
         **problems,
@@ -153,7 +154,7 @@ def _list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpRe
     return render(request, "dashboard/collections.html", context, status=status)
 
 
-def _page(
+def _render_collection(
     request: HttpRequest, collection: Collection, *, status: int = 200, **more: Any
 ) -> HttpResponse:
     page = queries.page_of_files(collection, request.GET.get("page"))
@@ -161,20 +162,20 @@ def _page(
         "page": "documents",
         "collection": _whole(request, collection),
         "files": [shown.file_row(row) for row in page],
-        "paging": paging(page),
+        "paging": paging_context(page),
         "accepted": ACCEPTED,
-        **_tried(request, collection),
+        **_search_results(request, collection),
         **more,
     }
     return render(request, "dashboard/collection.html", context, status=status)
 
 
 def _whole(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    return shown.whole(collection, request.user, queries.upload_sizes([collection]))
+    return shown.collection_context(collection, request.user, queries.upload_sizes([collection]))
 
 
-def _tried(request: HttpRequest, collection: Collection) -> dict[str, Any]:
-    from research.trying import try_search  # heavy: only who searches waits for it
+def _search_results(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+    from research.documents.try_search import try_search  # slow import, needed for searches only
 
     query = request.GET.get("q", "").strip()
     if not query:
@@ -183,4 +184,4 @@ def _tried(request: HttpRequest, collection: Collection) -> dict[str, Any]:
         found = async_to_sync(try_search)(collection, query)
     except DocumentError as error:
         return {"query": query, "search_problem": error.reason}
-    return {"query": query, "found": shown.passages(found)}
+    return {"query": query, "found": shown.passage_contexts(found)}

@@ -1,4 +1,4 @@
-"""What people see when something is refused."""
+"""Error pages for refused requests."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
 
-from dashboard import refusals
+from dashboard.serving import refusals
 
 
 @login_not_required
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """The form was too old, or came from another site."""
+    """Render the page for a failed CSRF check: the form was too old or came from another site."""
     return render(request, "dashboard/csrf_failure.html", status=403)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """About too much at once and a name that is not allowed a person can do something."""
+    """Render specific pages for errors that the user can correct: request size and unknown host."""
     if isinstance(exception, RequestDataTooBig):
         told = refusals.too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         return render(request, "dashboard/refused.html", {"refusal": told}, status=413)

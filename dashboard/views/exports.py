@@ -1,4 +1,4 @@
-"""A run's report as a file to keep."""
+"""Download of a run's report."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from django.utils.http import content_disposition_header
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from dashboard import queries
-from dashboard.exports import FORMATS, NothingToExport, export
+from dashboard.exports import FORMATS, NothingToExport, export_report
+from dashboard.queries import queries
 
 
 @never_cache
@@ -20,7 +20,7 @@ def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResp
     if extension not in FORMATS:
         raise Http404("no such format")
     try:
-        written = export(run, FORMATS[extension])
+        written = export_report(run, FORMATS[extension])
     except NothingToExport as error:
         messages.error(request, str(error))
         return redirect("run", run.public_id)

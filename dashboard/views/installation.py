@@ -1,6 +1,9 @@
-"""The settings of the installation, and the check that everything works; for admins."""
+"""The setup page with its preflight checks, for admins."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -11,12 +14,19 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
-from dashboard.contexts.installation import settings_context
-from dashboard.installation_form import InstallationForm
+from dashboard import words
+from dashboard.forms import presets
+from dashboard.forms.installation_form import InstallationForm
+from dashboard.forms.presets import PresetForm, find_preset
 from dashboard.views.sending import by_form
-from research import installation
+from research.runtime import installation, status_summary
 from research.services.errors import ServiceError
-from research.services.installation import change
+from research.services.installation import change_settings
+
+if TYPE_CHECKING:
+    from research.llm.local import LocalServer
+    from research.runtime.installation import Installation
+    from research.runtime.preflight import Check
 
 admin_only = user_passes_test(lambda user: user.is_staff)
 
@@ -25,41 +35,120 @@ admin_only = user_passes_test(lambda user: user.is_staff)
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_settings(request: HttpRequest) -> HttpResponse:
-    form = InstallationForm(installation.current(), request.POST or None)
+    now = installation.current_installation()
+    preset = find_preset(request.POST.get("preset"))
+    sent = request.POST or None
+    form = PresetForm(now, preset, sent) if preset else InstallationForm(now, sent)
     if request.method == "POST" and form.is_valid():
         try:
-            change(request.user, form.changes())
+            change_settings(request.user, form.changes())
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
             if "try" in request.POST:
-                return _tried(request)
+                return _run_checks(request)
             messages.success(request, "Saved. New runs use it.")
             return redirect("installation")
-    return _page(request, form, status=422 if form.is_bound else 200)
+    return _render_settings(request, form, status=422 if form.is_bound else 200)
 
 
 @admin_only
 @never_cache
 @by_form
 def try_settings(request: HttpRequest) -> HttpResponse:
-    """Try what holds now; it makes two short calls to the model."""
-    return _tried(request)
+    """Run the preflight checks on the current settings, which takes two short model calls."""
+    return _run_checks(request)
 
 
-def _tried(request: HttpRequest) -> HttpResponse:
-    from research.preflight import run_preflight
+@admin_only
+@never_cache
+@by_form
+def qualify_verifier(request: HttpRequest) -> HttpResponse:
+    """Have the model judge the labelled pairs, and report whether it may check statements."""
+    from research.runtime.preflight import check_verifier
+
+    now = installation.current_installation()
+    if now.model_settings is None:
+        messages.error(request, "No model is set.")
+    else:
+        check = async_to_sync(check_verifier)(now, qualify=True)
+        told = messages.success if check.state == "good" else messages.warning
+        told(request, f"{check.found} {check.advice}".strip())
+    return redirect("installation")
+
+
+def _run_checks(request: HttpRequest) -> HttpResponse:
+    from research.runtime.preflight import run_preflight
 
     found = async_to_sync(run_preflight)()
-    form = InstallationForm(installation.current())
-    context = settings_context(form, found.local, found.checks)
+    form = InstallationForm(installation.current_installation())
+    context = settings_context(request, form, found.local, found.checks) | _verifier()
     return render(request, "dashboard/installation.html", context)
 
 
-def _page(request: HttpRequest, form: InstallationForm, status: int) -> HttpResponse:
+def _render_settings(request: HttpRequest, form: InstallationForm, status: int) -> HttpResponse:
     from research.llm.local import find_local
 
     local = async_to_sync(find_local)(settings.LOCAL_MODEL_PORTS)
-    return render(
-        request, "dashboard/installation.html", settings_context(form, local), status=status
-    )
+    context = settings_context(request, form, local) | _verifier()
+    return render(request, "dashboard/installation.html", context, status=status)
+
+
+def _verifier() -> dict[str, Any]:
+    """Return the qualification of the model as verifier; {} if no model is set."""
+    from research.runtime.preflight import check_verifier
+    from research.runtime.verifier import price_told
+
+    now = installation.current_installation()
+    if now.model_settings is None:
+        return {}
+    check = async_to_sync(check_verifier)(now)
+    return {"verifier": shown_check(check), "verifier_price": price_told(now.model_settings)}
+
+
+def settings_context(
+    request: HttpRequest,
+    form: InstallationForm,
+    local: Sequence[LocalServer],
+    checks: Sequence[Check] = (),
+) -> dict[str, Any]:
+    now = installation.current_installation()
+    chosen = form if isinstance(form, PresetForm) else None
+    if request.method == "GET" and (preset := find_preset(request.GET.get("preset"))):
+        chosen = PresetForm(now, preset)
+    return {
+        "page": "installation",
+        "model_now": status_summary.describe_analyst(now),
+        "search_now": status_summary.describe_search(now),
+        "models": [] if form.server_is_given else presets.MODELS,
+        "searches": [] if now.values[presets.SEARCH].origin == "environment" else presets.SEARCHES,
+        "chosen": chosen,
+        "form": InstallationForm(now) if chosen else form,
+        "local": [] if form.server_is_given else [_offer(server, now) for server in local],
+        "in_use": words.IN_USE,
+        "checks": [shown_check(check) for check in checks],
+        "ready": all(check.state != "bad" for check in checks),
+    }
+
+
+def _offer(server: LocalServer, now: Installation) -> dict[str, Any]:
+    is_set = now[presets.ADDRESS] == server.address
+    models = [
+        {
+            "id": model,
+            "name": model.rpartition("/")[2],
+            "in_use": is_set and now[presets.MODEL] == model,
+        }
+        for model in server.models
+    ]
+    return {"name": server.name, "address": server.address, "models": models}
+
+
+def shown_check(check: Check) -> dict[str, Any]:
+    """Return a check as the page shows it."""
+    return {
+        "name": check.name,
+        "state": words.CHECK[check.state],
+        "found": check.found,
+        "advice": check.advice,
+    }

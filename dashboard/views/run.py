@@ -1,4 +1,4 @@
-"""One run: its page, its citations, and what a person can tell it."""
+"""The page of a run, its log and evidence, and the commands that users send to it."""
 
 from __future__ import annotations
 
@@ -9,31 +9,37 @@ from django.contrib import messages
 from django.forms import BaseForm
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
+from django.utils.html import escape
 from django.utils.text import Truncator
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dashboard import fragments, queries, thread_queries
-from dashboard.contexts import spending
-from dashboard.contexts.activity import activity, spent
-from dashboard.contexts.evidence import claim
-from dashboard.contexts.lists import paging
-from dashboard.contexts.plan import plan
-from dashboard.contexts.run import desk_key, head
-from dashboard.contexts.thread import afterwards, place
-from dashboard.mistakes import focus_on_first
-from dashboard.plan_form import PlanForm
-from dashboard.run_forms import ClarificationForm, CommentForm, TopicForm
-from dashboard.run_rows import RunRows
+from dashboard.contexts.activity import (
+    activity_line,
+    spending_lines,
+    usage_by_model,
+    usage_by_stage,
+)
+from dashboard.contexts.evidence import claim_context
+from dashboard.contexts.lists import paging_context
+from dashboard.contexts.run import action_context, desk_key, plan_context, run_head
+from dashboard.contexts.thread import after_report_context, conversation_context
+from dashboard.forms.form_errors import focus_on_first
+from dashboard.forms.plan_form import PlanForm
+from dashboard.forms.run_forms import ClarificationForm, CommentForm, TopicForm
+from dashboard.live import fragments
+from dashboard.queries import queries, thread_queries
+from dashboard.queries.run_rows import RunRows
 from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
 from research.models.runs import REWRITES
-from research.services import deleting, runs
+from research.runtime.source_choices import mixes_documents_and_web
+from research.services import deleting, runs, what_if
 from research.services.errors import ServiceError
 
 NAMED = 80
-"""Characters of a question that name a run in a sentence."""
+"""Maximum characters of a question that identifies a run in a message."""
 
 
 @never_cache
@@ -42,12 +48,25 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
     return page_of(request, queries.find_run(request.user, public_id))
 
 
-def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: BaseForm) -> HttpResponse:
-    """The page of a run; `forms` replaces those that were sent with mistakes."""
+@never_cache
+@require_GET
+def show_research(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Render the page of a run with the tab that shows how it was researched."""
+    return page_of(request, queries.find_run(request.user, public_id), tab="research")
+
+
+def page_of(
+    request: HttpRequest, run: Run, status: int = 200, tab: str = "report", **forms: BaseForm
+) -> HttpResponse:
+    """Render the page of a run; `forms` replaces forms that were submitted with errors.
+
+    Both tabs are in the page. Until there is a report, the style sheet shows the research.
+    """
     focus_on_first(*forms.values())
     rows = RunRows(run)
-    context = desk_of(rows, **forms) | place(run)
+    context = desk_of(rows, **forms) | conversation_context(run)
     context |= {
+        "tab": tab,
         "live": fragments.build_from(rows).page(),
         "socket": f"/live/{run.public_id}/",
         "refreshing": context["run"]["live"] and "hold" not in request.GET,
@@ -57,10 +76,11 @@ def page_of(request: HttpRequest, run: Run, status: int = 200, **forms: BaseForm
 
 @never_cache
 @require_GET
-def desk(request: HttpRequest, public_id: str) -> HttpResponse:
-    """What only this viewer is offered, loaded when that changes: the buttons and forms.
+def show_actions(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Render the buttons and forms offered to this viewer.
 
-    A viewer who already has it (`have`) keeps it, and what was typed there.
+    The page loads them when they change. Answer 204 if it already has them (`have`), so that text
+    typed there is kept.
     """
     context = desk_of(RunRows(queries.find_run(request.user, public_id)))
     had = request.GET.get("have", "")
@@ -72,17 +92,27 @@ def desk(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @never_cache
 @require_GET
+def show_action(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Render what a queued run waits for, which changes with other runs; 286 ends the polling."""
+    rows = RunRows(queries.find_run(request.user, public_id))
+    action = action_context(rows)
+    return HttpResponse(escape(action["text"]), status=200 if action.get("queued") else 286)
+
+
+@never_cache
+@require_GET
 def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Every search, fetch and model call, and where the time went."""
+    """Render every search, fetch and model call, and the time spent."""
     run = queries.find_run(request.user, public_id)
-    page = queries.calls(run, request.GET.get("page"))
+    page = queries.page_of_calls(run, request.GET.get("page"))
     context = {
-        "run": head(run),
-        "calls": [activity(entry) for entry in page],
-        "spent": spent(queries.time_spent(run)),
-        "by_stage": spending.by_stage(run.usage),
-        "by_model": spending.by_model(run.usage),
-        "paging": paging(page),
+        "run": run_head(run),
+        "calls": [activity_line(entry) for entry in page],
+        "spent": spending_lines(queries.time_spent(run)),
+        "by_stage": usage_by_stage(run.usage),
+        "by_model": usage_by_model(run.usage),
+        "paging": paging_context(page),
+        "can_replay": what_if.can_replay(run),
     }
     if run.kind in REWRITES:
         context |= {"rewrites": True, "searched_for": thread_queries.searched_for(run)}
@@ -92,16 +122,20 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
 @never_cache
 @require_GET
 def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Every claim with its quotes; the run's own page shows the newest."""
+    """Render all evidence records; the run's own page has only the newest."""
     run = queries.find_run(request.user, public_id)
     page = queries.page_of_evidence(run, request.GET.get("page"))
-    context = {"run": head(run), "claims": [claim(row) for row in page], "paging": paging(page)}
+    context = {
+        "run": run_head(run),
+        "claims": [claim_context(row) for row in page],
+        "paging": paging_context(page),
+    }
     return render(request, "dashboard/evidence.html", context)
 
 
 def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:
     run = rows.run
-    shown = head(run, rows.told)
+    shown = run_head(run, rows.told, rows.trust)
     asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
     key = desk_key(run, shown)
     return {
@@ -109,19 +143,19 @@ def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[s
         "desk_key": key,
         "topic_form": topic_form or TopicForm(),
         **asked,
-        **afterwards(rows, **forms),
+        **after_report_context(rows, **forms),
     }
 
 
 def waiting_forms(run: Run) -> dict[str, object]:
-    """What is asked of the person who looks at a run that waits."""
+    """Return the forms that a waiting run shows, by template variable."""
     if run.status == Status.AWAITING_CLARIFICATION and run.asks:
         return {"shift": run.asks}
     if run.status == Status.AWAITING_CLARIFICATION:
         return {"clarification": ClarificationForm(questions_of(run))}
     if run.status == Status.AWAITING_APPROVAL:
         return {
-            "plan": plan(run),
+            "plan": plan_context(run),
             "plan_form": plan_form(run),
             "comment_form": CommentForm() if run.plans_anew else None,
         }
@@ -133,27 +167,39 @@ def questions_of(run: Run) -> list[str]:
 
 
 def plan_form(run: Run, data: QueryDict | None = None) -> PlanForm:
-    return PlanForm(run.plan or {}, with_terms=run.analyst != "extractive", data=data)
+    return PlanForm(
+        run.plan or {},
+        with_terms=run.analyst != "extractive",
+        data=data,
+        with_consent=mixes_documents_and_web(run.sources),
+    )
 
 
 @by_form
-def answer(request: HttpRequest, public_id: str) -> HttpResponse:
+def answer_questions(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     if "skip" in request.POST:
-        return told(request, run, lambda: runs.skip_questions(request.user, run))
+        return send_command(request, run, lambda: runs.skip_questions(request.user, run))
     form = ClarificationForm(questions_of(run), request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, clarification=form)
-    return told(request, run, lambda: runs.answer(request.user, run, form.answers()))
+    return send_command(
+        request, run, lambda: runs.answer_questions(request.user, run, form.answers())
+    )
 
 
 @by_form
-def approve(request: HttpRequest, public_id: str) -> HttpResponse:
+def approve_plan(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = plan_form(run, request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, plan_form=form)
-    return told(request, run, lambda: runs.approve(request.user, run, form.aspects(), form.terms()))
+    consent = form.consent()
+    return send_command(
+        request,
+        run,
+        lambda: runs.approve_plan(request.user, run, form.aspects(), form.terms(), consent),
+    )
 
 
 @by_form
@@ -164,7 +210,7 @@ def send_back(request: HttpRequest, public_id: str) -> HttpResponse:
     if not form.is_valid():
         return page_of(request, run, 422, comment_form=form, plan_form=edited)
     comment = form.cleaned_data["comment"]
-    return told(request, run, lambda: runs.send_back(request.user, run, comment))
+    return send_command(request, run, lambda: runs.send_back(request.user, run, comment))
 
 
 @by_form
@@ -174,42 +220,42 @@ def add_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     if not form.is_valid():
         return page_of(request, run, 422, topic_form=form)
     topic = form.cleaned_data["topic"]
-    return told(request, run, lambda: runs.add_topic(request.user, run, topic))
+    return send_command(request, run, lambda: runs.add_topic(request.user, run, topic))
 
 
 @by_form
 def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     topic = request.POST.get("topic", "")
-    return told(request, run, lambda: runs.drop_topic(request.user, run, topic))
+    return send_command(request, run, lambda: runs.drop_topic(request.user, run, topic))
 
 
-def plain(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
-    """The view of a command that says nothing but itself."""
+def command_view(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
+    """Return the view of a command without parameters."""
 
     @by_form
     def view(request: HttpRequest, public_id: str) -> HttpResponse:
         run = queries.find_run(request.user, public_id)
-        return told(request, run, lambda: tell(request.user, run))
+        return send_command(request, run, lambda: tell(request.user, run))
 
     return view
 
 
-pause = plain(runs.pause)
-resume = plain(runs.resume)
-retry = plain(runs.retry)
-stop = plain(runs.stop_and_report)
-dig_deeper = plain(runs.dig_deeper)
+pause = command_view(runs.pause_run)
+resume = command_view(runs.resume_run)
+retry = command_view(runs.retry_run)
+stop = command_view(runs.stop_and_report)
+dig_deeper = command_view(runs.dig_deeper)
 
 
 @never_cache
 @require_http_methods(["GET", "POST"])
-def cancel(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Asks first once research has begun."""
+def cancel_run(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Cancel a run, after confirmation if research has begun."""
     run = queries.find_run(request.user, public_id)
     if request.method == "POST":
-        return told(request, run, lambda: runs.cancel(request.user, run))
-    shown = head(run)
+        return send_command(request, run, lambda: runs.request_cancel(request.user, run))
+    shown = run_head(run)
     if not shown["has_begun"]:
         return redirect("run", run.public_id)
     context = {"run": shown, "found": run.evidence.count()}
@@ -218,25 +264,25 @@ def cancel(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-def delete(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Asks first."""
+def delete_run(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Delete a run after confirmation."""
     run = queries.find_run(request.user, public_id)
     if request.method == "POST":
-        return deleted(request, run)
+        return delete_and_redirect(request, run)
     context = {
         "page": "runs",
-        "run": head(run),
+        "run": run_head(run),
         "asker": "" if run.owner == request.user else run.owner.get_username(),
-        "others": thread_queries.others(run),
+        "others": thread_queries.count_other_runs(run),
         "kept": deleting.why_kept(run),
     }
     return render(request, "dashboard/run_delete.html", context)
 
 
-def deleted(request: HttpRequest, run: Run) -> HttpResponse:
-    """To the list; back to the page, with the service's own words, where it refused."""
+def delete_and_redirect(request: HttpRequest, run: Run) -> HttpResponse:
+    """Delete a run and redirect to the list; back to the run with a message if refused."""
     try:
-        deleting.delete(request.user, run)
+        deleting.delete_run(request.user, run)
     except ServiceError as error:
         messages.error(request, str(error))
         return redirect("run", run.public_id)
@@ -244,8 +290,8 @@ def deleted(request: HttpRequest, run: Run) -> HttpResponse:
     return redirect("runs")
 
 
-def told(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResponse:
-    """Back to the page, with the service's own words where it refused."""
+def send_command(request: HttpRequest, run: Run, tell: Callable[[], object]) -> HttpResponse:
+    """Send a command and redirect to the run, with a message if the service refuses."""
     try:
         tell()
     except ServiceError as error:

@@ -1,4 +1,4 @@
-"""What is done only by sending a form."""
+"""Decorator for views that accept form submissions only."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ View = Callable[..., HttpResponseBase]
 
 
 def by_form(view: View) -> View:
-    """Only POST does it. GET, which comes of signing in again and of the kept address of an
-    answer, leads one step up, to the page that has the form.
+    """Call the view on POST; redirect GET to the parent path, the page that has the form.
+
+    GET requests come from signing in again, and from bookmarked addresses of submitted forms.
     """
 
     @require_http_methods(["GET", "POST"])

@@ -1,4 +1,4 @@
-"""What follows a report: a revision, another shape, more research, the next question."""
+"""Follow-ups to a report: revision, other format, deeper research and the next question."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET
 
-from dashboard import queries, thread_queries
-from dashboard.contexts.thread import thread
-from dashboard.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
-from dashboard.views.run import page_of, told
+from dashboard.contexts.thread import thread_context
+from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
+from dashboard.queries import queries, thread_queries
+from dashboard.views.run import page_of, send_command
 from dashboard.views.sending import by_form
 from research.models import Run
 from research.services import runs, threads
@@ -21,27 +21,29 @@ from research.services.errors import ServiceError
 
 @require_GET
 def show_thread(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Every question of a thread with the newest version of its report."""
+    """Render every question of a thread with the newest version of its report."""
     row = thread_queries.find_thread(request.user, public_id)
-    context = {"thread": thread(row, thread_queries.questions(row.pk))}
+    context = {"thread": thread_context(row, thread_queries.thread_questions(row.pk))}
     return render(request, "dashboard/thread.html", context)
 
 
 @by_form
-def revise(request: HttpRequest, public_id: str) -> HttpResponse:
+def revise_report(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
-    return made(request, run, lambda: threads.revise(request.user, run))
+    return create_and_redirect(request, run, lambda: threads.revise_report(request.user, run))
 
 
 @by_form
-def reshape(request: HttpRequest, public_id: str) -> HttpResponse:
+def reshape_report(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     form = ReshapeForm(request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, reshape_form=form)
     asked = form.cleaned_data
-    return made(
-        request, run, lambda: threads.reshape(request.user, run, asked["form"], asked["reader"])
+    return create_and_redirect(
+        request,
+        run,
+        lambda: threads.reshape_report(request.user, run, asked["form"], asked["reader"]),
     )
 
 
@@ -54,7 +56,7 @@ def dig_further(request: HttpRequest, public_id: str) -> HttpResponse:
         messages.error(request, " ".join(form.problems()))
         return redirect("run", run.public_id)
     asked = form.cleaned_data
-    return made(
+    return create_and_redirect(
         request,
         run,
         lambda: threads.dig_deeper(request.user, run, asked["aspects"], asked["cost_usd"]),
@@ -67,21 +69,27 @@ def follow_up(request: HttpRequest, public_id: str) -> HttpResponse:
     form = FollowUpForm(request.POST)
     if not form.is_valid():
         return page_of(request, run, 422, follow_up_form=form)
-    return made(
+    return create_and_redirect(
         request, run, lambda: threads.follow_up(request.user, run, form.cleaned_data["said"])
     )
 
 
 @by_form
+def ask_again(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    return create_and_redirect(request, run, lambda: runs.ask_again(request.user, run))
+
+
+@by_form
 def settle_topic(request: HttpRequest, public_id: str) -> HttpResponse:
-    """Whether a follow-up question belongs to its thread, as its asker says."""
+    """Record whether a follow-up question belongs to its thread, as decided by its asker."""
     run = queries.find_run(request.user, public_id)
     tell = runs.start_anew if "anew" in request.POST else runs.keep_topic
-    return told(request, run, lambda: tell(request.user, run))
+    return send_command(request, run, lambda: tell(request.user, run))
 
 
-def made(request: HttpRequest, run: Run, make: Callable[[], Run]) -> HttpResponse:
-    """To the new run's page; back, with the service's own words, where it refused."""
+def create_and_redirect(request: HttpRequest, run: Run, make: Callable[[], Run]) -> HttpResponse:
+    """Create a run and redirect to it; back to `run` with a message if the service refuses."""
     try:
         return redirect("run", make().public_id)
     except ServiceError as error:

@@ -1,14 +1,14 @@
-"""`manage.py export RUN FORMAT`: a run's report as a file."""
+"""`manage.py export RUN FORMAT`: the same as `manage.py runs export`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandParser
 
-from dashboard.exports import FORMATS, NothingToExport, export
-from research.models import Run
+from dashboard.exports import FORMATS
 
 
 class Command(BaseCommand):
@@ -20,13 +20,5 @@ class Command(BaseCommand):
         parser.add_argument("--output", type=Path, help="the file to write")
 
     def handle(self, *, run: str, format: str, output: Path | None, **options: Any) -> None:
-        found = Run.objects.filter(public_id=run).first()
-        if found is None:
-            raise CommandError(f"There is no run {run}.")
-        try:
-            written = export(found, FORMATS[format])
-            target = output or Path(written.filename)
-            target.write_bytes(written.content)
-        except (NothingToExport, OSError) as error:
-            raise CommandError(str(error)) from error
-        self.stdout.write(f"{target}: {len(written.content):,} bytes")
+        named = ["--output", str(output)] if output else []
+        call_command("runs", "export", run, format, *named, stdout=self.stdout)

@@ -1,4 +1,4 @@
-"""`manage.py serve`: migrate, then web server and worker in one process."""
+"""`manage.py serve`: migrate, then run the web server and, by default, a worker in one process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
-from dashboard.environment import is_loopback
-from research.schema import migrate
+from config.environment import is_loopback
+from research.runtime.program import program_name
+from research.runtime.schema import migrate_database
 
-ACCOUNT_COMMAND = ".venv/bin/python manage.py createsuperuser"
+VENV_PYTHON = ".venv/bin/python"
 EVERY_ADDRESS = ("0.0.0.0", "::")
 NOBODY_ELSE = """\
 Network     other machines are refused until .env says by which names they may ask:
@@ -32,78 +33,107 @@ class Command(BaseCommand):
             "--port", type=int, default=settings.PORT, help="default: PORT, else 8000"
         )
 
-    def handle(self, *args: Any, host: str, port: int, **options: Any) -> None:
+        parser.add_argument(
+            "--no-worker",
+            action="store_false",
+            dest="works",
+            help="serve the pages only; `manage.py worker` executes the runs",
+        )
+
+    def handle(self, *args: Any, host: str, port: int, works: bool, **options: Any) -> None:
         signal.signal(signal.SIGTERM, _end_early)
         try:
-            self.serve(host, port)
+            self.serve(host, port, works)
         except KeyboardInterrupt:
             sys.exit(0)
 
-    def serve(self, host: str, port: int) -> None:
-        from dashboard.server import Address, CannotListen, EmbeddedServer, Together, check_free
+    def serve(self, host: str, port: int, works: bool) -> None:
+        from dashboard.serving.server import (
+            Address,
+            CannotListen,
+            EmbeddedServer,
+            check_free,
+        )
 
         address = Address(host, port)
         try:
             check_free(address)
-            migrate()
+            migrate_database()
             refuse_open_door(host)
             allow_host(host)
-            from dashboard.asgi import application
-            from research import assembly
-            from research.indexing import Indexer
-            from research.retention import Retention
+            from config.asgi import application
+            from dashboard.mcp import http as mcp
+            from research.queue import QUEUES
+            from research.queue.processes import make_workers
+            from research.queue.workers import Together
+            from research.runtime import tool_factory
             from research.services import documents
-            from research.worker import EmbeddedWorker
 
             documents.take_in(settings.DOCUMENTS)
-            worker = EmbeddedWorker(assembly.build_tools, settings.RESEARCH_SLOTS)
-            beside = [worker, Indexer(assembly.documents), Retention(settings.KEEP_RUNS_DAYS)]
+            workers = make_workers(QUEUES, settings.RESEARCH_SLOTS) if works else Together()
+            beside = Together([workers, mcp.endpoint])
             EmbeddedServer(
                 application,
-                Together(beside),
+                beside,
                 address,
                 on_ready=lambda: self.announce(host, port),
-                close=assembly.close,
+                close=tool_factory.close_tools,
             ).run()
         except CannotListen as error:
             raise CommandError(str(error)) from None
 
     def announce(self, host: str, port: int) -> None:
-        from research import at_work
+        from research.runtime import status_summary
 
-        lines = [sign_in_line(host, port), *at_work.describe()]
+        signing_in = sign_in_line(host, port)
+        lines = [signing_in, *status_summary.describe_installation()]
         if host in EVERY_ADDRESS and not names_for_others():
             lines.append(NOBODY_ELSE)
         for line in (*lines, "Stop with Ctrl-C."):
             self.stdout.write(line)
         self.stdout.flush()
+        if is_loopback(host) and self.stdout.isatty():
+            self.lead_on(signing_in.split()[-1])
+
+    def lead_on(self, link: str) -> None:
+        """Print what to do next, and open the link in a browser if there is one."""
+        from dashboard.serving.first_steps import has_browser, next_steps, open_browser
+        from research.runtime.installation import current_installation
+
+        opens = has_browser()
+        has_model = current_installation().model_settings is not None
+        for line in next_steps(has_model, opens):
+            self.stdout.write(line)
+        self.stdout.flush()
+        if opens:
+            open_browser(link)
 
 
 def _end_early(signum: int, frame: FrameType | None) -> None:
-    """Until the server takes the signal over, an end is an exit at once."""
+    """Exit immediately; the server replaces this handler once it runs."""
     sys.exit(0)
 
 
 def refuse_open_door(host: str) -> None:
-    """Raises `CommandError` where other machines could come in and nobody has a password."""
+    """Raise `CommandError` if other machines can connect and no user has a password."""
     from dashboard.sign_in import has_accounts
 
     if is_loopback(host) or has_accounts():
         return
     raise CommandError(
         f"{host} can be reached from other machines, and nobody has a password yet. "
-        f"Make an account first: {ACCOUNT_COMMAND}"
+        f"Make an account first: {program_name(VENV_PYTHON)} createsuperuser"
     )
 
 
 def allow_host(host: str) -> None:
-    """An address that is served on may be asked for by its name."""
+    """Add the served address to ALLOWED_HOSTS."""
     if host not in EVERY_ADDRESS:
         settings.ALLOWED_HOSTS.append(in_a_link(host))
 
 
 def names_for_others() -> list[str]:
-    """What other machines may ask for. With every address served on, only a person can say."""
+    """Return the allowed hosts other than loopback."""
     return [name for name in settings.ALLOWED_HOSTS if not is_loopback(name)]
 
 
@@ -115,7 +145,10 @@ def in_a_link(host: str) -> str:
 
 
 def sign_in_line(host: str, port: int) -> str:
-    """Off loopback no link is made: a printed link in a server's log is a key left outside."""
+    """Return a line with a sign-in link; off loopback only the address of the sign-in page.
+
+    A link in the log of a server that others can reach would leak a credential.
+    """
     from dashboard.sign_in import new_link_token, void_links
 
     shown = in_a_link(host)

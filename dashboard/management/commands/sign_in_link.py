@@ -1,4 +1,4 @@
-"""`manage.py sign_in_link`: another sign-in link, while the server goes on."""
+"""`manage.py sign_in_link`: print a new sign-in link while the server is running."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from dashboard.management.commands.serve import sign_in_line
-from research.schema import migrate
+from research.runtime.schema import migrate_database
 
 LOOPBACK = "127.0.0.1"
 
@@ -22,5 +22,5 @@ class Command(BaseCommand):
         parser.add_argument("--port", type=int, default=settings.PORT, help="that is served on")
 
     def handle(self, *args: Any, port: int, **options: Any) -> None:
-        migrate()
+        migrate_database()
         self.stdout.write(sign_in_line(LOOPBACK, port))

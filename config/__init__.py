@@ -1,0 +1,1 @@
+"""Project settings of Django, read from the environment."""

@@ -1,0 +1,333 @@
+"""Reads and validates settings from the environment and the `.env` file.
+
+No other module reads `os.environ`. Every reader here raises `ImproperlyConfigured` with one
+sentence for the operator.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import os
+import secrets
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+from research.engine.config import ResearchConfig, knob_names
+from research.engine.knobs import ConfigError
+from research.fetch.url_policy import is_server_address
+from research.llm.names import plain_name
+from research.llm.prices import Price, PriceError, parse_prices
+from research.runtime.private_files import make_private_database, make_private_folder
+from research.search.providers import ProviderSettings, Setting, declared_settings
+
+TRUE = frozenset({"1", "true", "yes", "on"})
+FALSE = frozenset({"0", "false", "no", "off", ""})
+DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
+
+
+def load_env_file() -> Path | None:
+    """Load `DEEPRESEARCH_ENV_FILE`, else the nearest `.env` upwards; the environment wins.
+
+    Return the file, or None if there is none.
+    """
+    path = find_env_file(os.environ, Path.cwd())
+    if path is not None:
+        environ.Env.read_env(path)
+    return path
+
+
+def find_env_file(values: Mapping[str, str], start: Path) -> Path | None:
+    """Return the file to load, or None; raise `ImproperlyConfigured` if a named one is missing."""
+    named = values.get("DEEPRESEARCH_ENV_FILE")
+    if named:
+        path = Path(named).expanduser()
+        if not path.exists() or path.is_dir():
+            raise ImproperlyConfigured(f"DEEPRESEARCH_ENV_FILE names {named}, which is not a file.")
+        return path
+    candidates = (folder / ".env" for folder in (start, *start.parents))
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def read_string(name: str, default: str = "") -> str:
+    """Return the value; an empty one counts as not set."""
+    return os.environ.get(name, "").strip() or default
+
+
+def read_model_name(*names: str) -> str:
+    """Return the first of these settings that is set, without a provider prefix."""
+    return plain_name(next(filter(None, map(read_string, names)), ""))
+
+
+def read_list(name: str) -> list[str]:
+    """Return the items of a comma-separated list."""
+    return [part.strip() for part in read_string(name).split(",") if part.strip()]
+
+
+def read_folders(name: str) -> list[str]:
+    """Return comma-separated folders as absolute paths; refuse those that don't exist."""
+    found = [Path(part).expanduser().resolve() for part in read_list(name)]
+    for folder in found:
+        if not folder.is_dir():
+            raise ImproperlyConfigured(f"{name} names {folder}, which is not a folder.")
+    return [str(folder) for folder in found]
+
+
+def read_boolean(name: str, default: bool = False) -> bool:
+    value = read_string(name, "on" if default else "off").lower()
+    if value not in TRUE | FALSE:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be on or off.")
+    return value in TRUE
+
+
+def has_display() -> bool:
+    """Return whether windows can be shown: on Linux, if there is an X or a Wayland server."""
+    if sys.platform in ("darwin", "win32"):
+        return not os.environ.get("SSH_CONNECTION")
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def one_of(name: str, choices: tuple[str, ...]) -> str:
+    """Return one of the choices; the first is the default."""
+    value = read_string(name, choices[0]).lower()
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(choices)}.")
+    return value
+
+
+def read_port(name: str, default: int) -> int:
+    value = read_string(name, str(default))
+    if not value.isascii() or not value.isdigit() or not 0 < int(value) < 65536:
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number from 1 to 65535.")
+    return int(value)
+
+
+def read_count(name: str, default: int, least: int = 1, most: int | None = None) -> int:
+    value = read_string(name, str(default))
+    is_count = value.isascii() and value.isdigit() and int(value) >= least
+    if not is_count or (most is not None and int(value) > most):
+        limits = f"from {least}" if most is None else f"from {least} to {most}"
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be a whole number {limits}.")
+    return int(value)
+
+
+def read_seconds(name: str, default: float) -> float:
+    value = optional_number(name)
+    if value is None:
+        return default
+    if value <= 0:
+        raise ImproperlyConfigured(f"{name} is {read_string(name)!r}; it must be above 0 seconds.")
+    return value
+
+
+def optional_number(name: str) -> float | None:
+    """Return a finite number, or None if it is not set."""
+    value = read_string(name)
+    try:
+        found = float(value) if value else None
+    except ValueError:
+        found = math.nan
+    if found is not None and not math.isfinite(found):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number.")
+    return found
+
+
+def read_prices(name: str) -> dict[str, Price]:
+    try:
+        return parse_prices(read_string(name))
+    except PriceError as error:
+        raise ImproperlyConfigured(str(error)) from None
+
+
+def read_ports(name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    values = read_list(name)
+    if not all(value.isascii() and value.isdigit() and 0 < int(value) < 65536 for value in values):
+        raise ImproperlyConfigured(f"{name} must be port numbers separated by commas.")
+    return tuple(map(int, values)) or default
+
+
+def read_number(name: str, default: float) -> float:
+    value = read_string(name, str(default))
+    try:
+        given = float(value)
+    except ValueError:
+        given = -1.0
+    if not 0 <= given < float("inf"):
+        raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number from 0.")
+    return given
+
+
+def read_rates(name: str) -> dict[str, float]:
+    """Return comma-separated `NAME=NUMBER` pairs."""
+    found = {}
+    for part in read_list(name):
+        key, _, value = part.partition("=")
+        try:
+            found[key.strip()] = float(value)
+        except ValueError:
+            raise ImproperlyConfigured(
+                f"{name} contains {part!r}; it must contain pairs such as brave=20."
+            ) from None
+    return found
+
+
+def read_provider_settings() -> ProviderSettings:
+    """Return the search provider settings that are set."""
+    given = {setting.name: _read_setting(setting) for setting in declared_settings()}
+    return ProviderSettings(
+        {name: value for name, value in given.items() if value},
+        per_second=read_rates("SEARCH_RATES"),
+        at_once=read_count("SEARCH_AT_ONCE", 4),
+    )
+
+
+def _read_setting(setting: Setting) -> str:
+    if setting.kind == "url":
+        return read_url(setting.name, ("http", "https"))
+    return (
+        ",".join(read_list(setting.name)) if setting.kind == "list" else read_string(setting.name)
+    )
+
+
+def read_url(name: str, schemes: tuple[str, ...]) -> str:
+    """Return a URL, or '' if it is not set."""
+    value = read_string(name)
+    if value and not is_server_address(value, schemes):
+        example = f"{schemes[0]}://localhost:1234"
+        raise ImproperlyConfigured(f"{name} is not an address; it must look like {example}.")
+    return value
+
+
+def default_state_folder(base: Path) -> Path:
+    """Return `var` of a checkout; for an installed package a folder of the user's data."""
+    if (base / "pyproject.toml").is_file():
+        return base / "var"
+    return Path("~/.local/share/plumbline")
+
+
+def state_folder(default: Path) -> Path:
+    """Return the state folder, created on first use and accessible only by its owner."""
+    folder = Path(read_string("PLUMBLINE_HOME", str(default))).expanduser().absolute()
+    try:
+        make_private_folder(folder)
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The state folder {folder} cannot be created ({error.strerror}); "
+            "set PLUMBLINE_HOME to another."
+        ) from None
+    return folder
+
+
+def secret_key(folder: Path) -> str:
+    """Return `SECRET_KEY`, else a key generated once and stored in the state folder."""
+    given = read_string("SECRET_KEY")
+    if given:
+        return given
+    path = folder / "secret-key"
+    try:
+        if not path.exists():
+            _write_once(path, secrets.token_urlsafe(48))
+        key = path.read_text().strip()
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The secret key cannot be stored in {path} ({error.strerror}); set SECRET_KEY."
+        ) from None
+    if len(key) < 32:
+        raise ImproperlyConfigured(f"{path} contains no usable key; remove it to get a new one.")
+    return key
+
+
+def _write_once(path: Path, content: str) -> None:
+    """Create the file atomically: processes that start together end up with the same content."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(content)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        draft.unlink()
+
+
+def read_database(folder: Path) -> dict[str, Any]:
+    """Return Django's database settings: `DATABASE_URL`, else SQLite in the state folder."""
+    url = read_string("DATABASE_URL", f"sqlite:///{folder / 'plumbline.sqlite3'}")
+    if urlsplit(url).scheme not in DATABASE_SCHEMES:
+        raise ImproperlyConfigured(
+            "DATABASE_URL must be sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME."
+        )
+    try:
+        settings = dict(environ.Env.db_url_config(url))
+    except (ValueError, ImproperlyConfigured):
+        raise ImproperlyConfigured("DATABASE_URL is not a valid address.") from None
+    synchronous = one_of("SQLITE_SYNCHRONOUS", ("full", "normal"))
+    if settings["ENGINE"].endswith("sqlite3"):
+        _close_to_others(settings["NAME"])
+        settings["OPTIONS"] = {
+            "timeout": 20,
+            # under DEFERRED, upgrading a read to a write fails at once: "database is locked"
+            "transaction_mode": "IMMEDIATE",
+            "init_command": f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous.upper()};",
+        }
+    return settings
+
+
+def _close_to_others(name: str) -> None:
+    """Restrict access to the file of an SQLite database, unless the database is in memory."""
+    if name.startswith((":memory:", "file:")):
+        return
+    try:
+        make_private_database(Path(name))
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The database {name} cannot be created ({error.strerror})."
+        ) from None
+
+
+def channel_layer(redis_url: str) -> dict[str, Any]:
+    if not redis_url:
+        return {"BACKEND": "channels.layers.InMemoryChannelLayer"}
+    return {
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [redis_url]},
+    }
+
+
+def read_cache(redis_url: str) -> dict[str, Any]:
+    """Return Django's cache, which counts requests of the API: per process without Redis."""
+    if not redis_url:
+        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+    return {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": redis_url,
+        "KEY_PREFIX": "plumbline",
+    }
+
+
+def research_defaults() -> ResearchConfig:
+    """Return the knobs set in the environment, by name or alias; the name wins over an alias."""
+    known = knob_names()
+    fields = {
+        known[name].upper(): read_string(name) for name in reversed(known) if read_string(name)
+    }
+    try:
+        return ResearchConfig.from_strings(fields)
+    except ConfigError as error:
+        raise ImproperlyConfigured(str(error)) from None
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

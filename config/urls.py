@@ -1,0 +1,116 @@
+"""URL routes of the pages."""
+
+from __future__ import annotations
+
+from django.contrib import admin
+from django.contrib.auth.views import LogoutView
+from django.urls import path
+
+from dashboard.api.app import api_urls, unknown_path
+from dashboard.openai_api.app import openai_urls
+from dashboard.views import (
+    account,
+    ask,
+    citation,
+    documents,
+    exports,
+    history,
+    installation,
+    review,
+    run,
+    sources,
+    threads,
+    tokens,
+    what_if,
+    work,
+)
+from dashboard.views.sending import by_form
+
+handler400 = "dashboard.views.errors.bad_request"
+
+CITATION = "runs/<slug:public_id>/citations/<int:number>"
+
+urlpatterns = [
+    # replaces the admin's own form, which would ask for a password that the account may lack
+    path("admin/login/", account.sign_in_to_admin),
+    # before the other routes, since the admin's lists resolve a URL for each of their links
+    path("admin/", admin.site.urls),
+    path("api/v1/", api_urls()),
+    path("api/<path:rest>", unknown_path),
+    path("v1/", openai_urls()),
+    path("", ask.ask_question, name="ask"),
+    path("settings/", ask.ask_with_settings, name="ask_settings"),
+    path("samples/<slug:slug>/", ask.try_sample, name="sample"),
+    path("samples/<slug:slug>/report/", ask.read_sample, name="sample_report"),
+    path("runs/", history.list_runs, name="runs"),
+    path("runs/asked-before/", ask.suggest_questions, name="asked_before"),
+    path("runs/<slug:public_id>/", run.show_run, name="run"),
+    path("runs/<slug:public_id>/research/", run.show_research, name="run_research"),
+    path("runs/<slug:public_id>/activity/", run.show_activity, name="activity"),
+    path("runs/<slug:public_id>/evidence/", run.show_evidence, name="evidence"),
+    path("runs/<slug:public_id>/sources/", sources.show_sources, name="sources"),
+    path("runs/<slug:public_id>/what-if/", what_if.show_run, name="what_if_run"),
+    path("queue/", work.show_work, name="work"),
+    path("retry-runs/", work.retry_runs, name="work_retry"),
+    path("what-if/", what_if.show_runs, name="what_if"),
+    path("what-if/replay/", what_if.replay_runs, name="what_if_replay"),
+    path("review/", review.list_evidence, name="review"),
+    path("review/<int:pk>/", review.judge_evidence, name="judge_evidence"),
+    path("sites/", sources.show_sites, name="sites"),
+    path("sites/never/", sources.block_site, name="never_site"),
+    path("sites/allow/", sources.unblock_site, name="allow_site"),
+    path("documents/", documents.list_collections, name="collections"),
+    path("documents/folder/", documents.add_folder, name="add_folder"),
+    path("documents/<slug:public_id>/", documents.show_collection, name="collection"),
+    path("documents/<slug:public_id>/state/", documents.show_state, name="collection_state"),
+    path("documents/<slug:public_id>/add/", documents.add_files, name="add_files"),
+    path("documents/<slug:public_id>/remove/", documents.remove_file, name="remove_file"),
+    path(
+        "documents/<slug:public_id>/change/", documents.change_collection, name="change_collection"
+    ),
+    path("documents/<slug:public_id>/look/", documents.look_again, name="look_again"),
+    path(
+        "documents/<slug:public_id>/delete/", documents.delete_collection, name="delete_collection"
+    ),
+    path("runs/<slug:public_id>/desk/", run.show_actions, name="desk"),
+    path("runs/<slug:public_id>/action/", run.show_action, name="action"),
+    path("runs/<slug:public_id>/again/", threads.ask_again, name="ask_again"),
+    path("runs/<slug:public_id>/answer/", run.answer_questions, name="answer"),
+    path("runs/<slug:public_id>/approve/", run.approve_plan, name="approve"),
+    path("runs/<slug:public_id>/send-back/", run.send_back, name="send_back"),
+    path("runs/<slug:public_id>/stop/", run.stop, name="stop"),
+    path("runs/<slug:public_id>/pause/", run.pause, name="pause"),
+    path("runs/<slug:public_id>/resume/", run.resume, name="resume"),
+    path("runs/<slug:public_id>/retry/", run.retry, name="retry"),
+    path("runs/<slug:public_id>/dig-deeper/", run.dig_deeper, name="dig_deeper"),
+    path("runs/<slug:public_id>/add-topic/", run.add_topic, name="add_topic"),
+    path("runs/<slug:public_id>/drop-topic/", run.drop_topic, name="drop_topic"),
+    path("runs/<slug:public_id>/cancel/", run.cancel_run, name="cancel"),
+    path("runs/<slug:public_id>/delete/", run.delete_run, name="delete_run"),
+    path("runs/<slug:public_id>/revise/", threads.revise_report, name="revise"),
+    path("runs/<slug:public_id>/reshape/", threads.reshape_report, name="reshape"),
+    path("runs/<slug:public_id>/dig-further/", threads.dig_further, name="dig_further"),
+    path("runs/<slug:public_id>/follow-up/", threads.follow_up, name="follow_up"),
+    path("runs/<slug:public_id>/topic/", threads.settle_topic, name="settle_topic"),
+    path("threads/<slug:public_id>/", threads.show_thread, name="thread"),
+    *(
+        path(
+            f"threads/<slug:public_id>/{change}/",
+            history.change_thread,
+            {"change": change},
+            name=f"{change}_thread",
+        )
+        for change in history.CHANGES
+    ),
+    path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
+    path(f"{CITATION}/", citation.show_citation, name="citation"),
+    path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
+    path("tokens/", tokens.show_tokens, name="tokens"),
+    path("tokens/<slug:public_id>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("installation/", installation.show_settings, name="installation"),
+    path("installation/qualify/", installation.qualify_verifier, name="qualify_verifier"),
+    path("installation/try/", installation.try_settings, name="try_installation"),
+    path("sign-in/", account.SignIn.as_view(), name="sign_in"),
+    path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
+    path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),
+]

@@ -1,0 +1,177 @@
+"""Runs and documents of a distant server, through its HTTP API."""
+
+from __future__ import annotations
+
+import builtins
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from dashboard.command_line.output import BadUse
+from dashboard.exports import FORMATS, Exported
+from research.engine.records import ENDED, WAITING
+
+TIMEOUT_SECONDS = 30.0
+POLL_SECONDS = 1.0
+MOST_AT_ONCE = 100
+
+
+class Server:
+    """One server and a token; every method raises `BadUse` with a sentence for the user."""
+
+    def __init__(self, address: str, token: str) -> None:
+        self._address = address
+        self._headers = {"Authorization": f"Bearer {token}"}
+
+    def ask(self, method: str, path: str, **content: Any) -> httpx.Response:
+        url = f"{self._address.rstrip('/')}/api/v1/{path}"
+        try:
+            answer = httpx.request(
+                method, url, headers=self._headers, timeout=TIMEOUT_SECONDS, **content
+            )
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise BadUse(f"{self._address} does not answer: {error}.") from None
+        if answer.is_success:
+            return answer
+        raise BadUse(_detail(answer))
+
+    def pages(self, path: str, limit: int) -> builtins.list[dict[str, Any]]:
+        """Return up to `limit` items of a list that comes in pages."""
+        found: builtins.list[dict[str, Any]] = []
+        cursor: dict[str, str] = {}
+        while len(found) < limit:
+            size = min(limit - len(found), MOST_AT_ONCE)
+            page = self.ask("GET", path, params={"limit": size, **cursor}).json()
+            found += page["items"]
+            if not page["next_cursor"]:
+                break
+            cursor = {"cursor": page["next_cursor"]}
+        return found
+
+
+class RemoteRuns:
+    """The same methods as `LocalRuns`, except executing a run here."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def list(self, limit: int, text: str = "") -> builtins.list[dict[str, Any]]:
+        if text:
+            raise BadUse("A server lists runs without a text; leave it out.")
+        return [
+            {
+                "id": run["id"],
+                "status": run["status"],
+                "score": run["quality_score"],
+                "created_at": run["created_at"],
+                "question": run["question"],
+            }
+            for run in self._server.pages("runs", limit)
+        ]
+
+    def show(self, public_id: str) -> dict[str, Any]:
+        return self._get(f"{_run(public_id)}/record")
+
+    def export(self, public_id: str, form: str) -> Exported:
+        answer = self._server.ask("GET", f"{_run(public_id)}/exports/{form}")
+        content_type = answer.headers["content-type"]
+        return Exported(answer.content, f"{public_id}.{FORMATS[form].extension}", content_type)
+
+    def resume(self, public_id: str) -> str:
+        kind = "retry" if self._get(_run(public_id))["status"] == "stalled" else "resume"
+        return self._tell(public_id, kind)
+
+    def cancel(self, public_id: str) -> str:
+        return self._tell(public_id, "cancel")
+
+    def delete(self, public_id: str) -> None:
+        self._server.ask("DELETE", _run(public_id))
+
+    def research(
+        self, question: str, knobs: dict[str, Any], report: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """Start a run that asks nothing, and return its record once it has ended or waits."""
+        asked = {"question": question, "settings": knobs, "ask_first": False}
+        run = self._server.ask("POST", "runs", json=asked).json()
+        shown = ""
+        while run["status"] not in ENDED | WAITING:
+            time.sleep(POLL_SECONDS)
+            run = self._get(_run(run["id"]))
+            action = run["progress"]["action"]
+            if action and action["text"] != shown:
+                shown = action["text"]
+                report(shown)
+        return self.show(run["id"])
+
+    def _tell(self, public_id: str, kind: str) -> str:
+        self._server.ask("POST", f"{_run(public_id)}/commands", json={"kind": kind})
+        return str(self._get(_run(public_id))["status"])
+
+    def _get(self, path: str) -> dict[str, Any]:
+        return dict(self._server.ask("GET", path).json())
+
+
+class RemoteDocuments:
+    """The same methods as `LocalDocuments`; folders of the server can't be added."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+
+    def list(self) -> builtins.list[dict[str, Any]]:
+        items = self._server.ask("GET", "collections").json()["items"]
+        return [{**row, "folder": ""} for row in items]
+
+    def add(self, paths: Sequence[Path], name: str) -> dict[str, Any]:
+        """Upload files; the server indexes them on its own."""
+        unusable = [str(path) for path in paths if not path.is_file()]
+        if unusable:
+            raise BadUse(f"{unusable[0]} is not a file; a server takes files only.")
+        wanted = name or "Documents"
+        named = [row for row in self.list() if row["name"] == wanted]
+        made = {"name": wanted}
+        row = named[0] if named else self._server.ask("POST", "collections", json=made).json()
+        with ExitStack() as stack:
+            files = [("files", (p.name, stack.enter_context(p.open("rb")))) for p in paths]
+            done = self._server.ask("POST", f"collections/{row['id']}/files", files=files).json()
+        now = self._server.ask("GET", f"collections/{row['id']}").json()
+        return {**now, "folder": "", "refused": done["refused"]}
+
+    def search(self, query: str, names: Sequence[str], limit: int) -> builtins.list[dict[str, Any]]:
+        """Return the passages of each collection in turn, best first within it."""
+        found: builtins.list[dict[str, Any]] = []
+        for row in self._named(names):
+            answer = self._server.ask("GET", f"collections/{row['id']}/search", params={"q": query})
+            found += [{**each, "quote": each["text"]} for each in answer.json()["items"]]
+        return found[:limit]
+
+    def remove(self, name: str, file: str) -> None:
+        [row] = self._named([name])
+        end = f"/files/{quote(file, safe='')}" if file else ""
+        self._server.ask("DELETE", f"collections/{row['id']}{end}")
+
+    def _named(self, names: Sequence[str]) -> builtins.list[dict[str, Any]]:
+        rows = self.list()
+        unknown = [name for name in names if name not in {row["name"] for row in rows}]
+        if unknown:
+            raise BadUse(f"There is no collection {unknown[0]}.")
+        return [row for row in rows if not names or row["name"] in names]
+
+
+def _run(public_id: str) -> str:
+    return f"runs/{quote(public_id, safe='')}"
+
+
+def _detail(answer: httpx.Response) -> str:
+    """Return the reason that a problem gives, else its status."""
+    try:
+        problem = answer.json()
+    except ValueError:
+        problem = None
+    if isinstance(problem, dict) and isinstance(problem.get("detail"), str):
+        return str(problem["detail"])
+    return f"The server answered {answer.status_code}; is it Plumbline's address?"

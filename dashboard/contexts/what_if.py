@@ -1,0 +1,131 @@
+"""A replay beside its run, and the effect of thresholds over many runs as a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from research.models import Run
+from research.services.what_if import ThresholdEffect
+from research.worker.replay import Replay
+
+WIDTH, HEIGHT = 480, 200
+LEFT, RIGHT, TOP, BOTTOM = 46, 470, 10, 176
+GRID = (0, 25, 50, 75, 100)
+LISTED = 20
+
+
+def replay_context(run: Run, replay: Replay) -> dict[str, Any]:
+    """Return figures of the run and of its replay side by side, and what was lost."""
+    before, after = replay.run_used, replay.used
+    kept = replay.run_evidence - len(replay.evidence_lost)
+    return {
+        "lines": [
+            _line("Rounds", run.round, len(replay.rounds)),
+            _line("Model calls", before.llm_calls, after.llm_calls),
+            _line("Tokens", f"{before.tokens:,}", f"{after.tokens:,}"),
+            _line("Cost", _money(before.cost_usd), _money(after.cost_usd)),
+            _line("Searches", before.searches, after.searches),
+            _line("Pages", before.fetches, after.fetches),
+            _line("Evidence of the run", replay.run_evidence, kept),
+        ],
+        "ended": run.termination_text or "",
+        "would_end": replay.termination_text or "",
+        "journal_ends": replay.journal_ends,
+        "lost": replay.evidence_lost[:LISTED],
+        "more_lost": len(replay.evidence_lost) - LISTED,
+        "identical": replay.identical,
+        "reused": len(replay.divergences),
+    }
+
+
+def _line(name: str, before: object, after: object) -> dict[str, Any]:
+    return {"name": name, "before": before, "after": after, "differs": before != after}
+
+
+def _money(amount: float | None) -> str:
+    return "unknown" if amount is None else f"${amount:.4f}"
+
+
+# --- many runs -------------------------------------------------------------------------------
+
+
+def effects_context(effects: Sequence[ThresholdEffect]) -> dict[str, Any]:
+    """Return the table of effects, the chart, and a sentence about the best trade."""
+    shown = [each for each in effects if each.runs]
+    has_costs = bool(shown) and all(each.cost_saved is not None for each in shown)
+    saved = {
+        each.threshold: (each.cost_saved or 0.0) if has_costs else each.calls_saved
+        for each in shown
+    }
+    return {
+        "effects": [_effect_line(each) for each in effects],
+        "what_saved": "cost" if has_costs else "calls",
+        "chart": effects_chart(shown, saved),
+        "sentence": best_trade(shown, saved, "cost" if has_costs else "calls"),
+    }
+
+
+def best_trade(effects: Sequence[ThresholdEffect], saved: dict[float, float], what: str) -> str:
+    """Return a sentence on the threshold with the largest difference of savings and losses."""
+    gains = [each for each in effects if saved[each.threshold] > each.evidence_lost]
+    if not gains:
+        return "No other threshold would have saved a larger share than it lost."
+    best = max(gains, key=lambda each: saved[each.threshold] - each.evidence_lost)
+    return (
+        f"Threshold {best.threshold:g} would have saved {_percent(saved[best.threshold])} of {what}"
+        f" and lost {_percent(best.evidence_lost)} of evidence."
+    )
+
+
+def _effect_line(effect: ThresholdEffect) -> dict[str, Any]:
+    cost = effect.cost_saved
+    none = "–"
+    return {
+        "threshold": f"{effect.threshold:g}",
+        "runs": effect.runs,
+        "left_out": effect.left_out,
+        "cost": none if cost is None or not effect.runs else _percent(cost),
+        "calls": _percent(effect.calls_saved) if effect.runs else none,
+        "evidence": _percent(effect.evidence_lost) if effect.runs else none,
+    }
+
+
+def _percent(share: float) -> str:
+    return f"{round(100 * share)} %".replace("-", "−")
+
+
+def effects_chart(
+    effects: Sequence[ThresholdEffect], saved: dict[float, float]
+) -> dict[str, Any] | None:
+    """Return two lines over the thresholds as points of an SVG; None for fewer than two."""
+    if len(effects) < 2:
+        return None
+    low, high = effects[0].threshold, effects[-1].threshold
+    across = {
+        each.threshold: round(LEFT + (RIGHT - LEFT) * (each.threshold - low) / (high - low), 1)
+        for each in effects
+    }
+    saved_points = [(across[each.threshold], _up(saved[each.threshold])) for each in effects]
+    lost_points = [(across[each.threshold], _up(each.evidence_lost)) for each in effects]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": RIGHT,
+        "label_y": HEIGHT - 6,
+        "saved": _polyline(saved_points),
+        "lost": _polyline(lost_points),
+        "points": saved_points,
+        "lost_points": lost_points,
+        "grid": [{"y": _up(share / 100), "text": f"{share} %"} for share in GRID],
+        "ticks": [{"x": across[e.threshold], "text": f"{e.threshold:g}"} for e in effects],
+    }
+
+
+def _polyline(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)
+
+
+def _up(share: float) -> float:
+    return round(BOTTOM - (BOTTOM - TOP) * min(1.0, max(0.0, share)), 1)

@@ -1,0 +1,219 @@
+"""Forms to ask a question and change its knobs."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+
+from dashboard.forms import advanced_options, knobs, sources
+from dashboard.queries import queries
+from research.documents.folder import CONTENT_TYPES
+from research.engine.config import ResearchConfig
+from research.engine.knobs import ConfigError
+from research.runtime.installation import current_installation
+from research.services.runs import QUESTION_LENGTH
+
+
+def new_key() -> str:
+    """Return an idempotency key for a form, so that submitting it twice creates one run."""
+    return secrets.token_urlsafe(16)
+
+
+class FilesInput(forms.FileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Any number of files; the service decides which of them can be used."""
+
+    widget = FilesInput(attrs={"accept": ",".join(CONTENT_TYPES)})
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        return [file for file in data or [] if file]
+
+
+class AskForm(forms.Form):
+    """The question, its depth and the sources to search."""
+
+    question = forms.CharField(
+        max_length=QUESTION_LENGTH,
+        widget=forms.Textarea(
+            attrs={
+                "rows": 3,
+                "autofocus": True,
+                "placeholder": "A whole question works best",
+                "aria-describedby": "question-problem",
+            }
+        ),
+        error_messages={
+            "required": "Write a question first.",
+            "max_length": f"A question has at most {QUESTION_LENGTH:,} characters.",
+        },
+    )
+    ask_first = forms.BooleanField(required=False)
+    research_depth = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("quick", "Quick"),
+            ("standard", "Standard"),
+            ("thorough", "Thorough"),
+        ],
+        initial=lambda: current_installation().defaults.research_depth,
+        widget=forms.RadioSelect,
+    )
+    files = FilesField(required=False)
+    only_files = forms.BooleanField(required=False)
+    key = forms.CharField(max_length=64, widget=forms.HiddenInput, initial=new_key)
+
+    use_required_attribute = False
+
+    def __init__(
+        self,
+        asker: queries.Viewer,
+        data: Any = None,
+        files: Any = None,
+        initial: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(data, files, initial=dict(initial or {}))
+        now = current_installation()
+        self.asker = asker
+        self.collections = queries.collections_to_ask(asker)
+        self.choices = sources.available_sources(now, self.collections)
+        if len(self.choices) > 1:
+            self._offer_sources(sources.initial_choice(asker, self.choices, self.collections, now))
+
+    def _offer_sources(self, initial: Mapping[str, Any]) -> None:
+        self.fields["sources"] = forms.ChoiceField(
+            required=False,
+            choices=[(name, sources.LABELS[name]) for name in self.choices],
+            initial=initial["sources"],
+            error_messages={"invalid_choice": "That cannot be searched here."},
+            widget=forms.RadioSelect,
+        )
+        if self.collections:
+            self.fields["collections"] = forms.MultipleChoiceField(
+                required=False,
+                choices=[(row.public_id, row.name) for row in self.collections],
+                initial=initial["collections"],
+                error_messages={"invalid_choice": "Those documents are not there any more."},
+                widget=forms.CheckboxSelectMultiple,
+            )
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        is_empty = not cleaned.get("collections") and not self.attached_files
+        if self._wants_collections(cleaned) and is_empty:
+            self.add_error("collections", "Choose at least one of your documents.")
+        return cleaned
+
+    @property
+    def attached_files(self) -> list[Any]:
+        return self.files.getlist("files") if self.files else []
+
+    def sources_with(self, attached: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return the selected sources with a collection of attached files."""
+        alone = self.cleaned_data["only_files"]
+        return sources.with_attached(
+            self.chosen_sources(), attached, current_installation(), alone=alone
+        )
+
+    def chosen_sources(self) -> dict[str, Any] | None:
+        """Return the selected sources; None for the installation's default."""
+        chosen = self.choices.get(self.cleaned_data.get("sources", ""))
+        wanted = (
+            self.cleaned_data["collections"] if self._wants_collections(self.cleaned_data) else ()
+        )
+        return sources.resolve_choice(self.asker, chosen, wanted)
+
+    def _wants_collections(self, cleaned: Mapping[str, Any]) -> bool:
+        chosen = self.choices.get(cleaned.get("sources", ""))
+        is_offered = "collections" in self.fields and "collections" not in self.errors
+        return is_offered and chosen is not None and sources.searches_documents(chosen)
+
+    @property
+    def starts_at_once(self) -> bool:
+        """Return whether the plan needs no approval: a quick run, unless the plan was requested."""
+        quick = self.cleaned_data["research_depth"] == "quick"
+        return quick and not self.cleaned_data["ask_first"]
+
+    def asks_above(self, config: ResearchConfig) -> float | None:
+        """Return the estimated cost in USD above which the plan needs approval; None: always."""
+        return None if self.cleaned_data["ask_first"] else config.ask_above_usd or 0.0
+
+    def knobs(self) -> dict[str, str]:
+        depth = self.cleaned_data["research_depth"]
+        return {"research_depth": depth} if depth else {}
+
+
+class MoreForm(forms.Form):
+    """The knobs most often changed for one question. `KnobsForm` offers all of them.
+
+    Fields are named after knobs; the time limit is in minutes here.
+    """
+
+    use_required_attribute = False
+
+    def __init__(self, data: Any = None) -> None:
+        super().__init__(data)
+        self.fields.update(advanced_options.option_fields(current_installation().defaults))
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether the section must be expanded: a value was changed or is invalid."""
+        return self.is_bound and (self.has_changed() or bool(self.errors))
+
+    def check(self, chosen: Mapping[str, str]) -> ResearchConfig | None:
+        """Return the installation's knobs updated with `chosen` and the submitted values.
+
+        Return None if a value is invalid; the fields then carry the errors.
+        """
+        if not self.is_valid():
+            return None
+        sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
+        try:
+            return ResearchConfig.from_strings(
+                {**chosen, **advanced_options.knob_values(sent)}, current_installation().defaults
+            )
+        except ConfigError as error:
+            tell_problems(self, advanced_options.by_field(error.problems))
+            return None
+
+
+def tell_problems(form: forms.Form, problems: Mapping[str, str]) -> None:
+    """Add errors to the form: to the field of that name, or to the whole form if the name is ''."""
+    for name, problem in problems.items():
+        form.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")
+
+
+class KnobsForm(forms.Form):
+    """Every knob of a run with the installation's value as default; changes apply to one run."""
+
+    use_required_attribute = False
+
+    def __init__(self, data: Any = None, initial: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, initial=dict(initial or {}))
+        self.fields.update(knobs.knob_fields(current_installation().defaults))
+
+    def groups(self) -> list[tuple[str, list[tuple[forms.BoundField, str]]]]:
+        """Return title and fields of each group, each field with its unit."""
+        units = knobs.knob_units()
+        return [
+            (title, [(self[name], units[name]) for name in names])
+            for title, names in knobs.knob_groups()
+        ]
+
+    def misset(self) -> list[forms.BoundField]:
+        """Return the fields with errors, for a summary at the top of the long page."""
+        return [field for field in self if field.errors]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        values = {name.upper(): knobs.as_text(value) for name, value in cleaned.items()}
+        try:
+            self.config = ResearchConfig.from_strings(values, current_installation().defaults)
+        except ConfigError as error:
+            tell_problems(self, error.problems)
+        return cleaned

@@ -1,0 +1,127 @@
+"""Presets of the Setup page: one form with the few fields that a model server or search needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+
+from dashboard.forms.installation_form import InstallationForm
+from research.llm.presets import MODEL_PRESETS, ModelPreset
+from research.runtime.installation import SECRETS, SERVER, Installation
+from research.search.providers import KEYLESS_WEB, PROVIDERS
+
+ADDRESS, KEY = SERVER
+MODEL, SEARCH = "RESEARCH_MODEL", "SEARCH_PROVIDER"
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A choice on the Setup page.
+
+    `values` prefills settings by name, `hidden` are those not worth showing and `required` those
+    that must not be empty. `options` are suggestions for the model's name.
+    """
+
+    name: str
+    label: str
+    hint: str
+    values: Mapping[str, str]
+    hidden: frozenset[str] = frozenset()
+    required: frozenset[str] = frozenset()
+    options: tuple[str, ...] = ()
+    example: str = ""
+
+    @property
+    def is_model(self) -> bool:
+        return MODEL in self.values
+
+
+def _model_preset(preset: ModelPreset) -> Preset:
+    has_one_address = preset.name in ("openai", "openrouter")
+    return Preset(
+        name=preset.name,
+        label=preset.label,
+        hint=preset.hint,
+        values={ADDRESS: preset.address} | ({KEY: ""} if preset.needs_key else {}) | {MODEL: ""},
+        hidden=frozenset({ADDRESS} if has_one_address else ()),
+        required=frozenset({MODEL, KEY} if preset.needs_key else {MODEL, ADDRESS}),
+        options=preset.models,
+        example=preset.example,
+    )
+
+
+def _search_presets() -> tuple[Preset, ...]:
+    web = Preset(
+        "web",
+        "Web without a key",
+        "DuckDuckGo and Wikipedia. Works at once; frequent searches may be refused for a while.",
+        {SEARCH: ", ".join(KEYLESS_WEB)},
+        frozenset({SEARCH}),
+    )
+    samples = Preset(
+        "samples",
+        "Sample library",
+        "A few bundled pages, to try Plumbline without a network.",
+        {SEARCH: "samples"},
+        frozenset({SEARCH}),
+    )
+    needed = [
+        Preset(
+            name,
+            provider.label,
+            provider.needs.help,
+            {provider.needs.name: "", SEARCH: name},
+            frozenset({SEARCH}),
+            frozenset({provider.needs.name}),
+        )
+        for name, provider in PROVIDERS.items()
+        if provider.needs
+    ]
+    return (web, *needed, samples)
+
+
+MODELS = tuple(_model_preset(preset) for preset in MODEL_PRESETS)
+SEARCHES = _search_presets()
+
+
+def find_preset(name: str | None) -> Preset | None:
+    return next((preset for preset in (*MODELS, *SEARCHES) if preset.name == name), None)
+
+
+class PresetForm(InstallationForm):
+    """The fields of one preset; everything else stays as it is."""
+
+    def __init__(self, now: Installation, preset: Preset, data: Any = None) -> None:
+        super().__init__(now, data, auto_id="preset_%s")
+        self.now, self.preset = now, preset
+        self.fields = {name: self.fields[name] for name in preset.values}
+        for name, value in preset.values.items():
+            self.fields[name].initial = value or self.fields[name].initial
+            if name in preset.hidden:
+                self.fields[name].widget = forms.HiddenInput()
+        if preset.is_model:
+            self._suggest_model(now)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        for name in self.preset.required:
+            if not cleaned.get(name) and not self._is_saved(name, cleaned):
+                self.add_error(name, f"{self.preset.label} needs this field.")
+        return cleaned
+
+    def _suggest_model(self, now: Installation) -> None:
+        field = self.fields[MODEL]
+        is_same = now[ADDRESS] == self.preset.values[ADDRESS]
+        field.initial = now[MODEL] if is_same else ""
+        field.help_text = "The name that the server uses for it."
+        example = self.preset.example or next(iter(self.preset.options), "")
+        field.widget.attrs |= {"list": "preset-models", "placeholder": example}
+
+    def _is_saved(self, name: str, cleaned: Mapping[str, Any]) -> bool:
+        """Return whether a key may stay empty: it is saved, for the same server."""
+        if name not in SECRETS or not self.now[name]:
+            return False
+        return name != KEY or self.now[ADDRESS] == cleaned.get(ADDRESS)

@@ -1,0 +1,87 @@
+"""Forms for a finished report: follow-up question, other format, deeper research."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+
+from research.services.threads import READER_LENGTH, REASONS, TURN_LENGTH
+
+ADD_USD = 0.25
+MOST_USD = 1_000
+
+
+class FollowUpForm(forms.Form):
+    said = forms.CharField(
+        label="Ask a follow-up",
+        max_length=TURN_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "What else do you want to know?"}),
+        error_messages={
+            "required": "Write a question first.",
+            "max_length": f"A question has at most {TURN_LENGTH:,} characters.",
+        },
+    )
+    use_required_attribute = False
+
+
+class ReshapeForm(forms.Form):
+    form = forms.ChoiceField(
+        choices=[(name, name) for name in REASONS],
+        error_messages={"invalid_choice": "A report has no such shape."},
+    )
+    reader = forms.CharField(
+        label="For another reader",
+        required=False,
+        max_length=READER_LENGTH,
+        widget=forms.TextInput(attrs={"placeholder": "a manager, a student, …"}),
+    )
+    use_required_attribute = False
+
+    def clean(self) -> dict[str, Any]:
+        sent: dict[str, Any] = super().clean() or {}
+        if sent.get("form") == "reader" and not sent.get("reader"):
+            self.add_error("reader", "Say who is to read it, in a few words.")
+        return sent
+
+
+class DeeperForm(forms.Form):
+    """The sub-questions to research further.
+
+    `choices` are (label, text) pairs, `ticked` the labels selected initially. With `capped`, the
+    form has a field for additional budget in USD, as the run had a cost limit.
+    """
+
+    aspects = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        error_messages={
+            "required": "Choose at least one question to dig deeper on.",
+            "invalid_choice": "This run has no such question.",
+        },
+    )
+    cost_usd = forms.FloatField(
+        label="Add at most, in dollars",
+        required=False,
+        min_value=0.01,
+        max_value=MOST_USD,
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "size": 6}),
+        error_messages={"invalid": "The sum is a number of dollars, such as 0.25."},
+    )
+    use_required_attribute = False
+
+    def __init__(
+        self,
+        choices: Sequence[tuple[str, str]],
+        ticked: Sequence[str] = (),
+        capped: bool = True,
+        data: Any = None,
+    ) -> None:
+        super().__init__(data, initial={"aspects": list(ticked), "cost_usd": f"{ADD_USD:.2f}"})
+        self.fields["aspects"].choices = list(choices)  # type: ignore[attr-defined]
+        if not capped:
+            del self.fields["cost_usd"]
+
+    def problems(self) -> list[str]:
+        """Return the error messages as sentences."""
+        return [message for messages in self.errors.values() for message in messages]

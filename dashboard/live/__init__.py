@@ -1,0 +1,1 @@
+"""Live updates: renders a watched run once per process and pushes diffs to WebSocket clients."""

@@ -1,0 +1,71 @@
+"""The WebSocket endpoint of a run's page, as a plain ASGI application.
+
+The consumer classes of Channels switch to a thread for every message and client, which failed at a
+few hundred viewers. Messages from clients are ignored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Any
+
+from channels.db import database_sync_to_async
+
+from dashboard.live import hub
+from research.operations.metrics import SOCKETS
+from research.services import runs
+
+Message = dict[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+ENDED = 1000
+NOT_THERE = 4404
+"""Close codes. The page reconnects after 1006, 1011, 1012 and 1013 only, so not after these."""
+
+
+async def watch_run(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Push updates of a run until it ends or the client disconnects.
+
+    Connections to other users' runs are closed with the same code as to missing runs.
+    """
+    await receive()
+    await send({"type": "websocket.accept"})
+    public_id = scope["url_route"]["kwargs"]["public_id"]
+    if not await may_see(scope["user"], public_id):
+        await send({"type": "websocket.close", "code": NOT_THERE})
+        return
+    with SOCKETS.track_inprogress():
+        await _send_until_left(public_id, receive, send)
+
+
+async def _send_until_left(public_id: str, receive: Receive, send: Send) -> None:
+    sending = asyncio.create_task(send_changes(public_id, send), name=f"socket {public_id}")
+    leaving = asyncio.create_task(until_left(receive), name=f"left {public_id}")
+    try:
+        await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in (sending, leaving):
+            task.cancel()
+        await asyncio.wait({sending, leaving})
+    if not sending.cancelled():
+        sending.result()
+
+
+@database_sync_to_async
+def may_see(user: Any, public_id: str) -> bool:
+    return runs.visible_to(user).filter(public_id=public_id).exists()
+
+
+async def send_changes(public_id: str, send: Send) -> None:
+    async with aclosing(hub.current_hub().follow(public_id)) as texts:
+        async for text in texts:
+            await send({"type": "websocket.send", "text": text})
+    await send({"type": "websocket.close", "code": ENDED})
+
+
+async def until_left(receive: Receive) -> None:
+    while (await receive())["type"] != "websocket.disconnect":
+        continue

@@ -1,0 +1,48 @@
+"""`manage.py research "QUESTION"`: the command of the research app, also on a server."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from dashboard.command_line.output import BadUse, show
+from dashboard.command_line.places import add_place, chosen_server
+from dashboard.command_line.remote import RemoteRuns
+from dashboard.management.commands.runs import summarise
+from research.engine.records import Status
+from research.management.commands import research
+
+ASKS_NOTHING = "Research on a server asks nothing here: add --yes."
+HERE_ONLY = "--search and --documents name what this installation has; leave them out."
+
+
+class Command(research.Command):
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        super().add_arguments(parser)
+        add_place(parser)
+
+    def handle(self, *args: Any, question: str, **options: Any) -> None:
+        server = chosen_server(options)
+        if server is None:
+            super().handle(*args, question=question, **options)
+            return
+        if not options["yes"]:
+            raise BadUse(ASKS_NOTHING)
+        if options["search"] or options["documents"]:
+            raise BadUse(HERE_ONLY)
+        run = RemoteRuns(server).research(question, knobs_of(options), self.stderr.write)
+        show(self.stdout, run, as_json=options["json"], shorten=summarise)
+        self.stderr.write(f"Run {run['id']}", style_func=str)
+        if run["status"] != Status.COMPLETED:
+            sys.exit(1)
+
+
+def knobs_of(options: dict[str, Any]) -> dict[str, str]:
+    """Return the settings as the API names them; the server checks their values."""
+    pairs = [assignment.partition("=") for assignment in options["set"]]
+    unreadable = [name for name, sign, _ in pairs if not sign]
+    if unreadable:
+        raise BadUse(f"--set takes KNOB=VALUE, not {unreadable[0]!r}.")
+    knobs = {name.strip().lower(): value.strip() for name, _, value in pairs}
+    return knobs | ({"deep_research_mode": options["mode"]} if options["mode"] else {})

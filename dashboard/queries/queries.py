@@ -1,0 +1,293 @@
+"""Reads of runs, collections, citations and sources, restricted to what the viewer may see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum
+from django.http import Http404
+from django.utils import timezone
+
+from dashboard.queries.run_rows import behind_markers, labels_cited
+from research.engine.records import ENDED, WAITING, Status, Usage
+from research.models import (
+    Aspect,
+    Collection,
+    Document,
+    Evidence,
+    EvidenceSource,
+    JournalEntry,
+    PageText,
+    Report,
+    Run,
+    Source,
+)
+from research.services import documents, runs, sites
+
+Viewer = AbstractBaseUser | AnonymousUser
+
+RUNS_ON_A_PAGE = 25
+RECENT_RUNS = 5
+SUGGESTIONS = 3
+SHORTEST_WORD = 4
+MOST_WORDS = 8
+CALLS_ON_A_PAGE = 100
+CLAIMS_ON_A_PAGE = 100
+FILES_ON_A_PAGE = 50
+STATES = {
+    "waiting": Q(status__in=WAITING),
+    "working": Q(status__in=frozenset(Status) - ENDED - WAITING),
+    "done": Q(status=Status.COMPLETED) & ~Q(termination_reason="nothing_found"),
+    "nothing_found": Q(status=Status.COMPLETED, termination_reason="nothing_found"),
+    "failed": Q(status__in=(Status.FAILED, Status.CANCELLED)),
+}
+LIST_FIELDS = (
+    "public_id",
+    "question",
+    "status",
+    "termination_reason",
+    "quality_score",
+    "created_at",
+    "reason",
+)
+
+
+THREAD_FIELDS = (
+    "thread__public_id",
+    "thread__name",
+    "thread__folder",
+    "thread__pinned",
+    "thread__archived",
+)
+LINE_FIELDS = (*LIST_FIELDS, *THREAD_FIELDS)
+
+
+@dataclass(frozen=True)
+class CitationRows:
+    """The quotes behind `[number]` and the stored text they occur in.
+
+    `numbers` are those of all citations; `verdicts` maps an evidence key to the last verdict, or
+    None; `calculations` are those of statements computed from the quotes.
+    """
+
+    run: Run
+    number: int
+    numbers: Sequence[int]
+    quotes: Sequence[EvidenceSource]
+    page: PageText | None
+    verdicts: dict[int, str | None]
+    calculations: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """The sources of a run.
+
+    `unopened` counts hits that were not fetched; `never` has the viewer's blocked sites.
+    """
+
+    sources: Sequence[Source]
+    unopened: int
+    citations: Sequence[dict[str, Any]]
+    never: Sequence[str]
+
+
+@dataclass(frozen=True)
+class UsageTotal:
+    """What runs used; `cost_usd` is None if the price of one is unknown."""
+
+    runs: int = 0
+    seconds: float = 0.0
+    llm_calls: int = 0
+    tokens: int = 0
+    searches: int = 0
+    fetches: int = 0
+    cost_usd: float | None = 0.0
+
+
+def recent_runs(viewer: Viewer) -> Sequence[Run]:
+    found = runs.visible_to(viewer).filter(thread__archived=False).newest_versions()
+    return list(with_answers(found)[:RECENT_RUNS])
+
+
+def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
+    """Load what a list shows of each run, with its thread and the states of its sub-questions."""
+    asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
+    listed = found.select_related("thread").only(*LINE_FIELDS)
+    return listed.prefetch_related(Prefetch("aspects", asked))
+
+
+def page_of_runs(
+    viewer: Viewer, number: str | None, text: str = "", state: str = "", folder: str = ""
+) -> Page[Run]:
+    """Return a page of runs in that state and folder that hold every word of `text`.
+
+    Pinned ones come first. Only the newest version of a question is listed; archived ones are
+    listed if they are searched for.
+    """
+    from dashboard.queries.history_queries import holding_words
+
+    found = with_answers(runs.visible_to(viewer).newest_versions())
+    found = holding_words(found, text)
+    if state in STATES:
+        found = found.filter(STATES[state])
+    if state == "archived" or not text:
+        found = found.filter(thread__archived=state == "archived")
+    if folder:
+        found = found.filter(thread__folder=folder)
+    return Paginator(
+        found.order_by("-thread__pinned", "-created_at", "-pk"), RUNS_ON_A_PAGE
+    ).get_page(number)
+
+
+def similar_questions(viewer: Viewer, text: str) -> Sequence[Run]:
+    """Return the viewer's own latest questions that contain each of the longer words of `text`."""
+    wanted = [word for word in text.split() if len(word) >= SHORTEST_WORD][:MOST_WORDS]
+    if not wanted or not viewer.is_authenticated:
+        return []
+    found = runs.visible_to(viewer).filter(owner=viewer).newest_versions()
+    found = with_answers(found)
+    for word in wanted:
+        found = found.filter(question__icontains=word.strip("?.,;:"))
+    return list(found[:SUGGESTIONS])
+
+
+def find_run(viewer: Viewer, public_id: str) -> Run:
+    """Return a run. Raise `Http404` also for other users' runs, so as not to reveal them."""
+    try:
+        return runs.visible_to(viewer).select_related("thread").get(public_id=public_id)
+    except Run.DoesNotExist:
+        raise Http404("no such run") from None
+
+
+def last_sources(viewer: Viewer) -> dict[str, Any]:
+    """Return the `sources` of the user's newest run, ignoring runs over the sample library."""
+    if not viewer.is_authenticated:
+        return {}
+    chosen = Run.objects.filter(owner=viewer, sources__has_key="documents")
+    chosen = chosen.exclude(sources__search=["samples"])
+    return chosen.values_list("sources", flat=True).first() or {}
+
+
+def list_collections(viewer: Viewer) -> Sequence[Collection]:
+    return list(documents.visible_to(viewer).select_related("owner"))
+
+
+def collections_to_ask(viewer: Viewer) -> Sequence[Collection]:
+    """Return the collections that can be searched: uploads without any file cannot."""
+    return list(documents.visible_to(viewer).with_files())
+
+
+def find_collection(viewer: Viewer, public_id: str) -> Collection:
+    """Return a collection. Raise `Http404` also for collections that the viewer may not see."""
+    try:
+        return documents.visible_to(viewer).select_related("owner").get(public_id=public_id)
+    except Collection.DoesNotExist:
+        raise Http404("no such collection") from None
+
+
+def upload_sizes(collections: Iterable[Collection]) -> dict[int, int]:
+    """Return the total size of uploaded files in bytes, by primary key of the collection."""
+    rows = Document.objects.filter(collection__in=list(collections)).order_by()
+    return dict(rows.values_list("collection").annotate(Sum("size")))
+
+
+def page_of_files(collection: Collection, number: str | None) -> Page[Document]:
+    return Paginator(collection.files.all(), FILES_ON_A_PAGE).get_page(number)
+
+
+def current_sequences(public_ids: Iterable[str]) -> dict[str, int]:
+    """Return the committed sequence of each run; deleted runs are missing."""
+    rows = Run.objects.filter(public_id__in=list(public_ids))
+    return dict(rows.values_list("public_id", "sequence"))
+
+
+def page_of_calls(run: Run, number: str | None) -> Page[JournalEntry]:
+    """Return a page of the run's outside calls, in the order in which they began."""
+    outside = run.journal.exclude(kind="decision").order_by("pk")
+    return Paginator(outside, CALLS_ON_A_PAGE).get_page(number)
+
+
+def page_of_evidence(run: Run, number: str | None) -> Page[Evidence]:
+    """Return a page of evidence records, newest first, with quotes and `last_verdict`."""
+    rows = run.evidence.with_review().prefetch_related("quotes").order_by("-position", "-label")
+    return Paginator(rows, CLAIMS_ON_A_PAGE).get_page(number)
+
+
+def time_spent(run: Run) -> list[dict[str, Any]]:
+    """Return calls, failures and seconds by kind and, for model calls, by task."""
+    outside = run.journal.exclude(kind="decision").values("kind", task=F("request__task"))
+    return list(
+        outside.order_by().annotate(
+            calls=Count("pk"), failed=Count("pk", filter=Q(status="failed")), seconds=Sum("seconds")
+        )
+    )
+
+
+def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
+    """Return the quotes behind each marker in order, with the other quotes of their records."""
+    cited = run.evidence.filter(label__in=labels_cited(report)).prefetch_related("quotes")
+    return behind_markers(report, list(cited.order_by()))
+
+
+def citation_rows(run: Run, number: int) -> CitationRows:
+    """Return everything behind `[number]` in the latest report. Raise `Http404` if not cited."""
+    report = run.reports.order_by("-number").first()
+    cited = {entry["marker"]: entry for entry in report.citations} if report else {}
+    if number not in cited:
+        raise Http404("no such citation")
+    quotes = list(
+        EvidenceSource.objects.filter(
+            evidence__run=run,
+            evidence__label__in=cited[number]["evidence_ids"],
+            url=cited[number]["url"],
+        )
+        .select_related("evidence")
+        .prefetch_related("evidence__quotes")
+    )
+    if not quotes:
+        raise Http404("no such citation")
+    judged = Evidence.objects.with_review().filter(pk__in=[row.evidence_id for row in quotes])
+    return CitationRows(
+        run=run,
+        number=number,
+        numbers=sorted(cited),
+        quotes=quotes,
+        page=PageText.objects.filter(uses__run=run, sha256=quotes[0].text_sha256).first(),
+        verdicts=dict(judged.values_list("pk", "last_verdict")),
+        calculations=cited[number].get("calculations", ()),
+    )
+
+
+def source_rows(viewer: Viewer, run: Run) -> SourceRows:
+    report = run.reports.order_by("-number").first()
+    opened = run.source_pages.exclude(status="not_read").order_by("round", "pk")
+    return SourceRows(
+        sources=list(opened),
+        unopened=run.source_pages.filter(status="not_read").count(),
+        citations=report.citations if report else (),
+        never=sites.list_blocked_sites(viewer),
+    )
+
+
+def usage_since(viewer: Viewer, days: int) -> UsageTotal:
+    """Sum up the user's own runs that were created in the last `days` days."""
+    since = timezone.now() - timedelta(days=days)
+    rows = Run.objects.filter(owner=viewer, created_at__gte=since).values_list("usage", flat=True)
+    used = [{**vars(Usage()), **usage} for usage in rows]
+    costs = [each["cost_usd"] for each in used]
+    return UsageTotal(
+        runs=len(used),
+        seconds=sum(each["seconds"] for each in used),
+        llm_calls=sum(each["llm_calls"] for each in used),
+        tokens=sum(each["prompt_tokens"] + each["completion_tokens"] for each in used),
+        searches=sum(each["searches"] for each in used),
+        fetches=sum(each["fetches"] for each in used),
+        cost_usd=None if None in costs else sum(costs, 0.0),
+    )

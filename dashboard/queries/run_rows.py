@@ -1,0 +1,117 @@
+"""The rows of a run's page, loaded lazily: a part of the page reads only what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from django.db.models import prefetch_related_objects
+
+from research.engine.assessment.answer_status import Trust
+from research.engine.records import Status
+from research.models import Evidence, EvidenceSource, Problem, RefusedQuote, Report, Verdict
+from research.readmodel.marking import trust_of
+from research.readmodel.progress import build_payload
+from research.readmodel.progress_parts import Progress
+from research.readmodel.run_rows import Committed
+
+EVIDENCE_SHOWN = 60
+REFUSED_SHOWN = 40
+
+
+class RunRows(Committed):
+    @cached_property
+    def progress(self) -> Progress:
+        return build_payload(self)
+
+    @cached_property
+    def trust(self) -> Trust | None:
+        """Return how far a completed run answers its question; None for other runs."""
+        return trust_of(self.aspects) if self.run.status == Status.COMPLETED else None
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """Return the kinds of commands that no worker has processed yet."""
+        return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
+
+    @cached_property
+    def newest(self) -> Sequence[Evidence]:
+        """Return the newest evidence records first, up to a limit, with their quotes."""
+        return self._quoted[:EVIDENCE_SHOWN]
+
+    @cached_property
+    def cited(self) -> dict[int, list[EvidenceSource]]:
+        """Return the quotes behind each marker of the report."""
+        return behind_markers(self.report, self._quoted) if self.report else {}
+
+    @cached_property
+    def _quoted(self) -> Sequence[Evidence]:
+        """Return the newest records, then older ones the report cites; one query for all quotes."""
+        newest = self.evidence[::-1]
+        older = [row for row in newest[EVIDENCE_SHOWN:] if row.label in self.cited_labels]
+        shown = [*newest[:EVIDENCE_SHOWN], *older]
+        prefetch_related_objects(shown, "quotes")
+        return shown
+
+    @cached_property
+    def refused(self) -> Sequence[RefusedQuote]:
+        """Return the newest rejected quotes first, up to a limit."""
+        newest = self.run.refused_quotes.order_by("-round", "-unit", "-ordinal")
+        return list(newest[:REFUSED_SHOWN])
+
+    @cached_property
+    def refused_count(self) -> int:
+        shown = len(self.refused)
+        return shown if shown < REFUSED_SHOWN else self.run.refused_quotes.count()
+
+    @cached_property
+    def problems(self) -> Sequence[Problem]:
+        return list(self.run.problems.all())
+
+    @cached_property
+    def report(self) -> Report | None:
+        return self.run.reports.order_by("-number").first() if self.run.ended else None
+
+    @cached_property
+    def cited_labels(self) -> frozenset[str]:
+        """Return the labels of the records that the report cites."""
+        return labels_cited(self.report) if self.report else frozenset()
+
+    @cached_property
+    def rejected(self) -> frozenset[str]:
+        """Return the labels of records rejected by a reviewer; empty until the run has ended."""
+        return self._judged(Verdict.Kind.REJECT)
+
+    @cached_property
+    def flagged(self) -> frozenset[str]:
+        """Return the labels of records flagged as doubtful; empty until the run has ended."""
+        return self._judged(Verdict.Kind.FLAG)
+
+    def _judged(self, verdict: Verdict.Kind) -> frozenset[str]:
+        return frozenset(label for label, said in self._verdicts.items() if said == verdict)
+
+    @cached_property
+    def _verdicts(self) -> dict[str, str]:
+        """Return the last verdict on each record, by label."""
+        if not self.run.ended:
+            return {}
+        said = Verdict.objects.filter(evidence__run=self.run).order_by("pk")
+        return dict(said.values_list("evidence__label", "verdict"))
+
+
+def labels_cited(report: Report) -> frozenset[str]:
+    return frozenset(label for entry in report.citations for label in entry["evidence_ids"])
+
+
+def behind_markers(report: Report, evidence: Sequence[Evidence]) -> dict[int, list[EvidenceSource]]:
+    """Return the quotes behind each marker in order. `evidence` must have its quotes prefetched."""
+    quotes = {row.label: list(row.quotes.all()) for row in evidence}
+    return {
+        entry["marker"]: [
+            row
+            for label in entry["evidence_ids"]
+            for row in quotes.get(label, ())
+            if row.url == entry["url"]
+        ]
+        for entry in report.citations
+    }

@@ -1,0 +1,118 @@
+"""Reads of a thread: its questions, their versions and the runs they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.http import Http404
+
+from dashboard.queries.queries import THREAD_FIELDS, Viewer
+from research.models import Aspect, Report, Run, Source, Thread
+from research.models.runs import REWRITES
+
+VERSION_FIELDS = ("public_id", "kind", "reason", "status", "termination_reason", "created_at")
+LONGEST_THREAD = 200
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier run that a run was made from.
+
+    `number` is that of the version; None if it answers a different question.
+    """
+
+    public_id: str
+    number: int | None
+
+
+def run_versions(run: Run) -> Sequence[Run]:
+    """Return all versions of a run's question, oldest first."""
+    first = run.origin_id or run.pk
+    found = Run.objects.filter(Q(pk=first) | Q(origin=first))
+    return list(found.order_by("pk").only(*VERSION_FIELDS))
+
+
+def found_earlier(run: Run) -> dict[str, Earlier]:
+    """Return the pages that a run took over, by `url_key`, with the earlier run that found each."""
+    made_from = ancestor_runs(run)
+    found = Source.objects.filter(run__in=made_from, round__gt=0).values_list("url_key", "run")
+    there = {row.pk: row for row in made_from}
+    last = {key: there[pk] for key, pk in found.order_by("run")}
+    numbers = _numbers(run) if last else {}
+    return {key: Earlier(row.public_id, numbers.get(row.pk)) for key, row in last.items()}
+
+
+def searched_for(run: Run) -> Earlier | None:
+    """Return the run whose research a rewritten version is based on; None if it was deleted."""
+    row = next((row for row in ancestor_runs(run) if row.kind not in REWRITES), None)
+    return Earlier(row.public_id, _numbers(run).get(row.pk)) if row else None
+
+
+def ancestor_runs(run: Run) -> Sequence[Run]:
+    """Return the runs that a run was made from, nearest first."""
+    if run.parent_id is None:
+        return []
+    earlier = Run.objects.filter(thread=run.thread_id, pk__lt=run.pk)
+    rows = {row.pk: row for row in earlier.only("public_id", "kind", "parent")}
+    found = []
+    parent = rows.get(run.parent_id)
+    while parent is not None:
+        found.append(parent)
+        parent = rows.get(parent.parent_id)
+    return found
+
+
+def _numbers(run: Run) -> dict[int, int]:
+    return {row.pk: number for number, row in enumerate(run_versions(run), 1)}
+
+
+def thread_questions(thread_id: int) -> Sequence[Run]:
+    """Return the newest version of each question of a thread, in the order they were asked.
+
+    `answer` is the short answer of the report; None if there is no report.
+    """
+    answer = Report.objects.filter(run=OuterRef("pk")).order_by("-number").values("short_answer")
+    found = Run.objects.filter(thread=thread_id).newest_versions()
+    found = found.annotate(answer=Subquery(answer[:1]))
+    listed = ("question", "quality_score", "origin_id", *THREAD_FIELDS)
+    found = found.select_related("thread").only(*VERSION_FIELDS, *listed)
+    found = found.prefetch_related("aspects")
+    newest = list(found.order_by("-pk")[:LONGEST_THREAD])
+    return sorted(newest, key=lambda run: run.origin_id or run.pk)
+
+
+def visible_threads(viewer: Viewer, *, deleted: bool = False) -> QuerySet[Thread]:
+    """Return a user's own threads; staff see all. `deleted` includes those that can be restored."""
+    threads = Thread.objects.all() if viewer.is_staff else Thread.objects.filter(owner=viewer)
+    return threads if deleted else threads.filter(deleted_at=None)
+
+
+def find_thread(viewer: Viewer, public_id: str, *, deleted: bool = False) -> Thread:
+    """Return a thread. Raise `Http404` also for threads of other users.
+
+    `deleted` includes those that can still be restored.
+    """
+    try:
+        return visible_threads(viewer, deleted=deleted).get(public_id=public_id)
+    except Thread.DoesNotExist:
+        raise Http404("no such thread") from None
+
+
+def question_position(run: Run) -> tuple[int, int]:
+    """Return (number, total): the position of a run's question in its thread, from 1."""
+    first = run.origin_id or run.pk
+    asked = Run.objects.filter(thread=run.thread_id, origin=None)
+    found = asked.aggregate(number=Count("pk", filter=Q(pk__lte=first)), total=Count("pk"))
+    return found["number"], found["total"]
+
+
+def count_other_runs(run: Run) -> int:
+    """Return the number of other runs in the thread, including versions."""
+    return Run.objects.filter(thread=run.thread_id).exclude(pk=run.pk).count()
+
+
+def asked_aspects(run: Run) -> Sequence[Aspect]:
+    """Return the sub-questions that were not dropped, in order."""
+    return list(run.aspects.filter(dropped=False).order_by("position"))

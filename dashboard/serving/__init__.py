@@ -1,0 +1,1 @@
+"""The ASGI server: Daphne with body limits, timeouts, backpressure and graceful shutdown."""

@@ -1,0 +1,67 @@
+"""Error pages that the server sends before a request reaches Django."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from http import HTTPStatus
+
+from django.conf import settings
+from django.template.loader import render_to_string
+
+from dashboard.serving.body_limits import ANONYMOUS_BYTES, in_words, size_limits
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error page; the connection is closed after it."""
+
+    status: HTTPStatus
+    heading: str
+    text: str
+
+
+TOO_SLOW = Refusal(
+    HTTPStatus.REQUEST_TIMEOUT,
+    "That took too long to arrive",
+    "The server stopped waiting for the rest of it. Nothing was kept. Go back and try again.",
+)
+CANNOT_CHECK = Refusal(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    "That could not be taken just now",
+    "The server could not find out whether you are signed in. Nothing was kept. Try again soon.",
+)
+
+
+def too_large(limit: int) -> Refusal:
+    more = "Sign in to send more." if limit == ANONYMOUS_BYTES else "Go back and send less at once."
+    return Refusal(
+        HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+        "That is too much to send at once",
+        f"You can send up to {in_words(limit)} here; nothing of this was kept. {more}",
+    )
+
+
+def render_refusal_pages() -> None:
+    """Render every page once at startup: the first one is slow, because it imports the views."""
+    for refusal in (TOO_SLOW, CANNOT_CHECK, *map(too_large, size_limits())):
+        as_bytes(refusal)
+
+
+@cache  # bounded: one refusal per limit, and two others
+def as_bytes(refusal: Refusal) -> bytes:
+    """Return the complete HTTP response."""
+    body = render_to_string("dashboard/refused.html", {"refusal": refusal}).encode()
+    headers = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Length": str(len(body)),
+        "Content-Security-Policy": settings.CONTENT_SECURITY_POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": settings.X_FRAME_OPTIONS,
+        "Referrer-Policy": settings.SECURE_REFERRER_POLICY,
+        "Cache-Control": "no-store",
+        "Connection": "close",
+    }
+    lines = [f"HTTP/1.1 {refusal.status.value} {refusal.status.phrase}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join((*lines, "", "")).encode() + body

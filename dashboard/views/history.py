@@ -1,0 +1,83 @@
+"""The list of questions: search, and changes to a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.text import Truncator
+from django.views.decorators.http import require_GET
+
+from dashboard.contexts.lists import paging_context, run_line
+from dashboard.forms.history_forms import FindForm
+from dashboard.queries import history_queries, queries
+from dashboard.queries.thread_queries import find_thread
+from dashboard.views.sending import by_form
+from research.models import Thread
+from research.services import history
+from research.services.errors import ServiceError
+
+DELETED = "deleted-thread"
+NAMED = 60
+Change = Callable[[HttpRequest, Thread], None]
+
+
+@require_GET
+def list_runs(request: HttpRequest) -> HttpResponse:
+    folders = history_queries.list_folders(request.user)
+    form = FindForm(folders, request.GET)
+    wanted = form.cleaned_data if form.is_valid() else {}
+    page = queries.page_of_runs(request.user, request.GET.get("page"), **wanted)
+    context = {
+        "page": "runs",
+        "find": form,
+        "folders": folders,
+        "narrowed": any(wanted.values()),
+        "runs": [run_line(run) for run in page],
+        "paging": paging_context(page, wanted),
+        "deleted": request.session.pop(DELETED, None),
+        "here": request.get_full_path(),
+    }
+    return render(request, "dashboard/runs.html", context)
+
+
+@by_form
+def change_thread(request: HttpRequest, public_id: str, change: str) -> HttpResponse:
+    """Apply one of `CHANGES` to a thread and return to the list that the user came from."""
+    thread = find_thread(request.user, public_id, deleted=change == "restore")
+    try:
+        CHANGES[change](request, thread)
+    except ServiceError as error:
+        messages.error(request, str(error))
+    return redirect(_came_from(request))
+
+
+def _came_from(request: HttpRequest) -> str:
+    wanted = request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()})
+    return wanted if is_ours else "runs"
+
+
+def _rename(request: HttpRequest, thread: Thread) -> None:
+    name, folder = request.POST.get("name", ""), request.POST.get("folder", "")
+    history.rename_thread(request.user, thread, name, folder)
+
+
+def _delete(request: HttpRequest, thread: Thread) -> None:
+    history.delete_thread(request.user, thread)
+    name = Truncator(thread.name or thread.title).chars(NAMED)
+    request.session[DELETED] = {"id": thread.public_id, "name": name}
+
+
+CHANGES: dict[str, Change] = {
+    "rename": _rename,
+    "pin": lambda request, thread: history.pin_thread(request.user, thread, True),
+    "unpin": lambda request, thread: history.pin_thread(request.user, thread, False),
+    "archive": lambda request, thread: history.archive_thread(request.user, thread, True),
+    "unarchive": lambda request, thread: history.archive_thread(request.user, thread, False),
+    "delete": _delete,
+    "restore": lambda request, thread: history.restore_thread(request.user, thread),
+}

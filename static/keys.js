@@ -1,0 +1,41 @@
+/* Keyboard shortcuts of every page; everything they do is a link or a field as well. */
+"use strict";
+
+(() => {
+  const help = document.getElementById("keys-help");
+  // These pages have keys of their own: n and p step through citations.
+  const hasCitations = document.querySelector(".run, .citation") !== null;
+
+  document.addEventListener("keydown", (event) => {
+    const isTyping = event.target.closest?.("input, textarea, select, [contenteditable], dialog");
+    if (isTyping || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = actions[event.key];
+    if (act && act() !== false) event.preventDefault();
+  });
+
+  const actions = {
+    "/": search,
+    "?": () => help.showModal(),
+    n: () => (hasCitations ? false : open("ask")),
+    j: () => move(1),
+    k: () => move(-1),
+  };
+
+  function open(name) {
+    location.assign(help.dataset[name]);
+  }
+
+  function search() {
+    const field = document.querySelector("[role=search] input[type=search]");
+    if (field) field.select();
+    else open("search");
+  }
+
+  function move(step) {
+    const lines = [...document.querySelectorAll(".run-question")];
+    if (!lines.length) return false;
+    const at = lines.indexOf(document.activeElement);
+    const next = at < 0 ? (step > 0 ? 0 : lines.length - 1) : at + step;
+    lines[Math.max(0, Math.min(next, lines.length - 1))].focus();
+  }
+})();
