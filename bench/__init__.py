@@ -1,1 +1,1 @@
-"""Measurements that anyone can rerun."""
+"""Reproducible measurements."""

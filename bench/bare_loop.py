@@ -1,9 +1,9 @@
-"""The price of doing nothing carefully: plan → search and fetch → read all → report.
+"""A minimal baseline without any checks: plan → search and fetch → read all → report.
 
     python -m bench.bare_loop "QUESTION"   (with the environment of `RunningWorld.environment`)
 
-Nothing is checked, nothing is stored: each reading is shown all pages so far. The prompts have
-the product's section labels, so that the oracle answers them.
+Nothing is verified or stored, and each reading prompt has all pages so far. The prompts have the
+product's section labels, so that the oracle can answer them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROUNDS, PAGES_A_QUERY, PAGE_CHARACTERS = 6, 3, 8000
 
 @dataclass
 class Bare:
-    """One run of the bare loop and what it took."""
+    """The result of the bare loop, and what it used."""
 
     client: httpx.AsyncClient
     model_url: str
@@ -95,7 +95,7 @@ def _numbered(pages: dict[str, str]) -> str:
 
 
 async def run(question: str, model_url: str, search_url: str, model: str) -> dict[str, Any]:
-    """The report with calls, tokens, rounds and wall seconds."""
+    """Return the report with calls, tokens, rounds and wall time in seconds."""
     started = time.perf_counter()
     async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
         bare = Bare(client, model_url, search_url, model)

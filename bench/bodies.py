@@ -1,10 +1,10 @@
-"""Large request bodies against the real server, while another client asks for `/healthz`.
+"""Large request bodies against the real server, while another client polls `/healthz`.
 
     python -m bench.bodies [--megabytes 30 300]
 
-Starts a server on loopback and sends it every kind of body, anonymously and signed in, with a
-Content-Length and chunked. Prints a line for each: the answer, the 95th percentile of the other
-client's waiting, and by how much the server's memory grew. Ends with 1 where a bar is missed.
+Starts a server on loopback and sends it every kind of body, anonymously and signed in, with
+Content-Length and chunked. Prints for each: the response, the 95th percentile of the other client's
+latency, and the growth of the server's memory. Exits with 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STREAMED = (200, 302, 422)
 
 @dataclass(frozen=True)
 class Body:
-    """`start`, then `unit` as often as it takes to reach `size` bytes, then `end`."""
+    """A body: `start`, then `unit` repeated up to `size` bytes, then `end`."""
 
     content_type: str
     unit: bytes
@@ -72,7 +72,7 @@ def part(name: str, content: bytes, file: str = "") -> bytes:
 
 
 def opened(name: str, file: str) -> bytes:
-    """A part without its end."""
+    """Return a multipart part without its end."""
     return part(name, b"", file)[:-2]
 
 
@@ -81,7 +81,7 @@ _numbers = count(1)
 
 
 def bodies(size: int) -> dict[str, Body]:
-    """Every kind of body, by its name."""
+    """Return every kind of body by name."""
     name = part("name", f"collection {next(_numbers)}".encode())
     big = part("files", b"x" * (8 * MEGABYTE if size >= 16 * MEGABYTE else size // 4), "a.txt")
     return {
@@ -145,7 +145,7 @@ class Case:
 
 
 def send(port: int, head: bytes, blocks: Iterable[bytes]) -> int:
-    """The status of the answer, which is read when everything is sent; 0 where there is none."""
+    """Return the status of the response, read once everything is sent; 0 if there is none."""
     with socket.create_connection(("127.0.0.1", port), timeout=LONGEST_SECONDS) as sock:
         with suppress(ConnectionError):
             sock.sendall(head)
@@ -159,9 +159,9 @@ def send(port: int, head: bytes, blocks: Iterable[bytes]) -> int:
 
 @dataclass
 class Waiting:
-    """What the other client waited, in milliseconds.
+    """Latencies of the other client, in milliseconds.
 
-    A request that took long stands for those that would have been sent in its time.
+    A slow request counts for all requests that would have been sent during it.
     """
 
     measured: list[float] = field(default_factory=list)
@@ -183,7 +183,7 @@ class Waiting:
 
 @contextmanager
 def asking(port: int) -> Iterator[Waiting]:
-    """Another client, which asks for `/healthz` until the block ends."""
+    """Poll `/healthz` until the block ends."""
     waiting, end = Waiting(), threading.Event()
 
     def ask() -> None:
@@ -206,7 +206,7 @@ def asking(port: int) -> Iterator[Waiting]:
 
 @dataclass(frozen=True)
 class Memory:
-    """The resident memory of a process, from when this was made."""
+    """Growth of a process's resident memory since creation of this object."""
 
     folder: Path
     before: float

@@ -1,10 +1,11 @@
-"""What is left of a run when three of ten model calls fail, in every way that they do.
+"""Robustness of runs while three of ten model calls fail, in every way real servers do.
 
     python -m bench.chaos --runs 100 --share 0.3
 
-Runs go over the questions of the simulated world in turn, each with faults of its own seed; each
-question is also asked once without any. Counted are runs that ended, that completed, that kept
-at least nine tenths of the clean run's facts, that say nothing wrong, and that tell what failed.
+Runs use the questions of the simulated world in turn, each with faults from a different seed; each
+question is also asked once without faults. Counted are runs that ended, that completed, that kept
+at least nine tenths of the facts of the fault-free run, that state nothing wrong, and that report
+their failures.
 """
 
 from __future__ import annotations
@@ -26,21 +27,26 @@ from bench.world.facts import Question, World
 from bench.world.hostile import HONEST
 from bench.world.running import RunningWorld, running_world
 from bench.world.score import Score, score
-from research.engine import records
-from research.engine.budget import Meter
-from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, MemoryStore
-from research.engine.loop import Question as Asked
-from research.engine.loop import research
-from research.engine.records import Record, Status, key_of
-from research.engine.tools import Tools
+from research.engine import (
+    Journal,
+    MemoryStore,
+    Meter,
+    Record,
+    ResearchConfig,
+    Status,
+    Tools,
+    key_of,
+    records,
+    run_research,
+)
+from research.engine import Question as Asked
+from research.extract.pool import TextPool
+from research.fetch.fetch import FetchSettings, SafeFetch
 from research.llm.client import ChatModel
 from research.llm.settings import ModelSettings
-from research.retrieval.fallback import FallbackSearch
-from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
-from research.retrieval.providers import open_provider
-from research.retrieval.providers.base import ProviderSettings
+from research.search.fallback import FallbackSearch
+from research.search.providers import open_provider
+from research.search.providers.base import ProviderSettings
 
 TODAY = "2026-01-15"
 TIMEOUT_SECONDS = 3.0
@@ -57,8 +63,10 @@ class Clock:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run. `failed` are model calls that failed, by the journal; `wrong` cited sentences
-    that state what their quotes don't, `loose` quotes that do not stand in their page.
+    """The result of one run.
+
+    `failed` counts model calls that failed according to the journal; `wrong` cited sentences that
+    state more than their quotes; `loose` quotes that don't occur in their page.
     """
 
     question: str
@@ -106,7 +114,7 @@ class Tally:
 async def measure(
     running: RunningWorld, runs: int, share: float, at_once: int = 4
 ) -> tuple[Tally, list[Outcome], Counter[str]]:
-    """So many runs with faults, over the world's questions in turn."""
+    """Run the given number of runs with faults, using the world's questions in turn."""
     questions = [q for q in running.world.questions if q.needed]
     free = asyncio.Semaphore(at_once)
     tally, spoilt = Tally(), Counter[str]()
@@ -141,7 +149,7 @@ async def one_run(
             first_token_seconds=TIMEOUT_SECONDS,
         )  # fmt: skip
         model = ChatModel(settings)
-        search = open_provider("searxng", ProviderSettings(searxng_url=running.search), client)
+        search = open_provider("searxng", ProviderSettings({"SEARXNG_URL": running.search}), client)
         tools = Tools(FallbackSearch([search]), web, Clock(), model)
         store, config = MemoryStore(), ResearchConfig()
         journal = Journal(
@@ -149,7 +157,7 @@ async def one_run(
         )
         try:
             await journal.open()
-            await research(Asked(question.text, TODAY, agreed=True), config, journal)
+            await run_research(Asked(question.text, TODAY, agreed=True), config, journal)
         finally:
             await model.aclose()
             await web.aclose()
@@ -192,7 +200,7 @@ def _outcome(
 
 
 def as_run(told: Sequence[Record]) -> dict[str, Any]:
-    """What the score reads of a run, from its records."""
+    """Return the input of the score, from the records of a run."""
 
     def of(kind: type) -> list[Any]:
         return [asdict(record) for record in told if isinstance(record, kind)]  # type: ignore[call-overload]

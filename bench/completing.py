@@ -1,11 +1,11 @@
-"""How many runs complete on each database while nothing fails.
+"""Completion rate of runs on each database without any faults.
 
     python -m bench.completing --runs 100 --slots 4
 
-The product's own worker researches questions of the simulated world with the scripted model, so
-many runs at once, in a process of its own; on SQLite, then on PostgreSQL (TEST_DATABASE_URL names
-the server). The last line says how many completed on each; runs that did not are printed with
-their reason, and end it with 1.
+The product's worker researches questions of the simulated world with the scripted model, several
+runs in parallel, in a separate process: first on SQLite, then on PostgreSQL (the server of
+TEST_DATABASE_URL). The last line counts completed runs per database. Other runs are printed with
+their reason, and the exit status is 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ DATABASES = ("sqlite", "postgresql")
 
 @dataclass(frozen=True)
 class Completed:
-    """What came of the runs on one database; `others` are the reasons of those not completed."""
+    """Results on one database; `others` are the reasons of runs that did not complete."""
 
     database: str
     runs: int
@@ -46,7 +46,7 @@ class Completed:
 
 
 def measure(running: RunningWorld, database: str, runs: int, slots: int) -> Completed:
-    """Research so many questions of the world, in turn, on an empty database."""
+    """Research the given number of questions of the world, in turn, on an empty database."""
     questions = [question.text for question in running.world.questions if question.needed]
     asked = [questions[number % len(questions)] for number in range(runs)]
     began = time.monotonic()
@@ -86,7 +86,7 @@ def _reason(run: dict[str, Any]) -> str:
 
 @contextmanager
 def empty_database(kind: str, home: Path) -> Iterator[str]:
-    """The address of a database that is gone afterwards."""
+    """Yield the URL of a temporary database."""
     if kind == "sqlite":
         yield f"sqlite:///{home / 'completing.sqlite3'}"
         return

@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that can be cut: for measuring what happens without a service."""
+"""A TCP proxy on loopback whose connections can be cut, to simulate the loss of a service."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CHUNK = 65_536
 
 
 class Proxy:
-    """Passes connections on to a server while its `with` block lasts and it isn't cut."""
+    """Forwards connections to a server within its `with` block, unless it is cut."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = (host, port)
@@ -28,13 +28,13 @@ class Proxy:
         self.cut()
 
     def restore(self) -> None:
-        """Listen, on the same port as before."""
+        """Listen again, on the same port."""
         self._listener = socket.create_server(("127.0.0.1", self.port))
         self.port = self._listener.getsockname()[1]
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
 
     def cut(self) -> None:
-        """Break off every connection and refuse new ones."""
+        """Abort every connection and refuse new ones."""
         with self._lock:
             ends = [*self._open, *filter(None, [self._listener])]
             self._open.clear()

@@ -21,15 +21,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from research.engine.budget import Meter
-from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, MemoryStore
-from research.engine.loop import Question, research
-from research.engine.records import Evidence, Record, Report, Source
-from research.engine.tools import Tools
-from research.retrieval.documents import DocumentFetch, DocumentSearch
-from research.retrieval.index import DocumentIndex
-from research.retrieval.pool import TextPool
+from research.engine import (
+    Evidence,
+    Journal,
+    MemoryStore,
+    Meter,
+    Question,
+    Record,
+    Report,
+    ResearchConfig,
+    Source,
+    Tools,
+    run_research,
+)
+from research.extract.pool import TextPool
+from research.fulltext.index import DocumentIndex
+from research.search.documents import DocumentFetch, DocumentSearch
 
 MANUALS = {
     "postgresql": Path("/usr/share/doc/postgresql-doc-15/html"),
@@ -82,7 +89,7 @@ async def _one(question: dict[str, Any], tools: Tools, config: ResearchConfig) -
     started = time.monotonic()
     await journal.open()
     asked = Question(question["question"], "2026-01-01", agreed=True)
-    await research(asked, config, journal)
+    await run_research(asked, config, journal)
     return _outcome(question, records, time.monotonic() - started)
 
 
@@ -118,7 +125,7 @@ def _quotes(report: Report, evidence: dict[str, Evidence], text: str) -> str:
 
 
 def holds(text: str, wanted: list[str]) -> bool:
-    """Whether a text holds one of the strings, case and white space folded."""
+    """Return whether a text holds one of the strings, case and white space folded."""
     plain = " ".join(text.split()).casefold()
     return any(" ".join(answer.split()).casefold() in plain for answer in wanted)
 

@@ -26,9 +26,9 @@ from typing import get_args
 
 from bench.documentation import FOLDERS
 from bench.index_places import Database, empty_index
-from research.retrieval.index import DocumentIndex
-from research.retrieval.pool import TextPool
-from research.retrieval.terms import query_terms
+from research.extract.pool import TextPool
+from research.fulltext.index import DocumentIndex
+from research.fulltext.query_terms import query_terms
 
 POSTGRESQL, PYTHON = FOLDERS
 LIMIT = 8
@@ -59,7 +59,9 @@ async def measure_indexing(folder: Path, database: Database = "sqlite") -> Index
 
 
 async def _refresh(index: DocumentIndex, folder: Path) -> tuple[int, float, float]:
-    """How many documents the folder has; seconds on the wall, and of CPU in all processes."""
+    """Return how many documents the folder has; seconds on the wall, and of CPU in all
+    processes.
+    """
     started, spent = time.perf_counter(), _cpu_seconds()
     with TextPool() as pool:
         report = await index.refresh(folder, pool)
@@ -132,7 +134,7 @@ def _vocabulary() -> tuple[list[str], list[int]]:
 
 
 def _page(words: list[str]) -> str:
-    """A heading, then four sections of ten sentences."""
+    """Return a heading, then four sections of ten sentences."""
     lines = [f"# {' '.join(words[:5]).capitalize()}"]
     for start in range(0, len(words), 150):
         section = words[start : start + 150]

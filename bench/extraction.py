@@ -1,9 +1,9 @@
-"""What the reading of pages is measured by: the right words, fast, and never on the event loop.
+"""Measures text extraction: correct words, speed, and the load on the event loop.
 
     .venv/bin/python -m bench.extraction
 
-Quality is taken on pages with a known body in twenty layouts, speed on pages of the Python
-and PostgreSQL manuals: CPU time of one process, ours against trafilatura's alone.
+Quality is measured on pages with a known body in twenty layouts, speed on pages of the Python and
+PostgreSQL manuals: CPU time of one process, compared with plain trafilatura.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from bs4 import BeautifulSoup
 
 from bench.documentation import FOLDERS
 from bench.layouts import BODY, HEADING, LAYOUTS, page
-from research.retrieval.extract import extract
-from research.retrieval.extracted import EmptyPage
-from research.retrieval.pool import TextPool
+from research.extract.extract import extract_text
+from research.extract.extracted import EmptyPage
+from research.extract.pool import TextPool
 
 PAGES = 120
 SOUP_PAGES = 500
-# What a reader of the manuals' markup takes out by hand.
+# Elements to remove by hand for a reference text of the manuals.
 _FRAME = (
     "head, script, style, .navheader, .navfooter, .related, .sphinxsidebar, .footer, .headerlink"
 )
@@ -43,8 +43,11 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Quality:
-    """The worst layout's share of the body that is found, in words of whole sentences, and the
-    share of its text that is none of the body."""
+    """The worst results over all layouts.
+
+    `body` is the share of the body that is extracted, in words of whole sentences; `boilerplate`
+    the share of the extracted text that is not part of the body.
+    """
 
     body: float
     boilerplate: float
@@ -52,7 +55,7 @@ class Quality:
 
 @dataclass(frozen=True)
 class Speed:
-    """Pages per second of CPU time in each of several turns, taken side by side."""
+    """Pages per second of CPU time in several turns of both candidates, alternating."""
 
     ours: list[float]
     trafilatura: list[float]
@@ -63,7 +66,7 @@ class Speed:
 
 
 def measure_quality() -> Quality:
-    measured = [_quality(extract(page(name), "text/html", "").text) for name in LAYOUTS]
+    measured = [_quality(extract_text(page(name), "text/html", "").text) for name in LAYOUTS]
     return Quality(min(each.body for each in measured), max(each.boilerplate for each in measured))
 
 
@@ -76,7 +79,10 @@ def _quality(text: str) -> Quality:
 
 
 def measure_against_soup() -> list[tuple[float, str]]:
-    """Each page's share of the words that BeautifulSoup finds in its main part, worst first."""
+    """Return (share, page), worst first.
+
+    The share is that of the words which BeautifulSoup finds in the main part of the page.
+    """
     return sorted((_soup_share(path), path.name) for path in sample(SOUP_PAGES))
 
 
@@ -86,7 +92,7 @@ def _soup_share(path: Path) -> float:
         element.decompose()
     wanted = Counter(re.findall(r"\w+", soup.get_text(" ")))
     try:
-        text = extract(path.read_bytes(), "text/html", "").text
+        text = extract_text(path.read_bytes(), "text/html", "").text
     except EmptyPage:
         text = ""
     found = Counter(re.findall(r"\w+", text))
@@ -98,13 +104,13 @@ def measure_speed() -> Speed:
     texts = [body.decode("utf-8", "replace") for body in bodies]
     speed = Speed([], [])
     for _ in range(TURNS):
-        speed.ours.append(_rate(lambda body: extract(body, "text/html", ""), bodies))
+        speed.ours.append(_rate(lambda body: extract_text(body, "text/html", ""), bodies))
         speed.trafilatura.append(_rate(trafilatura.extract, texts))
     return speed
 
 
 def sample(pages: int = PAGES) -> list[Path]:
-    """Pages from all over both manuals, the same at every call."""
+    """Return pages from all parts of both manuals, the same for every call."""
     paths = [path for folder in FOLDERS for path in sorted(folder.rglob("*.html"))]
     return paths[:: max(1, len(paths) // pages)][:pages]
 
@@ -119,10 +125,10 @@ def _rate(read: Callable[[Item], object], pages: list[Item]) -> float:
 
 
 async def measure_loop() -> float:
-    """The longest that the event loop was held up while pages were read, in ms.
+    """Return the longest delay of the event loop while pages were read, in ms.
 
-    A tick that came late counts by the CPU time that this process took in between, if that
-    is less: other programs' turns are none of ours.
+    A late tick counts by the CPU time of this process in between if that is less, which excludes
+    other programs' turns.
     """
     bodies = [path.read_bytes() for path in sample()]
     longest = 0.0

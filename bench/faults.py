@@ -1,7 +1,7 @@
-"""A model server that fails: passes calls on to another one, some of them spoilt, by chance.
+"""A faulty model server: forwards calls to another server and corrupts some of them at random.
 
-Every kind of fault that real servers show has an equal share. Each is drawn from a seed, so
-that a measurement can be repeated.
+All kinds of faults seen on real servers have the same probability. They are drawn from a seed, so
+that measurements are repeatable.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ FAULTS: dict[str, Spoil] = {
 
 
 class FaultyModel:
-    """Serves on loopback while its `async with` lasts; `share` of the calls are spoilt."""
+    """A server on loopback within its `async with` block; `share` of the calls are corrupted."""
 
     def __init__(self, model_url: str, share: float, seed: int) -> None:
         self.share = share
@@ -120,7 +120,7 @@ async def _send(
     headers: dict[str, str],
     cut: bool = False,
 ) -> None:
-    """One answer; a cut one ends in the middle, and the connection with it."""
+    """Send a response; a truncated one closes the connection in the middle."""
     lines = [f"HTTP/1.1 {status} Answer", "Content-Type: application/json"]
     lines += [f"Content-Length: {len(body)}", *(f"{k}: {v}" for k, v in headers.items())]
     sent = body[: len(body) // 2] if cut else body

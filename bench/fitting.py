@@ -1,14 +1,15 @@
-"""Fits what each sign that a passage answers weighs, and prints the table of `weights.py`.
+"""Fits how passages are ranked and how likely those shown answer, and writes the model.
 
     .venv/bin/python -m bench.fitting
 
-Read are the questions of `development.jsonl` and `tuning.jsonl` and those of `manuals.jsonl`
-whose part is "train". Each takes the pages that one search names; its passages with the
-answer's string should rank above the others. The loss is a softmax over a question's
-passages, with a penalty on large weights, and is brought down by gradient descent (Adam).
+The questions over the manuals for tuning (`bench/manuals.py`) are searched in their own manual. The
+signs' weights minimise a softmax loss over each question's passages: those that hold a literal of
+the answer should rank above the others. The probability is a logistic regression on questions whose
+passages were ranked; questions that the manual doesn't answer are among them, and each answered one
+is asked again without the pages that hold its answer, at a weight of `WITHOUT_PAGES`.
 
-The table is scaled so that the best passage of a question and an ordinary one score `BEST`
-and `ORDINARY` in the median: the thresholds on scores were chosen for that range.
+Printed are the figures with each manual left out of both fits in turn; what is written is fitted on
+all of them (`research/engine/offline/data/passage_model.json`).
 """
 
 from __future__ import annotations
@@ -18,133 +19,135 @@ import json
 import math
 import tempfile
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, median, pstdev
-from typing import Any
+from statistics import fmean, pstdev
 
-from bench.documentation import MANUALS, holds
-from research.engine.extractive.passages import Passage, passages
-from research.engine.extractive.planning import query_of
-from research.engine.extractive.question import read_question
-from research.engine.extractive.scoring import Ranking
-from research.engine.extractive.wanted import Need
-from research.engine.extractive.weights import WEIGHTS
-from research.engine.tools import FetchFailure, Page, SearchRequest
-from research.retrieval.documents import DocumentFetch, DocumentSearch
-from research.retrieval.index import DocumentIndex
-from research.retrieval.pool import TextPool
+from bench.calibration import Judged, calibration_table
+from bench.manuals import (
+    LONGEST_PAGE,
+    Manual,
+    ManualQuestion,
+    manuals,
+    normalise,
+    open_manual,
+    questions,
+    texts_of,
+)
+from research.engine.offline.passages.passage_model import (
+    MODEL,
+    Logistic,
+    PassageModel,
+    RankedPassage,
+    best_of_sections,
+    shown_features,
+)
+from research.engine.offline.passages.passage_signs import AskedText, PassageRanking, PassageSigns
+from research.engine.offline.planning import query_of
+from research.engine.ports import Page, SearchRequest
+from research.extract.pool import TextPool
+from research.search.documents import DocumentFetch, DocumentSearch
 
-QUESTIONS = Path(__file__).parent / "questions"
-BESIDE = {
-    "postgresql": "python",
-    "python": "postgresql",
-    "nodejs": "valgrind",
-    "valgrind": "nodejs",
-}
-"""The manual that is searched together with a question's own."""
-
-HITS = 10
-LONGEST_PAGE = 1_000_000
-"""Characters: a page that holds a whole manual once more teaches nothing."""
-
-OTHERS = 120
-STEPS = 120
-RATE = 0.1
-PENALTY = 8.0
-BEST = 0.63
-ORDINARY = 0.4
+HITS, READ = 10, 8
+WITHOUT_PAGES, UNANSWERED = 0.1, 6.0
+"""Weights in the fit of the probability: of a question without the pages that answer it, and of one
+that its manual does not answer."""
+OTHERS = 75
+STEPS, RATE, PENALTY = 100, 0.1, 3.0
+ROUNDS, RIDGE = 25, 1.0
 
 Row = list[float]
-Asked = tuple[list[Row], list[bool]]
-"""The signs of a question's passages, and which hold its answer."""
 
 
-def questions() -> list[dict[str, Any]]:
-    lines = [
-        line
-        for name in ("development", "tuning", "manuals")
-        for line in (QUESTIONS / f"{name}.jsonl").read_text("utf-8").splitlines()
-    ]
-    return [asked for asked in map(json.loads, lines) if asked.get("part") != "check"]
+@dataclass
+class Example:
+    """A question's passages with their signs, and which hold its answer."""
+
+    question: ManualQuestion
+    asked: AskedText
+    ranking: PassageRanking
+    found: list[PassageSigns]
+    right: list[bool]
+    weight: float
 
 
-async def asked() -> list[Asked]:
-    """Every question that has an answer among the passages of its pages."""
+async def examples_of(manual: Manual, asked: Sequence[ManualQuestion]) -> list[Example]:
+    """Search a manual for each question that its text answers, or that nothing answers."""
     with TextPool() as pool, tempfile.TemporaryDirectory() as folder:
-        index = DocumentIndex(Path(folder) / "documents.sqlite3")
+        index, collection = await open_manual(manual, Path(folder), pool)
         try:
-            reports = {n: await index.refresh(each, pool) for n, each in MANUALS.items()}
-            names = {name: report.collection for name, report in reports.items()}
-            found = [await _asked(question, index, names) for question in questions()]
+            search = DocumentSearch(index, [collection])
+            fetch = DocumentFetch(index, [collection])
+            texts = [normalise(text) for text in await texts_of(index, fetch)]
+            found: list[Example] = []
+            for question in asked:
+                wanted = [normalise(answer) for answer in question.answers]
+                if wanted and not any(w in text for w in wanted for text in texts):
+                    continue
+                answer = await search.search(SearchRequest(query_of(question.text), HITS))
+                pages = [await fetch.fetch(hit.url) for hit in answer.hits]
+                found += _examples(question, [p for p in pages if len(p.text) <= LONGEST_PAGE])
+            print(f"{manual.name}: {len(found)} examples", flush=True)
+            return found
         finally:
             index.close()
-    return [(rows, right) for rows, right in found if any(right)]
 
 
-async def _asked(question: dict[str, Any], index: DocumentIndex, names: dict[str, str]) -> Asked:
-    searched = [names[question["set"]], names[BESIDE[question["set"]]]]
-    pages = await _pages(question["question"], index, searched)
-    scores = Ranking(pages).scores(Need.of(read_question(question["question"])))
-    wanted = [question["answer"], *question["alternatives"]]
-    rows, right = [], []
-    for number, page in enumerate(pages):
-        for passage in passages(page):
-            signs = scores.signs(number, passage)
-            rows.append([signs[name] for name in WEIGHTS])
-            right.append(holds(_quoted(passage), wanted))
-    return _hardest(rows, right)
+def _examples(question: ManualQuestion, pages: Sequence[Page]) -> list[Example]:
+    wanted = [normalise(answer) for answer in question.answers]
+    without = [p for p in pages if not any(w in normalise(p.text) for w in wanted)]
+    found = [_example(question, pages[:READ], wanted, 1.0)]
+    if wanted and without:
+        found.append(_example(question, without[:READ], wanted, WITHOUT_PAGES))
+    return found
 
 
-async def _pages(text: str, index: DocumentIndex, searched: Sequence[str]) -> list[Page]:
-    fetch = DocumentFetch(index, searched)
-    answer = await DocumentSearch(index, searched).search(SearchRequest(query_of(text), HITS))
-    pages = []
-    for hit in answer.hits:
-        try:
-            page = await fetch.fetch(hit.url)
-        except FetchFailure:
-            continue
-        if len(page.text) <= LONGEST_PAGE:
-            pages.append(page)
-    return pages
+def _example(
+    question: ManualQuestion, pages: Sequence[Page], wanted: Sequence[str], weight: float
+) -> Example:
+    asked, ranking = AskedText(question.text), PassageRanking(pages)
+    found = ranking.signs(asked)
+    texts = (normalise(each.passage.text) for each in found)
+    right = [any(answer in text for answer in wanted) for text in texts]
+    return Example(question, asked, ranking, found, right, weight)
 
 
-def _quoted(passage: Passage) -> str:
-    label = passage.page.text[slice(*passage.label)] if passage.label else ""
-    return f"{label} … {passage.text}"
+# --- ranking --------------------------------------------------------------------------------
 
 
-def _hardest(rows: list[Row], right: list[bool]) -> Asked:
-    """The right passages and those of the others that say most of the question."""
-    ranked = sorted(range(len(rows)), key=lambda i: (not right[i], -rows[i][0] - rows[i][1]))
-    kept = ranked[: sum(right) + OTHERS]
-    return [rows[i] for i in kept], [right[i] for i in kept]
-
-
-# --- fitting --------------------------------------------------------------------------------
-
-
-def fitted(every: Sequence[Asked]) -> tuple[float, Row]:
-    """The base and the weight of each sign."""
+def fitted_signs(examples: Sequence[Example]) -> dict[str, float]:
+    """Return the weight of each sign by gradient descent (Adam) on the softmax loss."""
+    usable = [each for each in examples if each.weight == 1.0 and any(each.right)]
+    names = list(usable[0].found[0].signs)
+    every = [_hardest(each, names) for each in usable]
     columns = list(zip(*(row for rows, _ in every for row in rows), strict=True))
     means, spreads = [fmean(c) for c in columns], [pstdev(c) or 1.0 for c in columns]
     scaled = [
-        ([[(x - m) / s for x, m, s in zip(row, means, spreads, strict=True)] for row in rows],
-         right)
+        (
+            [[(x - m) / s for x, m, s in zip(row, means, spreads, strict=True)] for row in rows],
+            right,
+        )
         for rows, right in every
-    ]  # fmt: skip
-    weights = [w / s for w, s in zip(_descended(scaled), spreads, strict=True)]
-    values = [[_dot(weights, row) for row in rows] for rows, _ in every]
-    best, ordinary = median(map(max, values)), median(map(median, values))
-    factor = (BEST - ORDINARY) / (best - ordinary)
-    return ORDINARY - factor * ordinary, [factor * weight for weight in weights]
+    ]
+    weights = _descended(scaled)
+    return {n: round(w / s, 4) for n, w, s in zip(names, weights, spreads, strict=True)}
 
 
-def _descended(every: Sequence[Asked]) -> Row:
+def _hardest(example: Example, names: Sequence[str]) -> tuple[list[Row], list[bool]]:
+    """Return the right passages and those of the others that say most of the question."""
+    rows = [[each.signs[name] for name in names] for each in example.found]
+    order = sorted(
+        range(len(rows)),
+        key=lambda i: (not example.right[i], -example.found[i].signs["words"]),
+    )[: sum(example.right) + OTHERS]
+    return [rows[i] for i in order], [example.right[i] for i in order]
+
+
+def _descended(every: Sequence[tuple[list[Row], list[bool]]]) -> Row:
     size = len(every[0][0][0])
     weights, slope, square = [0.0] * size, [0.0] * size, [0.0] * size
     for step in range(1, STEPS + 1):
-        gradient = [PENALTY * w / len(every) for w in weights]
+        gradient = [PENALTY * weight / len(every) for weight in weights]
         for rows, right in every:
             for i, part in enumerate(_gradient(weights, rows, right)):
                 gradient[i] += part / len(every)
@@ -164,22 +167,128 @@ def _gradient(weights: Row, rows: Sequence[Row], right: Sequence[bool]) -> Row:
     whole = sum(shares)
     held = sum(share for share, holds in zip(shares, right, strict=True) if holds)
     pulls = [s / whole - (s / held if r else 0.0) for s, r in zip(shares, right, strict=True)]
-    columns = zip(*rows, strict=True)
-    return [_dot(pulls, column) for column in columns]
+    return [_dot(pulls, column) for column in zip(*rows, strict=True)]
 
 
 def _dot(one: Sequence[float], other: Sequence[float]) -> float:
     return sum(map(float.__mul__, one, other))
 
 
+# --- probability ----------------------------------------------------------------------------
+
+
+def fitted_logistic(
+    features: Sequence[dict[str, float]], right: Sequence[bool], weights: Sequence[float]
+) -> Logistic:
+    """Return a logistic regression with a ridge on standardised features (Newton's method)."""
+    names = list(features[0])
+    means = {n: fmean(f[n] for f in features) for n in names}
+    spreads = {n: pstdev([f[n] for f in features]) or 1.0 for n in names}
+    rows = [[1.0, *((f[n] - means[n]) / spreads[n] for n in names)] for f in features]
+    beta = [0.0] * (len(names) + 1)
+    for _ in range(ROUNDS):
+        beta = _newton(beta, rows, right, weights)
+    slopes = {n: beta[i] / spreads[n] for i, n in enumerate(names, 1)}
+    bias = beta[0] - sum(slopes[n] * means[n] for n in names)
+    return Logistic(round(bias, 5), {n: round(slope, 5) for n, slope in slopes.items()})
+
+
+def _newton(beta: Row, rows: Sequence[Row], right: Sequence[bool], weights: Sequence[float]) -> Row:
+    size = len(beta)
+    gradient = [0.0] + [-RIDGE * b for b in beta[1:]]
+    matrix = [[RIDGE if i == j and i else 0.0 for j in range(size)] for i in range(size)]
+    for row, is_right, weight in zip(rows, right, weights, strict=True):
+        p = 1 / (1 + math.exp(-max(-30.0, min(30.0, _dot(beta, row)))))
+        for i, x in enumerate(row):
+            gradient[i] += weight * (is_right - p) * x
+            for j, y in enumerate(row):
+                matrix[i][j] += weight * p * (1 - p) * x * y
+    return [b + step for b, step in zip(beta, _solved(matrix, gradient), strict=True)]
+
+
+def _solved(matrix: list[Row], target: Row) -> Row:
+    """Gauss-Jordan elimination of a positive definite matrix."""
+    size = len(target)
+    work = [[*row, value] for row, value in zip(matrix, target, strict=True)]
+    for i in range(size):
+        pivot = work[i][i]
+        work[i] = [x / pivot for x in work[i]]
+        for j in range(size):
+            if j != i and work[j][i]:
+                factor = work[j][i]
+                work[j] = [x - factor * y for x, y in zip(work[j], work[i], strict=True)]
+    return [row[size] for row in work]
+
+
+# --- both -----------------------------------------------------------------------------------
+
+
+def fitted_model(examples: Sequence[Example]) -> PassageModel:
+    """Return weights and probabilities that are fitted on some examples."""
+    signs = fitted_signs(examples)
+    told = [(each, shown) for each in examples if (shown := shown_of(each, signs))]
+    weights = [each.weight if each.question.answers else UNANSWERED for each, _ in told]
+    first = [({"value": shown[0][0].value}, shown[0][1]) for _, shown in told]
+    passage = fitted_logistic([f for f, _ in first], [r for _, r in first], weights)
+    features = [shown_features(each.asked, each.ranking, [r for r, _ in s]) for each, s in told]
+    together = fitted_logistic(features, [any(r for _, r in s) for _, s in told], weights)
+    return PassageModel(signs, passage, together)
+
+
+def shown_of(example: Example, signs: dict[str, float]) -> list[tuple[RankedPassage, bool]]:
+    """Return the passages that would be shown by these weights, and which hold the answer."""
+    right = {id(each.passage): r for each, r in zip(example.found, example.right, strict=True)}
+    ranked = [
+        RankedPassage(
+            each.passage, each.signs, sum(w * each.signs[n] for n, w in signs.items()), 0.0
+        )
+        for each in example.found
+    ]
+    best = best_of_sections(sorted(ranked, key=lambda each: -each.value))
+    return [(each, right[id(each.passage)]) for each in best]
+
+
+def judged(model: PassageModel, examples: Sequence[Example]) -> list[Judged]:
+    """Return what a model says of questions, and whether its passages hold the answer."""
+    result = []
+    for each in examples:
+        shown = shown_of(each, dict(model.signs))
+        best = [ranked for ranked, _ in shown]
+        features = shown_features(each.asked, each.ranking, best) if shown else None
+        probability = model.shown.probability(features) if features else 0.0
+        result.append(Judged(
+            each.question.manual, each.question.kind, probability,
+            bool(each.question.answers), bool(shown and shown[0][1]), any(r for _, r in shown),
+        ))  # fmt: skip
+    return result
+
+
+async def tuning_examples() -> dict[str, list[Example]]:
+    """Return the examples of each manual for tuning."""
+    asked = questions(tuning=True)
+    return {
+        name: await examples_of(manual, [q for q in asked if q.manual == name])
+        for name, manual in manuals().items()
+        if manual.is_tuning
+    }
+
+
 def main() -> None:
-    every = asyncio.run(asked())
-    base, weights = fitted(every)
-    print(f"# {len(every)} questions")
-    print(f"BASE = {base:.3f}\nWEIGHTS = {{")
-    for name, weight in zip(WEIGHTS, weights, strict=True):
-        print(f'    "{name}": {weight:.3f},')
-    print("}")
+    examples = asyncio.run(tuning_examples())
+    found: list[Judged] = []
+    for name in examples:
+        others = [each for other, some in examples.items() if other != name for each in some]
+        asked = [each for each in examples[name] if each.weight == 1.0]
+        found += judged(fitted_model(others), asked)
+    print(calibration_table(found))
+    model = fitted_model([each for some in examples.values() for each in some])
+    stored = {
+        "signs": dict(model.signs),
+        "passage": {"bias": model.passage.bias, "weights": dict(model.passage.weights)},
+        "shown": {"bias": model.shown.bias, "weights": dict(model.shown.weights)},
+    }
+    MODEL.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+    print(f"Wrote {MODEL.name}: {sum(map(len, examples.values()))} examples.")
 
 
 if __name__ == "__main__":

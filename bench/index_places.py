@@ -1,6 +1,6 @@
-"""Where a measured index is kept: an SQLite file or a PostgreSQL database of its own.
+"""Storage of measured indexes: an SQLite file or a temporary PostgreSQL database.
 
-The server is the one that `TEST_DATABASE_URL` names, as in the tests.
+The server is that of `TEST_DATABASE_URL`, as in the tests.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from research.retrieval.index import DocumentIndex
-from research.retrieval.index_postgres import PostgresStore
+from research.fulltext.index import DocumentIndex
+from research.fulltext.index_postgres import PostgresStore
 
 Database = Literal["sqlite", "postgresql"]
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -25,7 +25,7 @@ SERVER = os.environ.get("TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:54
 
 @contextmanager
 def empty_index(database: Database) -> Iterator[DocumentIndex]:
-    """An index that is gone afterwards."""
+    """Yield a temporary index."""
     with _postgresql() if database == "postgresql" else _sqlite() as index:
         try:
             yield index

@@ -1,4 +1,4 @@
-"""Pages with a known body in the layouts that sites are built with."""
+"""Pages with a known body in common site layouts."""
 
 from __future__ import annotations
 

@@ -1,19 +1,20 @@
-"""Whether runs survive kills and outages, and whether a settled answer is asked for again.
+"""Recovery of runs from kills and outages, without repeating settled calls.
 
     python -m bench.outages --kills 60 --seconds 30
 
-The product's own worker, in a process of its own, researches questions of the simulated world one
-after another. It is killed with SIGKILL at so many random moments on SQLite and on PostgreSQL, at
-most three times in one run; it is left without its database (a locked file, a cut connection, a
-limit of connections that is reached) and without Redis for so many seconds. TEST_DATABASE_URL and
-TEST_REDIS_URL name the servers; both are reached through a proxy of this process, so nobody else
-notices. Printed are the runs, how many completed, how many settled answers were asked for again,
-and how many deaths were counted. It ends with 1 unless all completed and nothing was asked again.
+The product's worker, in a separate process, researches questions of the simulated world one after
+another. It is killed with SIGKILL at random moments on SQLite and on PostgreSQL, at most three
+times per run; it loses its database (a locked file, a cut connection, an exhausted connection
+limit) and Redis for the given number of seconds. TEST_DATABASE_URL and TEST_REDIS_URL name the
+servers; both are reached through a proxy in this process, so that other clients are not affected.
+Prints the number of runs, completed runs, settled calls that were repeated, and counted deaths.
+Exits with 1 unless all runs completed and no call was repeated.
 """
 
 from __future__ import annotations
 
 import argparse
+import base64
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -45,8 +47,9 @@ LEASE_SECONDS = 2.0
 LONGEST_DELAY_SECONDS = 4.0
 PATIENCE_SECONDS = 180.0
 KILLS_OF_A_RUN = 3
-"""One more could stall a run, where none of its answers was settled between them."""
+"""One more could stall a run, if no call was settled between the kills."""
 
+PACKED = "~zlib"
 SETTLED = "SELECT kind, request FROM research_journalentry WHERE run_id = {run} AND \
 status <> 'pending' AND kind <> 'decision'"
 HEAD = "SELECT id, status, lease_owner, lease_epoch, crashes FROM research_run ORDER BY id DESC \
@@ -60,7 +63,7 @@ Call = tuple[str, str]
 
 @dataclass(frozen=True)
 class Head:
-    """What the newest run's row says."""
+    """The row of the newest run."""
 
     id: int
     status: str
@@ -71,7 +74,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Database:
-    """`url` is the worker's way to it; `rows` asks it directly, `outages` take it away."""
+    """A database. `url` is the worker's connection; `rows` reads directly; `outages` disable it."""
 
     name: str
     url: str
@@ -86,15 +89,15 @@ class Database:
         found = set()
         for kind, request in self.rows(SETTLED.format(run=run)):
             asked = json.loads(request) if isinstance(request, str) else request
-            found.add(_call(kind, asked[NAMES[kind]]))
+            found.add(_call(kind, _unpacked(asked)[NAMES[kind]]))
         return found
 
 
 @dataclass
 class Found:
-    """What came of one kind of disturbance.
+    """The results of one kind of disturbance.
 
-    `compared` are the settled answers, by kind, that the servers' logs name as well.
+    `compared` counts settled calls, by kind, that also appear in the servers' logs.
     """
 
     what: str
@@ -117,11 +120,11 @@ class Found:
 
 
 class WorkerBroke(Exception):
-    """The worker's process ended with an error: its log says which."""
+    """The worker's process ended with an error, which is in its log."""
 
 
 class Worker:
-    """The product's worker as a process that can be killed and started again."""
+    """The product's worker as a process that can be killed and restarted."""
 
     def __init__(self, running: RunningWorld, home: Path, database: Database, redis: str) -> None:
         self.environment = {
@@ -161,7 +164,7 @@ class Worker:
 
 
 class Trial:
-    """One disturbance on one database: runs one after another, disturbed at random moments."""
+    """One disturbance on one database: consecutive runs, disturbed at random moments."""
 
     def __init__(
         self, found: Found, running: RunningWorld, database: Database, worker: Worker, seed: int
@@ -197,7 +200,7 @@ class Trial:
     # --- steps ------------------------------------------------------------------------------
 
     def _begin(self) -> int:
-        """Ask the next question; the epoch of a run that no worker has had."""
+        """Ask the next question; return epoch 0, as no worker has claimed its run."""
         before = self.database.head()
         self.worker.start(self.questions[self.found.runs % len(self.questions)])
         self.found.runs += 1
@@ -217,7 +220,7 @@ class Trial:
         return head is not None and head.status in ENDS
 
     def _note_settled(self) -> int:
-        """Note what is settled, which must not be asked for from now on; the epoch by now."""
+        """Record the settled calls, which must not be repeated; return the current epoch."""
         self.snapshots.append((time.time(), self.database.settled(self.run)))
         head = self.database.head()
         assert head
@@ -252,11 +255,21 @@ class Trial:
         raise TimeoutError(f"{self.found.what}: nothing came of a run in {PATIENCE_SECONDS:.0f} s")
 
 
+def _unpacked(request: dict[str, Any]) -> dict[str, Any]:
+    """Return a request as it was before `research/models/compressed.py` stored it, which can't be
+    imported without Django.
+    """
+    if PACKED not in request:
+        return request
+    original: dict[str, Any] = json.loads(zlib.decompress(base64.b85decode(request[PACKED])))
+    return original
+
+
 def _call(kind: str, words: str) -> Call:
-    """A call as both the journal and the world's log tell it."""
+    """Return the key of a call, equal for the journal and the world's log."""
     if kind == "model":
         return kind, hashlib.sha256(words.encode()).hexdigest()
-    if kind == "fetch":  # sites differ by their addresses, and their log leaves out the port
+    if kind == "fetch":  # sites differ by address; their log omits the port
         parts = urlsplit(words)
         return kind, urlunsplit(parts._replace(netloc=parts.hostname or ""))
     return kind, words
@@ -346,7 +359,7 @@ DATABASES = {"sqlite": sqlite_database, "postgresql": postgresql_database}
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is measured: kills on each database, outages of each kind, their seconds."""
+    """The extent of a measurement: kills per database, outages of each kind, their duration."""
 
     kills: int = 60
     outages: int = 3
@@ -355,7 +368,7 @@ class Extent:
 
 
 def measure(running: RunningWorld, on: str, extent: Extent) -> Iterator[Found]:
-    """Each disturbance in turn, on an empty database."""
+    """Measure each disturbance in turn, on an empty database."""
     with (
         tempfile.TemporaryDirectory() as folder,
         DATABASES[on](Path(folder)) as database,
@@ -391,7 +404,7 @@ class Redis:
 
 @contextmanager
 def _redis() -> Iterator[Redis]:
-    """The server that the environment names, behind a proxy."""
+    """Yield the Redis server of the environment, behind a proxy."""
     server = urlsplit(REDIS_SERVER)
     with Proxy(server.hostname or "127.0.0.1", server.port or 6379) as proxy:
 
@@ -412,7 +425,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--on", choices=DATABASES, action="append", help="both where not named")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was made is removed all the same
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # runs the cleanup
     extent = Extent(options.kills, options.outages, options.seconds, options.seed)
     held = True
     with running_world(options.seed, latency=True) as running:

@@ -1,4 +1,4 @@
-"""`docs/benchmarks.md`: one section a suite, each replaced alone when its suite is run."""
+"""Reads and writes `docs/benchmarks.md`: one section per suite, replaced individually."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ wander from machine to machine, and from hour to hour.
 
 
 def put_section(suite: str, markdown: str, order: Sequence[str], page: Path = PAGE) -> None:
-    """Replace a suite's section, or add it in its place; all others stay as they are."""
+    """Replace or insert the section of a suite; all other sections are unchanged."""
     sections = read_sections(page.read_text("utf-8") if page.exists() else "")
     sections[suite] = markdown.strip()
     names = sorted(sections, key=lambda name: order.index(name) if name in order else len(order))
@@ -32,24 +32,24 @@ def put_section(suite: str, markdown: str, order: Sequence[str], page: Path = PA
 
 
 def read_sections(text: str) -> dict[str, str]:
-    """The sections by their suites' names."""
+    """Return sections by suite name."""
     found = re.findall(r"<!-- suite: (\w+) -->\n(.*?)\n<!-- end: \1 -->", text, re.DOTALL)
     return {name: body.strip() for name, body in found}
 
 
 def rendered(template: str, **parts: object) -> str:
-    """A template of `bench/suites`; a part that is not given is an error."""
+    """Render a template of `bench/suites`; a missing value is an error."""
     return TEMPLATES.get_template(template).render(**parts)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int = 1) -> str:
-    """The first `texts` columns hold words, all others numbers."""
+    """Return a Markdown table; columns after the first `texts` are right-aligned numbers."""
     lines = [head, [*["---"] * texts, *["---:"] * (len(head) - texts)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def machine() -> str:
-    """The machine in general terms, and whether it had other work."""
+    """Return a general description of the machine, and whether it was busy."""
     cores = os.cpu_count() or 1
     told = f"{cores} cores, {platform.system()}, Python {platform.python_version()}"
     load = os.getloadavg()[0]

@@ -1,13 +1,13 @@
-"""What the web half of retrieval is measured by: relevance, and pages fetched side by side.
+"""Measures web retrieval: relevance of pages, and the fan-out of parallel fetches.
 
     .venv/bin/python -m bench.retrieval relevance FILE.jsonl [FILE.jsonl …]
     .venv/bin/python -m bench.retrieval fan-out
 
 `make bench SUITE=retrieval DATA="FILE.jsonl …"` writes both into `docs/benchmarks.md`.
 
-Relevance reads question sets in the form of `manage.py evaluate`: each question, or each of
-its sub-questions where they are given, against the page that answers it and against pages
-of other questions. The fan-out is one search and its pages, each on a host of its own.
+Relevance reads question sets in the format of `manage.py evaluate`: each question, or each of its
+sub-questions if given, is compared with the page that answers it and with pages of other questions.
+The fan-out is one search and its pages, each on a different host.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from typing import Any
 
 import httpx
 
-from research.engine.relevance import RELEVANT, relevance
-from research.engine.tools import SearchRequest
-from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
-from research.retrieval.providers import ProviderSettings, open_search
+from research.engine import SearchRequest
+from research.engine.text.relevance import RELEVANT, page_relevance
+from research.extract.pool import TextPool
+from research.fetch.fetch import FetchSettings, SafeFetch
+from research.search.providers import ProviderSettings, open_search
 
 PAGES = 20
 DELAY_SECONDS = 0.3
@@ -54,7 +54,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Parted:
-    """Shares: answering pages at or above the line, other pages below it."""
+    """Shares of answering pages at or above the threshold, and of other pages below it."""
 
     source: str
     pairs: int
@@ -63,7 +63,7 @@ class Parted:
 
 
 def measure_relevance(files: Sequence[Path]) -> list[Parted]:
-    """One for each source of questions."""
+    """Return one result for each source of questions."""
     cases = [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
     pages = [
         (page["title"], " ".join(page["sentences"]), case["id"])
@@ -74,9 +74,9 @@ def measure_relevance(files: Sequence[Path]) -> list[Parted]:
     parted = []
     for source in sorted({case["src"] for case in cases}):
         wanted = [each for case in cases if case["src"] == source for each in wanted_of(case)]
-        gold = [relevance(each.text, each.title, each.answer) for each in wanted]
+        gold = [page_relevance(each.text, each.title, each.answer) for each in wanted]
         strange = [
-            relevance(each.text, title, text)
+            page_relevance(each.text, title, text)
             for each in wanted
             for title, text, question in chance.sample(pages, OTHERS)
             if question != each.question
@@ -88,7 +88,7 @@ def measure_relevance(files: Sequence[Path]) -> list[Parted]:
 
 
 def wanted_of(case: dict[str, Any]) -> Iterator[Wanted]:
-    """The question with each page that answers it, or its parts with a page each."""
+    """Yield the question for each page that answers it, or each sub-question with its page."""
     bodies = {
         gold["title"]: gold.get("paragraph") or " ".join(gold["sentences"]) for gold in case["gold"]
     }
@@ -110,10 +110,10 @@ def wanted_of(case: dict[str, Any]) -> Iterator[Wanted]:
 
 
 async def measure_fan_out(repeats: int) -> list[float]:
-    """Wall times of the search and all its pages ÷ that of the search and one page, alone.
+    """Return the ratio of the wall time for a search and all pages to that for one page.
 
-    Servers are in a process of their own. Both times are taken at each repeat, so that what
-    else the machine does is in both of them.
+    Servers run in a separate process. Both times are measured in each repetition, so that other
+    load affects both.
     """
     ours, theirs = multiprocessing.Pipe()
     servers = multiprocessing.get_context("spawn").Process(target=serve, args=(theirs,))
@@ -132,9 +132,9 @@ async def measure_fan_out(repeats: int) -> list[float]:
 
 
 async def wall(places: list[str], pool: TextPool, pages: int) -> float:
-    """Seconds for one search and so many of its pages, on connections of its own."""
+    """Return the seconds for one search and the given number of pages, on new connections."""
     search_at, hosts = places[0], places[1:]
-    settings = ProviderSettings(searxng_url=f"http://{search_at}")
+    settings = ProviderSettings({"SEARXNG_URL": f"http://{search_at}"})
     async with (
         httpx.AsyncClient(trust_env=False) as client,
         SafeFetch(FetchSettings(frozenset(hosts)), pool) as web,
@@ -153,7 +153,7 @@ def serve(channel: Connection) -> None:
 
 
 async def _serve(channel: Connection) -> None:
-    """The search's server, then one for each host, every answer after the delay."""
+    """Start the search server, then one server per host; every response is delayed."""
     addresses = ["127.0.0.1", *(f"127.0.1.{number}" for number in range(1, PAGES + 1))]
     places: list[str] = []
 
@@ -192,7 +192,7 @@ def _reply(target: str, places: list[str]) -> bytes:
 
 @cache
 def _page() -> str:
-    """Made before the first is asked for, or all servers would stand still meanwhile."""
+    """Return a page, built before the first request: building it would delay all servers."""
     chance = random.Random(2)
     paragraphs = (
         " ".join(chance.choice(WORDS) for _ in range(12)).capitalize() + "." for _ in range(200)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sqlite3
 from bisect import bisect_left
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -20,11 +19,10 @@ from typing import Any, get_args
 
 from bench.documentation import FOLDERS
 from bench.index_places import Database, empty_index
-from research.retrieval.folder import FileAddressing, scan
-from research.retrieval.fts5 import match_expression
-from research.retrieval.index import DocumentIndex
-from research.retrieval.pool import TextPool
-from research.retrieval.terms import query_terms
+from bench.plain_bm25 import PlainPages
+from research.documents.folder import FileAddressing, scan_folder
+from research.extract.pool import TextPool
+from research.fulltext.index import DocumentIndex
 
 QUESTIONS = Path(__file__).parent / "questions" / "pages.jsonl"
 KINDS = ("fresh", "expert", "drawn", "ordinary", "named", "plain words")
@@ -53,7 +51,7 @@ def questions() -> list[dict[str, Any]]:
 
 
 def share(asked: Iterable[Asked], places: int, part: str | None = None) -> float:
-    """How many of a part's pages stand among the first `places`."""
+    """Return how many of a part's pages stand among the first `places`."""
     chosen = [each for each in asked if part in (None, each.part)]
     return sum(each.place is not None and each.place < places for each in chosen) / len(chosen)
 
@@ -97,25 +95,18 @@ def _placed(question: dict[str, Any], names: Sequence[str], found: Sequence[str]
 
 
 async def ask_plainly(index: DocumentIndex, names: Sequence[str]) -> list[Asked]:
-    """The yardstick: the same questions to BM25 over whole pages, stemmed, without fields."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute(
-        "CREATE VIRTUAL TABLE plain USING fts5(url UNINDEXED, body, tokenize=porter)"
-    )
+    """Return the yardstick: the same questions to BM25 over whole pages, stemmed, without
+    fields.
+    """
+    pages = []
     for name, folder in zip(names, FOLDERS, strict=True):
-        for file in scan(folder).files:
+        for file in scan_folder(folder).files:
             page = await index.document(FileAddressing().address(name, file.path).url, [name])
             if page is not None:
-                values = (page.url, f"{page.title}\n{page.text}")
-                connection.execute("INSERT INTO plain VALUES (?, ?)", values)
-    asked = []
-    for each in questions():
-        terms = match_expression(query_terms(each["question"]).phrases)
-        rows = connection.execute(
-            "SELECT url FROM plain WHERE plain MATCH ? ORDER BY rank LIMIT ?", (terms, LIMIT)
-        )
-        asked.append(_placed(each, names, [url for (url,) in rows]))
-    connection.close()
+                pages.append((page.url, f"{page.title}\n{page.text}"))
+    plain = PlainPages(pages)
+    asked = [_placed(each, names, plain.search(each["question"], LIMIT)) for each in questions()]
+    plain.close()
     return asked
 
 

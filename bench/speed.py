@@ -1,8 +1,8 @@
-"""How long the engine's own steps take on inputs of a stated size: no network, no database.
+"""CPU time of the engine's steps on inputs of stated size, without network or database.
 
     python -m bench.speed [--json]
 
-Each figure is the median CPU time of many repeats in a process that has seen the words before.
+Each figure is the median of many repetitions in a process with warm caches.
 """
 
 from __future__ import annotations
@@ -18,22 +18,31 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import cast
 
-from research.engine import round as rounds
-from research.engine import verdict
-from research.engine.assessment import Assessment, Missing
-from research.engine.budget import Meter
-from research.engine.config import ResearchConfig
-from research.engine.evidence import Finding
-from research.engine.findings import Reading
-from research.engine.journal import Journal, MemoryStore
-from research.engine.merging import Merger
-from research.engine.records import Complexity, Dimensions, Plan, PlannedAspect, Quoted
-from research.engine.run import Question, Run
-from research.engine.similarity import Corpus, twin
-from research.engine.text import STOP_WORDS
-from research.engine.tools import Tools
-from research.engine.topics import Topic
-from research.engine.units import Work
+from research.engine import (
+    Assessment,
+    Complexity,
+    Dimensions,
+    Journal,
+    MemoryStore,
+    Meter,
+    Plan,
+    PlannedAspect,
+    Question,
+    QuoteSource,
+    ResearchConfig,
+    Tools,
+    Topic,
+)
+from research.engine.assessment import close_round
+from research.engine.assessment.assessment import MissingInfo
+from research.engine.evidence.store import Finding
+from research.engine.rounds import research_round as rounds
+from research.engine.rounds.findings import Reading
+from research.engine.rounds.merge import Merger
+from research.engine.rounds.units import Work
+from research.engine.run import Run
+from research.engine.text.similarity import Corpus, find_twin
+from research.engine.text.tokens import STOP_WORDS
 
 SEED = 7
 TOPICS, TOPIC_WORDS = 1_000, 7
@@ -45,7 +54,7 @@ ASPECTS = tuple(f"What is known of the {name} side?" for name in ("first", "uppe
 
 @dataclass(frozen=True)
 class Timed:
-    """`median_ms` is CPU time; `bound_ms` what it is to stay within on the machine of the docs."""
+    """A result: `median_ms` is CPU time, `bound_ms` its bar on the machine of the docs."""
 
     name: str
     what: str
@@ -55,7 +64,7 @@ class Timed:
 
 
 def measure(records: int = RECORDS) -> list[Timed]:
-    """All figures, in the order of `main`'s table."""
+    """Return all figures, in the order of `main`'s table."""
     return [duplicate_check(), novelty(), novelty_from_scratch(), close_of_a_round(records)]
 
 
@@ -63,7 +72,7 @@ def duplicate_check(repeats: int = 200) -> Timed:
     words = Words()
     earlier = [words.text(TOPIC_WORDS) for _ in range(TOPICS)]
     topics = iter([words.text(TOPIC_WORDS) for _ in range(repeats + 1)])
-    step = lambda: twin(next(topics), earlier, 0.75)  # noqa: E731
+    step = lambda: find_twin(next(topics), earlier, 0.75)  # noqa: E731
     what = f"one topic against {TOPICS:,} earlier ones"
     return timed("duplicate_check", what, 0.5, step, repeats)
 
@@ -91,7 +100,7 @@ def novelty_from_scratch(repeats: int = 50) -> Timed:
 
 
 def close_of_a_round(records: int = RECORDS, repeats: int = 30) -> Timed:
-    """Merge, gates and stop rule of one round after another on a ledger that is full already."""
+    """Merge findings and evaluate gates and stop rule, round after round, on a full ledger."""
     bench = Rounds.of(records, repeats + 1)
     what = f"merge of {NEW_FINDINGS} findings into {records:,} records, gates and stop rule"
     return timed("close_of_a_round", what, 50, bench.step, repeats)
@@ -108,7 +117,7 @@ def timed(name: str, what: str, bound_ms: float, step: Callable[[], object], rep
 
 
 class Words:
-    """Made-up text: a few words come often, most seldom, every third is a stop word."""
+    """Made-up text with a skewed word distribution; every third word is a stop word."""
 
     def __init__(self) -> None:
         self.chance = random.Random(SEED)
@@ -134,7 +143,7 @@ class Words:
 
 @dataclass
 class Rounds:
-    """A run whose ledger holds many records, and what closes a round of it."""
+    """A run with a full ledger, and the steps that close a round of it."""
 
     run: Run
     words: Words
@@ -158,7 +167,7 @@ class Rounds:
 
     def step(self) -> None:
         run = self.run
-        [work] = rounds.begin(run, [Topic("a topic", ("a query",), "A1")])
+        [work] = rounds.begin_round(run, [Topic("a topic", ("a query",), "A1")])
         work.reading = Reading(self.to_come.pop())
         asyncio.run(self._close(work))
 
@@ -166,12 +175,12 @@ class Rounds:
         merger = Merger(self.run)
         await merger.add([work])
         await merger.close()
-        await verdict.settle(self.run, self.assessment())
+        await close_round.settle_round(self.run, self.assessment())
 
     def finding(self) -> Finding:
         claim = f"{self.words.text(14).capitalize()} {self.chance.randint(1, 9_999)}."
         site = f"site{self.chance.randrange(SITES)}.example"
-        quote = Quoted(
+        quote = QuoteSource(
             f"https://{site}/{self.chance.randrange(20)}", "A page", site, site,
             claim, 0, len(claim), f"{self.chance.random()}", AT,
         )  # fmt: skip
@@ -179,13 +188,13 @@ class Rounds:
         return Finding(claim, aspect, quote, self.chance.random())
 
     def assessment(self) -> Assessment:
-        gap = Missing(self.words.text(6), self.words.text(6), "A1", False)
+        gap = MissingInfo(self.words.text(6), self.words.text(6), "A1", False)
         marks = Dimensions(6.0, 6.0, 6.0)
         return Assessment(marks, 6.0, "", frozenset(), (gap,), (), False, by_model=True)
 
 
 class _Still:
-    """Tools of which only the clock is asked, and it stands still."""
+    """Tools with nothing but a clock that never advances."""
 
     @property
     def clock(self) -> _Still:

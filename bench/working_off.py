@@ -1,7 +1,7 @@
-"""Researches questions with the product's worker on the database of the environment.
+"""Subprocess of `bench.completing` and `bench.outages`: the product's worker on given questions.
 
-A process of `bench.completing` and `bench.outages`: it reads a JSON list of questions and prints a
-JSON list of what came of each.
+It uses the database of the environment, reads a JSON list of questions and prints a JSON list of
+the results.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from typing import Any
 import django
 from django.db import Error as DatabaseError
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-from research import assembly  # noqa: E402 - after the setup
-from research.advancing import Timing  # noqa: E402
-from research.leases import LEASE_SECONDS  # noqa: E402
 from research.models import Run  # noqa: E402
-from research.schema import migrate  # noqa: E402
+from research.queue.embedded import EmbeddedWorker  # noqa: E402
+from research.runtime import tool_factory  # noqa: E402 - after the setup
+from research.runtime.schema import migrate_database  # noqa: E402
 from research.services import people, runs  # noqa: E402
-from research.worker import EmbeddedWorker  # noqa: E402
+from research.worker.leases import LEASE_SECONDS  # noqa: E402
+from research.worker.run_executor import Timing  # noqa: E402
 
 COLUMNS = ("question", "status", "termination_text", "usage")
 
@@ -34,21 +34,21 @@ COLUMNS = ("question", "status", "termination_text", "usage")
 def ask(questions: Sequence[str]) -> None:
     person = people.local_admin()
     for question in questions:
-        runs.ask(person, question, agreed=True)
+        runs.ask_question(person, question, agreed=True)
 
 
 async def work(slots: int, timing: Timing) -> None:
-    """Advance runs until every one has ended or was put aside."""
-    worker = EmbeddedWorker(assembly.build_tools, slots, timing=timing)
+    """Execute runs until each one has ended or stalled."""
+    worker = EmbeddedWorker(tool_factory.build_tools, slots, timing=timing)
     await worker.start()
     while await _left(worker):
         await asyncio.sleep(0.1)
     await worker.stop()
-    await assembly.close()
+    await tool_factory.close_tools()
 
 
 async def _left(worker: EmbeddedWorker) -> bool:
-    """Whether a run has not ended; so long as the database doesn't answer, some may not have."""
+    """Return whether any run may not have ended; True while the database is unavailable."""
     unfinished = Run.objects.filter(finished_at=None).exclude(status="stalled")
     try:
         return await worker.writer.call(unfinished.exists)
@@ -67,7 +67,7 @@ def main() -> None:
     options = parser.parse_args()
     lease = options.lease_seconds
     timing = Timing(lease_seconds=lease, heartbeat_seconds=lease / 5, poll_seconds=0.05)
-    migrate()
+    migrate_database()
     ask(json.load(sys.stdin))
     asyncio.run(work(options.slots, timing))
     print(json.dumps(outcomes()))

@@ -1,7 +1,7 @@
-"""Make .venv from a lock file: what `make install` and `make test` do when it isn't up to date.
+"""Create .venv from a lock file; `make install` and `make test` call it if .venv is out of date.
 
-A copy of the lock inside .venv is the stamp of a finished install. `.venv/incomplete` marks one
-that is under way: where it still stands, an earlier install was broken off, and .venv is made anew.
+A copy of the lock inside .venv marks a finished install. `.venv/incomplete` marks a running one: if
+it exists at the start, an earlier install was interrupted and .venv is created again.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def parse_arguments() -> argparse.Namespace:
 
 @contextmanager
 def only_one_at_a_time() -> Iterator[None]:
-    """Two makes at once: the second waits, and then finds the work done."""
+    """Serialize concurrent calls of make: the second waits and then finds the work done."""
     with (ROOT / "pyproject.toml").open() as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +55,7 @@ def only_one_at_a_time() -> Iterator[None]:
 
 
 def is_usable(*, same_python: bool) -> bool:
-    """Whether what stands in .venv can be built upon."""
+    """Return whether an existing .venv can be updated instead of created again."""
     if INCOMPLETE.exists() or not PYTHON.exists():
         return False
     ask = "import platform, pip, sys; assert sys.version_info >= (3, 11)"
@@ -86,8 +86,8 @@ def install(lock: str) -> int:
     INCOMPLETE.touch()
     for stamp in (RUN_LOCK, TEST_LOCK):
         (VENV / stamp).unlink(missing_ok=True)
-    # The lock names every package, so pip needs to resolve nothing; Python compiles what it
-    # imports when it first does. Both halve the wait.
+    # The lock lists every package, so pip needs no resolver; Python compiles modules on their
+    # first import. Each halves the time.
     pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
     options = ["--require-hashes", "--no-deps", "--no-compile", "--requirement", lock]
     status = subprocess.run([*pip, *options], cwd=ROOT).returncode
@@ -99,7 +99,7 @@ def install(lock: str) -> int:
         )
         return status
     INCOMPLETE.unlink()
-    # The test lock holds all of the other, with the same versions.
+    # The development lock contains all of the other one, with the same versions.
     for stamp in {lock, RUN_LOCK}:
         shutil.copy(ROOT / stamp, VENV / stamp)
     print(f"Done in {time.monotonic() - started:.0f} seconds.", flush=True)

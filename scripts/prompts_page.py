@@ -1,21 +1,26 @@
-"""Writes every prompt of one run into `docs/prompts.md`: `python -m scripts.prompts_page`.
+"""Generate the prompts of one run in `docs/prompts.md`: `python -m scripts.prompts_page`.
 
-The run is the engine's own over the small web of its tests, with a model that answers by rule;
-one sentence of its draft says too much, so that the mending is shown too.
+The run uses the small web of the tests and a scripted model. On purpose, one drafted sentence is
+unsupported and one is reworded, so that the repair and verification prompts are included.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from research.engine.tools import ModelRequest
+from research.engine.ports import ModelRequest
 from tests.engine.scripted import CHAIN, harbour
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "prompts.md"
+FENCE = r"\g<1>01234567"
+_FENCE = re.compile(r'( mark="|</page )[0-9a-f]{8}')
+"""The mark of a page's fence, which differs from run to run."""
 MARK = "<!-- Written by `python -m scripts.prompts_page` from here on. -->"
+REWORDED = "Until it closed in 1912, the Calder foundry was in the hands of Ruth Ansel. [E3]"
 
 
 def main() -> None:
@@ -23,22 +28,25 @@ def main() -> None:
 
 
 def page() -> str:
-    """The page as it is, with its generated part made anew."""
+    """Return the page with its generated part replaced."""
     written = PAGE.read_text().partition(MARK)[0]
     return f"{written}{MARK}\n\n{''.join(_shown(asyncio.run(requests())))}"
 
 
 async def requests() -> list[ModelRequest]:
-    """What the model was asked, in order."""
-    world = harbour(CHAIN)
-    assert world.model is not None
+    """Return the requests to the model in order, then those of a thorough run that are others."""
+    world, thorough = harbour(CHAIN), harbour(CHAIN)
+    assert world.model is not None and thorough.model is not None
     world.model.twists["draft"] = _overstated
     await world.ask(CHAIN.question)
-    return world.model.requests
+    await thorough.ask(CHAIN.question, research_depth="thorough")
+    first = {each.task: each for each in reversed(thorough.model.requests)}
+    return [*world.model.requests, first["section"], first["summary"]]
 
 
 def _overstated(draft: dict[str, Any]) -> dict[str, Any]:
     first, *others = draft["statements"]
+    others = [REWORDED if "[E3]" in each else each for each in others]
     return {**draft, "statements": [first.replace(". [", " in 1803. ["), *others]}
 
 
@@ -51,7 +59,7 @@ def _shown(asked: Iterable[ModelRequest]) -> Iterable[str]:
         if request.task not in seen:
             seen.add(request.task)
             yield f"System message:\n\n````text\n{request.system}\n````\n\nPrompt:\n\n"
-        yield f"````text\n{request.prompt.rstrip()}\n````\n"
+        yield f"````text\n{_FENCE.sub(FENCE, request.prompt.rstrip())}\n````\n"
 
 
 if __name__ == "__main__":

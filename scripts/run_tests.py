@@ -1,11 +1,10 @@
-"""Run the whole suite, as `make test` does, and end with one line of totals.
+"""Run the whole test suite, as `make test` does, and end with one line of totals.
 
-Tests run on several processes, one a core, at most four. Browser tests have processes of their
-own: synchronous Playwright leaves an event loop running, beside which asyncio tests fail. Those
-of a file stay in one process, since they share a server and a browser. With `--fast`, as
-`make test-fast` does, tests of browsers, services and other processes, and the slowest ones, are
-left out. Arguments are handed to both parts (`-n 0` runs each in one process); TEST_SUMMARY may
-name a file for the totals.
+Tests run in up to four processes, one per core. Browser tests run in separate processes, because
+synchronous Playwright keeps an event loop running, in which asyncio tests fail. Those of one file
+share a process, and with it a server and a browser. `--fast` (`make test-fast`) skips tests of
+browsers, services and other processes, and the slowest tests. Arguments are passed to both parts
+(`-n 0` runs each in one process). TEST_SUMMARY may name a file for the totals.
 """
 
 import os
@@ -59,11 +58,11 @@ def run_pytest(arguments: list[str]) -> tuple[int, Counter[str]]:
             try:
                 return process.wait(), read_counts(results)
             except KeyboardInterrupt:
-                continue  # pytest has it too, and reports before it ends
+                continue  # pytest receives the signal, too, and reports before it exits
 
 
 def read_counts(results: Path) -> Counter[str]:
-    """What a pytest process counted; nothing where it ended before it could say."""
+    """Return the counts reported by a pytest process; empty if it ended before reporting."""
     counts: Counter[str] = Counter()
     if results.exists():
         for suite in ElementTree.parse(results).iter("testsuite"):

@@ -1,9 +1,9 @@
-"""Make docs/screenshots anew from the pages as they are: `python -m scripts.screenshots`.
+"""Regenerate docs/screenshots: `python -m scripts.screenshots`.
 
-Each page is taken four times: on a desk and on a phone, light and dark.
+Each page is captured four times: desktop and phone, light and dark.
 
-Needs the test environment and a Chromium, which writes the files itself: as WebP, of the best
-quality that keeps one below `MOST_BYTES`.
+Needs the test environment and Chromium, which encodes the files as WebP in the best quality that
+stays below `MOST_BYTES`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def serving(settings: dict[str, str]) -> Iterator[Server]:
 
 
 def take_samples(page: Page, server: Server) -> None:
-    """Pages that need no model: a sample's run and what is made of it, documents, settings."""
+    """Capture pages that need no model: a sample run and its follow-ups, documents, settings."""
     page.goto(server.url)
     take(page, "ask")
     page.get_by_role("button", name=QUANTUM).click()
@@ -76,8 +76,7 @@ def take_samples(page: Page, server: Server) -> None:
     page.locator(".cite a").first.click()
     page.locator("#citation-panel mark").first.wait_for()
     take(page, "citation-panel")
-    page.goto(run)
-    page.evaluate("document.querySelector('.columns').scrollIntoView()")
+    page.goto(f"{run}research/")
     take(page, "evidence")
     for name, address in (
         ("citation", f"{run}citations/1/"),
@@ -99,7 +98,7 @@ def take_samples(page: Page, server: Server) -> None:
 
 
 def take_thread(page: Page, run: str) -> None:
-    """A citation is rejected, the report revised, and its thread shown."""
+    """Capture a rejected citation, the revised report and its thread."""
     page.goto(run)
     page.set_viewport_size(DESK)
     page.locator(".cite a").first.click()
@@ -113,12 +112,11 @@ def take_thread(page: Page, run: str) -> None:
     page.locator(".ask-on").wait_for()
     page.locator(".ask-on").scroll_into_view_if_needed()
     take(page, "after-the-report")
-    page.get_by_label("Ask on").fill("And how large do the signatures become?")
+    page.get_by_label("Ask a follow-up").fill("And how large do the signatures become?")
     before = page.url
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url(lambda url: url != before)
-    page.locator(".in-thread a").first.click()
-    page.locator(".thread li").nth(1).wait_for()
+    page.locator(".report, .asks").first.wait_for()
     take(page, "thread")
 
 
@@ -141,7 +139,7 @@ def take_documents(page: Page, server: Server) -> None:
 
 
 def take_live(page: Page, server: Server, world: World) -> None:
-    """A run while a model is at work, and what it asks before."""
+    """Capture a run with a model in progress, and its questions before the start."""
     world.model.hold("draft")
     ask(page, server, CHAINED)
     page.get_by_role("button", name="Start").click()
@@ -174,7 +172,7 @@ def ask(page: Page, server: Server, question: str, *, see_plan: bool = False) ->
 
 
 def take(page: Page, name: str) -> None:
-    """One picture a form: `name`, `name-dark`, `name-phone`, `name-phone-dark`."""
+    """Capture a page four times: `name`, `name-dark`, `name-phone`, `name-phone-dark`."""
     for size, form in ((DESK, ""), (PHONE, "-phone")):
         for scheme in ("light", "dark"):
             page.set_viewport_size(size)

@@ -177,7 +177,7 @@ def _number(outcome: Outcome, name: str) -> float:
 
 
 def _ends(changed: Sequence[Ablated], name: str) -> Iterator[str]:
-    """The commonest changes of how a run ended."""
+    """Yield the commonest changes of how a run ended."""
     pairs = [(getattr(each.kept, name), getattr(each.lost, name)) for each in changed]
     for (kept, lost), count in Counter(p for p in pairs if p[0] != p[1]).most_common(2):
         yield f"{kept or 'no report'} → {lost or 'no report'} ({count})"

@@ -2,7 +2,7 @@
 
 Each question is researched as it is and without the one or the other, at full latency, one run
 after the other; the questions take turns in which of the three comes first. What it takes at worst
-is counted under an analyst that is never content, where nothing takes time.
+is counted under an analyst that is never satisfied, where nothing takes time.
 """
 
 from __future__ import annotations
@@ -11,29 +11,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
-from unittest.mock import patch
 
 from bench.comparison.running import Bench, Ran
 from bench.comparison.statistics import mean
 from bench.comparison.variant import AS_IT_IS, Variant
 from bench.world.hostile import HONEST
-from research.engine import ahead
-from research.engine.run import Run
-
-
-async def _no_draft(run: Run) -> None:
-    """The report waits for the verdict."""
-
+from research.engine import Rules
 
 DISCONTENT = "oracle-repeating"
 REPORT, LEADS = "the report", "searches for leads"
 PLACES = {REPORT: re.compile(r"round/\d+/draft"), LEADS: re.compile(r"round/\d+/scout/\d+")}
 """Where the journal notes what was begun ahead."""
 WITHOUT = {
-    REPORT: Variant("no draft ahead", engine=lambda: patch.object(ahead, "begin_draft", _no_draft)),
-    LEADS: Variant(
-        "no search ahead", engine=lambda: patch.object(ahead, "scout", lambda run: None)
-    ),
+    REPORT: Variant("no draft ahead", rules=Rules(drafts_ahead=False)),
+    LEADS: Variant("no search ahead", rules=Rules(searches_ahead=False)),
 }
 
 
@@ -79,7 +70,7 @@ async def time_begun(bench: Bench) -> list[Begun]:
 
 
 async def count_begun(bench: Bench) -> list[Begun]:
-    """What is spent in vain under an analyst that is never content."""
+    """Return the wasted spending under an analyst that is never satisfied."""
     return await _both_ways(bench, DISCONTENT, warm=False)
 
 
@@ -120,7 +111,7 @@ class Row:
 
 
 def rows(found: Sequence[Begun]) -> Iterator[Row]:
-    """The median of the time, of all else the sum over the questions of a kind."""
+    """Yield the median of the time, of all else the sum over the questions of a kind."""
     ordered = sorted(found, key=lambda each: list(WITHOUT).index(each.what))
     for place in dict.fromkeys((each.what, each.analyst, each.kind) for each in ordered):
         of = [each for each in ordered if (each.what, each.analyst, each.kind) == place]

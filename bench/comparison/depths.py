@@ -17,8 +17,8 @@ from bench.comparison.variant import forced
 from bench.world.facts import Question
 from bench.world.hostile import HONEST
 from bench.world.score import quotes_by_round
-from research.engine.journal import MemoryStore
-from research.engine.text import term_set
+from research.engine import MemoryStore
+from research.engine.text.tokens import term_set
 
 DEPTH = 5
 COVERED = 0.9
@@ -63,7 +63,7 @@ async def measure(bench: Bench, question: Question, model: str = HONEST) -> Meas
 async def at_depth(
     bench: Bench, question: Question, deep: Ran, depth: int, model: str = HONEST
 ) -> tuple[Ran, bool]:
-    """The forced run of a lower depth over the journal of a deeper one."""
+    """Return the forced run of a lower depth over the journal of a deeper one."""
     store = MemoryStore()
     store.texts = deep.store.texts
     store.entries = {k: e for k, e in deep.store.entries.items() if not k[0].startswith(ANEW)}
@@ -80,7 +80,7 @@ def _tree(depth: int) -> dict[str, Any]:
 
 
 def covered_round(question: str, run: Any) -> int | None:
-    """Where the naive rule stops: the quotes hold nine in ten of the question's words."""
+    """Return where the naive rule stops: the quotes hold nine in ten of the question's words."""
     terms = term_set(question)
     held: set[str] = set()
     for number, quotes in enumerate(quotes_by_round(run), 1):
@@ -91,7 +91,7 @@ def covered_round(question: str, run: Any) -> int | None:
 
 
 def hindsight(depths: Sequence[Figures]) -> int:
-    """The first round with every needed fact and the minima met; else the first with as many
+    """Return the first round with every needed fact and the minima met; else the first with as many
     facts as any.
     """
     deepest = depths[-1].score

@@ -6,34 +6,36 @@ what catches the fault is the score, against the world's own pages and the serve
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-from unittest.mock import patch
+from datetime import datetime
 
 from bench.comparison.depths import DEPTH
 from bench.comparison.instruments import FIGURES, Direction
 from bench.comparison.variant import Variant, forced
-from research.engine import loop, report, verdict
-from research.engine import round as rounds
-from research.engine.config import ResearchConfig
-from research.engine.draft import Draft, without
-from research.engine.draft import Fault as Faulty
-from research.engine.evidence import Finding
-from research.engine.findings import Reading
-from research.engine.ledger import Ledger
-from research.engine.markdown import Rendered, render
-from research.engine.records import StopReason
-from research.engine.report import Written, publish
-from research.engine.run import Run
-from research.engine.stopping import Decision, Situation, Stop
-from research.engine.tasks.read import read
-from research.engine.text import unique
-from research.engine.tools import Fetch, Page, Tools
-from research.engine.verdict import close_round, close_verification
+from research.engine import (
+    Aspect,
+    Clock,
+    Decision,
+    Fetch,
+    Page,
+    ResearchConfig,
+    Rules,
+    Situation,
+    Stop,
+    StopReason,
+    Tools,
+)
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.store import Finding
+from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
+from research.engine.report.draft import Draft, drop_statements
+from research.engine.report.draft import Fault as Faulty
+from research.engine.report.markdown import Rendered, render_report
+from research.engine.rounds.findings import Reading, check_finding
+from research.engine.text.tokens import unique_texts
 
 SLEEP_SECONDS = 0.3
 
@@ -55,86 +57,82 @@ def _stop_at_once(now: Situation, config: ResearchConfig) -> Decision:
     return Stop(StopReason.MAX_ROUNDS)
 
 
-def _reading(change: Callable[[Reading], None]) -> AbstractContextManager[object]:
-    """The engine with every reading changed after its check."""
+def _changing(change: Callable[[Finding, bool], Sequence[Finding]]) -> Rules:
+    """Change every finding after its check; `change` also receives whether it is its unit's first."""
 
-    async def changed(run: Run, *told: Any) -> Reading:
-        result = await read(run, *told)
-        change(result)
-        return result
+    def changed(
+        reading: Reading,
+        said: str,
+        lines: Sequence[NumberedSentence],
+        aspect: Aspect,
+        question: str,
+    ) -> None:
+        known = len(reading.findings)
+        check_finding(reading, said, lines, aspect, question)
+        for finding in reading.findings[known:]:
+            reading.findings[known:] = change(finding, known == 0)
 
-    return patch.object(rounds, "read", changed)
-
-
-def _add_an_invention(reading: Reading) -> None:
-    """One more finding, of a real page, with a quote that stands nowhere."""
-    for first in reading.findings[:1]:
-        said = f"The Unheard Lyceum settled the matter of {first.aspect_id} long ago."
-        reading.findings.append(
-            replace(first, claim=said, source=replace(first.source, quote=said), also=())
-        )
+    return Rules(check_finding=changed)
 
 
-def _falsify(reading: Reading) -> None:
-    """Every number of every claim becomes the next one; the quotes stay as they are."""
-
-    def false(finding: Finding) -> Finding:
-        claim = re.sub(r"\d{7}", lambda found: str(int(found.group()) + 1), finding.claim)
-        return replace(finding, claim=claim)
-
-    reading.findings = [false(finding) for finding in reading.findings]
-
-
-@contextmanager
-def _false_claims() -> Iterator[None]:
-    """Claims falsified, and the check of the report that would notice switched off."""
-
-    def none(draft: Draft, ledger: Ledger) -> list[Faulty]:
-        return []
-
-    with _reading(_falsify), patch.object(report, "faults", none):
-        yield
+def _add_an_invention(finding: Finding, is_first: bool) -> Sequence[Finding]:
+    """One more finding for each unit, of a real page, with a quote that the page does not hold."""
+    if not is_first:
+        return [finding]
+    said = f"The Unheard Lyceum settled the matter of {finding.aspect_id} long ago."
+    source = replace(finding.source, quote=said)
+    return [finding, replace(finding, claim=said, source=source, also=())]
 
 
-def _publishing(change: Callable[[Run, Written], Rendered]) -> AbstractContextManager[object]:
-    """The engine with every report changed after its gate."""
-
-    async def changed(run: Run, written: Written | None) -> None:
-        await publish(run, written and replace(written, rendered=change(run, written)))
-
-    return patch.object(loop, "publish", changed)
+def _falsify(finding: Finding, is_first: bool) -> Sequence[Finding]:
+    """Every number of the claim becomes the next one; the quote stays as it is."""
+    claim = re.sub(r"\d{7}", lambda found: str(int(found.group()) + 1), finding.claim)
+    return [replace(finding, claim=claim)]
 
 
-def _half(run: Run, written: Written) -> Rendered:
+def _find_nothing(draft: Draft, ledger: Ledger) -> list[Faulty]:
+    """Return the check of the report that would notice a false claim, switched off."""
+    return []
+
+
+def _half(
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+) -> Rendered:
     """Every second thing that the report says is left out, wherever it says it."""
-    draft = written.checked.draft
-    cut = set(unique(statement.text for statement in draft.statements)[1::2])
-    numbers = {n for n, statement in enumerate(draft.statements, 1) if statement.text in cut}
-    return render(run.ledger, without(draft, numbers), run.state.termination_text or "", 0, 0)
+    dropped = set(unique_texts(statement.text for statement in draft.statements)[1::2])
+    numbers = {n for n, said in enumerate(draft.statements, 1) if said.text in dropped}
+    left = drop_statements(draft, numbers)
+    return render_report(ledger, left, ended, cut, by_code, as_table)
 
 
-def _astray(run: Run, written: Written) -> Rendered:
-    """Each marker leads to the quote that another marker half the list away stands for."""
-    citations = written.rendered.citations
+def _astray(
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+) -> Rendered:
+    """Each marker leads to the quote of another marker, half the list away."""
+    rendered = render_report(ledger, draft, ended, cut, by_code, as_table)
+    citations = rendered.citations
     half = len(citations) // 2
     pairs = zip(citations, (*citations[half:], *citations[:half]), strict=True)
     astray = tuple(replace(other, marker=right.marker) for right, other in pairs)
-    return replace(written.rendered, citations=astray)
+    return replace(rendered, citations=astray)
 
 
-def _sleeping() -> AbstractContextManager[object]:
-    """The engine asleep before each round is closed, one of verification too."""
+@dataclass(frozen=True)
+class _SlowClock:
+    """A clock that keeps the engine waiting at each round's gates, for which it asks the date."""
 
-    def slow(step: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-        async def slept(*told: Any) -> Any:
-            await asyncio.sleep(SLEEP_SECONDS)
-            return await step(*told)
+    exact: Clock
 
-        return slept
+    def now(self) -> datetime:
+        time.sleep(SLEEP_SECONDS)
+        return self.exact.now()
 
-    return patch.multiple(
-        loop, close_round=slow(close_round), close_verification=slow(close_verification)
-    )
+    def monotonic(self) -> float:
+        return self.exact.monotonic()
+
+
+def _with_slow_clock(tools: Tools) -> Tools:
+    return replace(tools, clock=_SlowClock(tools.clock))
 
 
 @dataclass(frozen=True)
@@ -154,8 +152,7 @@ def _fetching_twice(tools: Tools) -> Tools:
 
 FAULTS = (
     Fault(
-        Variant("stops after one round",
-                engine=lambda: patch.object(verdict, "decide", _stop_at_once)),
+        Variant("stops after one round", rules=Rules(decide_stop=_stop_at_once)),
         {"rounds": "down", "premature stops": "up", "evidence recall": "down",
          "report recall": "down", "model calls": "down", "fetches": "down"},
         frozenset({"tokens", "searches", "sentences", "late stops"}),
@@ -167,29 +164,32 @@ FAULTS = (
         frozenset({"fetches", "sentences", "repeated searches"}),
     ),
     Fault(
-        Variant("invents a quote", engine=lambda: _reading(_add_an_invention)),
+        Variant("invents a quote", rules=_changing(_add_an_invention)),
         {"quote precision": "down", "citation precision": "down"},
         frozenset({"sentences", "tokens"}),
     ),
     Fault(
-        Variant("puts a false claim on a true quote", engine=_false_claims),
+        Variant("puts a false claim on a true quote",
+                rules=replace(_changing(_falsify), find_faults=_find_nothing,
+                              verifies_statements=False)),
         {"claim precision": "down", "citation precision": "down", "report recall": "down"},
-        frozenset({"sentences", "tokens"}),
+        frozenset({"sentences", "tokens", "model calls"}),
     ),
     Fault(
         Variant("fetches twice", tools=_fetching_twice),
         {"fetches": "up", "repeated fetches": "up"},
     ),
     Fault(
-        Variant("cites the wrong page", engine=lambda: _publishing(_astray)),
+        Variant("cites the wrong page", rules=Rules(render_report=_astray)),
         {"citation precision": "down"},
     ),
     Fault(
-        Variant("sleeps 300 ms a round", engine=_sleeping),
+        Variant("sleeps 300 ms a round", tools=_with_slow_clock),
         {"idle seconds a round": "up"},
     ),
     Fault(
-        Variant("cuts half its sentences", engine=lambda: _publishing(_half)),
+        Variant("cuts half its sentences",
+                rules=Rules(render_report=_half, reopens_after_draft=False)),
         {"sentences": "down", "report recall": "down"},
     ),
 )  # fmt: skip

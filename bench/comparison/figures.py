@@ -12,7 +12,8 @@ from bench.world import filler, markup
 from bench.world.facts import Page, Question
 from bench.world.running import RunningWorld
 from bench.world.score import Cost, Resource, Score, report_body, score
-from research.engine.journal import MemoryStore
+from research.engine import MemoryStore
+from research.engine.rounds.units import NOT_NEEDED
 
 CONNECTION_WORDS = 12
 CONNECTIONS = 0.1
@@ -109,7 +110,7 @@ def figures_of(
 
 
 def metered(usage: Mapping[str, Any]) -> Cost:
-    """What the engine itself counted, replayed calls included."""
+    """Return what the engine itself counted, replayed calls included."""
     return Cost(
         calls=dict(usage["llm_calls_by_task"]),
         prompt_tokens=usage["prompt_tokens"],
@@ -123,14 +124,18 @@ def metered(usage: Mapping[str, Any]) -> Cost:
 
 
 def _speculative(resource: Resource, log: Mapping[str, Any]) -> int:
-    """Pages that came as they should and that no round took."""
-    taken = {_address(s["url"]) for s in resource["sources"] if s["status"] != "not_read"}
+    """Pages that came as they should and that no round took or put aside."""
+    taken = {
+        _address(source["url"])
+        for source in resource["sources"]
+        if source["status"] != "not_read" or source["reason"] == NOT_NEEDED
+    }
     got = {e["url"] for e in log["entries"] if e["server"] == "web" and e["status"] == 200}
     return len(got - taken)
 
 
 def _address(url: str) -> str:
-    """An address as the log has it, without the port."""
+    """Return an address as the log has it, without the port."""
     return re.sub(r":\d+(?=/)", "", url, count=1)
 
 
@@ -150,7 +155,7 @@ def _words(text: str) -> str:
 
 
 def _served(running: RunningWorld, url: str) -> str:
-    """The words of the page that the world serves at an address; of none, nothing."""
+    """Return the words of the page that the world serves at an address; of none, nothing."""
     page = running.page_at(url)
     return "" if page is None else _page_words(page)
 
@@ -188,7 +193,9 @@ def _valid_markers(resource: Resource) -> set[int]:
 
 
 def _prose(resource: Resource) -> Iterable[str]:
-    """The paragraphs that say something: no headings, no lines of facts, nothing not found."""
+    """Yield the paragraphs that say something: no headings, no lines of facts, nothing not
+    found.
+    """
     body = re.split(UNANSWERED, report_body(resource["report_markdown"]), maxsplit=1)[0]
     for paragraph in body.split("\n"):
         if paragraph and not re.match(r"#|\*(?!\*)", paragraph):

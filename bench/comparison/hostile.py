@@ -9,10 +9,10 @@ from bench.comparison.figures import Figures
 from bench.comparison.running import EXTRACTIVE, Bench
 from bench.comparison.statistics import mean
 from bench.comparison.strategies import recall
-from bench.world.hostile import HONEST, MISJUDGING, TYING, VARIANTS
+from bench.world.hostile import HONEST, MISJUDGING, TYING, VARIANTS, VERIFIERS
 
 TREE = {"deep_research_mode": "fixed"}
-HOSTILE = tuple(name for name in VARIANTS if name not in {HONEST, TYING, *MISJUDGING})
+HOSTILE = tuple(name for name in VARIANTS if name not in {HONEST, TYING, *MISJUDGING, *VERIFIERS})
 FALSE_CLAIMS, INVENTING = "oracle-false-claims", "oracle-inventing"
 
 

@@ -11,7 +11,7 @@ from bench.comparison.figures import Figures
 from bench.world.score import Stopping, stopping
 
 Direction = Literal["up", "down"]
-BUSY_MACHINE_SECONDS = 0.15
+BUSY_MACHINE_SECONDS = 0.25
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def figures(runs: Sequence[Judged]) -> dict[str, float]:
 
 
 def moved(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, Direction]:
-    """The figures that differ by more than their noise, and where they went."""
+    """Return the figures that differ by more than their noise, and where they went."""
     found: dict[str, Direction] = {}
     for name in FIGURES:
         difference = after[name] - before[name]

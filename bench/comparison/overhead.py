@@ -21,7 +21,7 @@ from bench.world.running import RunningWorld, running_world
 from bench.world.score import busy_seconds
 from bench.world.search import SEARCH_SECONDS
 from bench.world.web import PAGE_SECONDS
-from research.retrieval.pool import TextPool
+from research.extract.pool import TextPool
 
 TIMED = tuple(kind for kind in KINDS if kind != "unanswerable")
 
@@ -64,7 +64,9 @@ class Timed:
 
 
 async def time_all(seed: int, per_kind: int) -> list[Timed]:
-    """The world's questions but those that nothing answers; the first is run once to warm up."""
+    """Return the world's questions but those that nothing answers; the first is run once to warm
+    up.
+    """
     with running_world(seed, latency=True, per_kind=per_kind) as running, TextPool() as pool:
         async with Bench.open(running, pool=pool) as bench:
             questions = [q for q in running.world.questions if q.kind in TIMED]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from research.engine.records import (
+from research.engine import (
     Evidence,
     GateResult,
     Record,
@@ -21,7 +21,7 @@ from research.engine.records import (
 
 
 def run_resource(records: Iterable[Record]) -> dict[str, Any]:
-    """The last state of each record, by the contract's names."""
+    """Return the last state of each record, by the contract's names."""
     last = list({key_of(record): record for record in records}.values())
     head = next((r for r in last if isinstance(r, RunState)), RunState(Status.INTAKE))
     report = next((r for r in last if isinstance(r, Report)), Report(""))

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 from bench.comparison.ablation import Ablated, Ablation, Setting, ablate
 from bench.comparison.running import EXTRACTIVE, Bench
-from bench.comparison.variant import Variant, without_verification
+from bench.comparison.variant import Variant
 from bench.world.hostile import HONEST, TYING
-from research.engine import copies, criteria, gaps, loop, quality, topics, verdict, wrapup
-from research.engine.budget import Hold, Meter
-from research.engine.config import ResearchConfig
-from research.engine.records import Criterion, StopReason
-from research.engine.records import StopReason as R
-from research.engine.stopping import Continue, Decision, Situation, Stop, reasons
+from research.engine import (
+    Continue,
+    Decision,
+    GateName,
+    ResearchConfig,
+    Rules,
+    Situation,
+    Stop,
+    StopReason,
+    stop_reasons,
+)
+from research.engine import StopReason as R
 
 EAGER, TIRELESS = "oracle-always-stop", "oracle-always-continue"
 OVERRATING, IMPROVING, REPEATING = "oracle-overrating", "oracle-improving", "oracle-repeating"
@@ -42,41 +45,34 @@ async def ablate_all(bench: Bench) -> list[Ablated]:
 
 def without_reason(reason: StopReason) -> Variant:
     def rule(now: Situation, config: ResearchConfig) -> Decision:
-        other = next((r for r in reasons(now, config) if r is not reason), None)
+        other = next((r for r in stop_reasons(now, config) if r is not reason), None)
         return Stop(other) if other else Continue()
 
-    return patched(verdict, "decide", rule)
+    return Variant("another stop rule", rules=Rules(decide_stop=rule))
 
 
 def seeing(**changes: object) -> Variant:
-    """The stop rule, told something else than what is so."""
+    """Return the stop rule, told something else than what is so."""
 
     def rule(now: Situation, config: ResearchConfig) -> Decision:
-        reason = next(reasons(replace(now, **changes), config), None)  # type: ignore[arg-type]
+        reason = next(stop_reasons(replace(now, **changes), config), None)  # type: ignore[arg-type]
         return Stop(reason) if reason else Continue()
 
-    return patched(verdict, "decide", rule)
+    return Variant("another stop rule", rules=Rules(decide_stop=rule))
 
 
-def open_gate(name: str) -> Variant:
-    """A gate whose criteria ask for nothing."""
-    formula: Callable[..., tuple[Criterion, ...]] = getattr(criteria, name)
-
-    def nothing(*told: object) -> tuple[Criterion, ...]:
-        return tuple(replace(criterion, minimum=0, goal=0) for criterion in formula(*told))
-
-    return patched(criteria, name, nothing)
+def without(**rules: Any) -> Variant:
+    """Return an engine that applies these rules instead of the default ones."""
+    return Variant(", ".join(rules), rules=Rules(**rules))
 
 
-def patched(where: object, name: str, value: object) -> Variant:
-    def entered() -> AbstractContextManager[object]:
-        return patch.object(where, name, value)
-
-    return Variant(f"{name} replaced", engine=entered)
+def open_gate(name: GateName) -> Variant:
+    """Return a gate whose criteria ask for nothing."""
+    return without(open_gates=frozenset({name}))
 
 
 def limit(rule: str, knob: str, tight: object, model: str = HONEST, **more: Any) -> Ablation:
-    """A limit so tight that it acts, against the same run with the ordinary one."""
+    """Return a limit so tight that it acts, against the same run with the ordinary one."""
     ordinary = ResearchConfig.model_fields[knob].default
     return Ablation(rule, (Setting(model, {knob: tight, **more}),), loosened={knob: ordinary})
 
@@ -102,19 +98,19 @@ GATES = (
     Ablation(
         "what a gate lacks is looked for",
         (Setting(EAGER, ONE_A_ROUND),),
-        patched(verdict, "lacking_topics", lambda *_: []),
+        without(seeks_what_gates_lack=False),
     ),
     Ablation(
         "not to be had",
         (Setting(OVERRATING, {"gate_deep_pass_score": 1.0}, MISSING),),
-        patched(criteria, "_in_vain", lambda *_: False),
+        without(gives_up_aspects=False),
     ),
     Ablation(READY, (Setting(), Setting(EAGER), Setting(TIRELESS)), open_gate("report_ready")),
-    Ablation("draft gate", (Setting(TIRELESS),), patched(loop, "reopens", lambda *_: False)),
+    Ablation("draft gate", (Setting(TIRELESS),), without(reopens_after_draft=False)),
     Ablation(
         "verification",
         (Setting(knobs=FEW_PAGES),),
-        Variant("unverified", engine=without_verification),
+        without(verifies_claims=False),
     ),
 )
 
@@ -124,15 +120,17 @@ SCORE = (
     Ablation(
         "score's cap",
         (Setting(OVERRATING, {"adaptive_quality_threshold": 9.0}), Setting(EAGER)),
-        patched(quality, "cap", lambda *_: (10.0, "")),
+        without(score_cap=lambda *_: (10.0, "")),
     ),
     Ablation(
         "score below the threshold while the evidence gate fails",
         (Setting(EAGER, {"min_evidence_records": 12}),),
-        patched(quality, "BELOW_THRESHOLD", -10.0),
+        without(holds_score_down=False),
     ),
     Ablation(
-        "near-copies are one source", (Setting(supply="copied"),), patched(copies, "COPIED", 2.0)
+        "near-copies are one source",
+        (Setting(supply="copied"),),
+        without(near_copy_share=2.0),
     ),
     Ablation("critical gaps hold", (Setting(), Setting(TYING)), seeing(critical_gaps=0)),
     Ablation("news holds", (Setting(),), seeing(had_news=False)),
@@ -189,26 +187,26 @@ CAPS = (
     limit("cap: sources of a claim", "max_source_urls_per_claim", 1),
     limit("cap: findings in a prompt", "supervisor_notes_max_bullets", 2),
     limit("cap: attempts of a model task", "max_model_attempts", 1, model=MALFORMED),
-    Ablation("cap: sub-questions", (ENDLESS,), patched(gaps, "MOST_ASPECTS", 99)),
+    Ablation("cap: sub-questions", (ENDLESS,), without(most_aspects=99)),
     Ablation(
         "near-duplicate topics refused",
         (Setting(REPEATING), Setting(REPEATING, supply="lone pages")),
-        patched(topics, "twin", lambda *_: None),
+        without(refuses_repeated_topics=False),
     ),
     Ablation(
         "a round that does not fit is not begun",
         (Setting(knobs={"max_llm_calls": 11}), Setting(TIRELESS, {"max_llm_calls": 12})),
-        patched(verdict, "foresee", lambda run: Continue()),
+        without(foresees_next_round=False),
     ),
     Ablation(
         "one last broad search",
         (Setting(TIRELESS, {"max_llm_calls": 12}),),
-        patched(wrapup, "_broad", lambda run: None),
+        without(searches_broadly_last=False),
     ),
     Ablation(
         "the report's share of the budgets",
         (Setting(knobs={"max_llm_calls": 8}),),
-        patched(Meter, "_report_share", lambda self: Hold()),
+        without(reserves_report=False),
     ),
 )
 

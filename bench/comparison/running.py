@@ -16,7 +16,6 @@ import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -27,33 +26,25 @@ from bench.comparison.variant import AS_IT_IS, Variant
 from bench.world.facts import Question
 from bench.world.hostile import HONEST
 from bench.world.running import RunningWorld
-from research.engine.budget import Meter
-from research.engine.config import ResearchConfig
-from research.engine.journal import Journal, MemoryStore
-from research.engine.loop import Question as Asked
-from research.engine.loop import research
-from research.engine.records import Record
-from research.engine.tools import Search, Tools
+from research.engine import MemoryStore, Record, ResearchConfig, Search, Tools, run_in_memory
+from research.engine import Question as Asked
+from research.engine.llm_tasks.verify import prompt_version
+from research.engine.records import Qualification
+from research.extract.extracted import Extracted
+from research.extract.pool import TextPool
+from research.fetch.fetch import FetchSettings, SafeFetch
 from research.llm.client import ChatModel, ModelSettings
 from research.llm.prices import Price
-from research.retrieval.extracted import Extracted
-from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
-from research.retrieval.providers import open_search
-from research.retrieval.providers.base import ProviderSettings
+from research.runtime.clock import SystemClock
+from research.search.providers import open_search
+from research.search.providers.base import ProviderSettings
 
 TODAY = "2026-01-01"
 PRICE = Price(1e-6, 4e-6, 1e-6)
+QUALIFIED = Qualification(prompt_version(), 80, 0, 80, 0)
+"""How the oracle did as verifier: an installation finds that out before its first run."""
 EXTRACTIVE = ""
 """The name of no model: code is the analyst."""
-
-
-class SystemClock:
-    def now(self) -> datetime:
-        return datetime.now(UTC)
-
-    def monotonic(self) -> float:
-        return time.monotonic()
 
 
 class Told:
@@ -111,7 +102,7 @@ class Bench:
     ) -> AsyncIterator[Bench]:
         """`pool` is used and left open; without one, each page is extracted once for all runs."""
         settings = FetchSettings(allow_private_hosts=frozenset(running.hosts))
-        providers = ProviderSettings(searxng_url=running.search)
+        providers = ProviderSettings({"SEARXNG_URL": running.search})
         with nullcontext(pool) if pool else RememberingPool(1) as texts:
             async with httpx.AsyncClient() as client, SafeFetch(settings, texts) as fetch:
                 bench = cls(running, open_search(["searxng"], providers, client), fetch)
@@ -149,21 +140,17 @@ class Bench:
         config = ResearchConfig.model_validate(dict(knobs or {}))
         store = store or MemoryStore()
         replay = bool(store.entries)
-        analyst = self.model(model)
-        tools = variant.tools(Tools(self.search, self.fetch, SystemClock(), analyst))
-        records: list[Record] = []
+        tools = variant.tools(Tools(self.search, self.fetch, SystemClock(), self.model(model)))
         inbox = Told([{"kind": kind} for kind in commands])
-        journal = Journal(
-            store, tools, Meter(config), records.append, inbox, analyst=model or "extractive"
-        )
+        asked = Asked(question.text, TODAY, agreed=True, verifier=QUALIFIED)
         self.running.reset()
         wall, cpu = time.perf_counter(), time.process_time()
-        with variant.engine():
-            await journal.open()
-            await research(Asked(question.text, TODAY, agreed=True), config, journal)
+        found = await run_in_memory(
+            asked, tools, config, rules=variant.rules, store=store, inbox=inbox
+        )
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-        resource, log = run_resource(records), self.running.log()
+        resource, log = run_resource(found.records), self.running.log()
         figures = figures_of(
             self.running, question, resource, log, store, wall, cpu, replay, prices
         )  # fmt: skip
-        return Ran(tuple(records), resource, store, tuple(journal.divergences), figures)
+        return Ran(found.records, resource, store, found.divergences, figures)

@@ -52,7 +52,7 @@ def percentile(values: Iterable[float], share: float) -> float:
 
 
 def bootstrap(statistic: Callable[[Sequence[int]], float], count: int) -> Estimate:
-    """A statistic over the numbers 0…count-1 of questions, resampled with repetition.
+    """Return a statistic over the numbers 0…count-1 of questions, resampled with repetition.
 
     Paired: whatever the statistic compares, it compares on the same questions.
     """
@@ -63,7 +63,8 @@ def bootstrap(statistic: Callable[[Sequence[int]], float], count: int) -> Estima
 
 
 def cost_at(curve: Sequence[Point], recall: float) -> float:
-    """What a curve, in the order of its depths, costs where it first gets a recall, within .01.
+    """Return what a curve, in the order of its depths, costs where it first gets a recall, within
+    .01.
 
     Between two depths the cost is interpolated. Below the first depth it is that of the first;
     where the recall is never got, that of the depth with the most.

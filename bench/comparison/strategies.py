@@ -120,7 +120,7 @@ def _ratio(
 
 
 def stopped(measured: Measured, figures: Figures) -> Stopping:
-    """A run's stop against the hindsight round of the run that went on."""
+    """Return a run's stop against the hindsight round of the run that went on."""
     deepest = measured.depths[-1].score
     best = deepest.evidence_recall or 0.0
     return stopping(figures.judged, hindsight(measured.depths), figures.score.evidence_recall, best)

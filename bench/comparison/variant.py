@@ -1,34 +1,37 @@
-"""The engine as it is, or with a part of it replaced for the length of a run."""
+"""The engine as it is, or with other tools or rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
-from unittest.mock import patch
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
-from research.engine import loop, verdict
-from research.engine.assessment import Assessment
-from research.engine.config import ResearchConfig
-from research.engine.extractive.planning import query_of
-from research.engine.ledger import Ledger
-from research.engine.records import Aspect, Evidence, StopReason
-from research.engine.stopping import Continue, Decision, Situation, Stop
-from research.engine.text import unique
-from research.engine.tools import Tools
-from research.engine.topics import Topic, choose, next_topics
+from research.engine import (
+    Aspect,
+    Assessment,
+    Continue,
+    Decision,
+    ResearchConfig,
+    Rules,
+    Situation,
+    Stop,
+    StopReason,
+    Tools,
+    Topic,
+    choose_topics,
+    next_topics,
+)
+from research.engine.evidence.ledger import Ledger
+from research.engine.offline.planning import query_of
+from research.engine.text.tokens import unique_texts
 
 
 @dataclass(frozen=True)
 class Variant:
-    """`tools` wraps what the engine is given; `engine` is entered around a run, to replace a
-    function of the engine for that long.
-    """
+    """`tools` wraps what the engine is given; `rules` are what it decides by."""
 
     name: str
     tools: Callable[[Tools], Tools] = lambda tools: tools
-    engine: Callable[[], AbstractContextManager[object]] = nullcontext
+    rules: Rules = field(default_factory=Rules)
 
 
 AS_IT_IS = Variant("as it is")
@@ -42,7 +45,7 @@ SAME_TOPIC = ResearchConfig().duplicate_topic_similarity_threshold
 
 
 def forced(depth: int) -> Variant:
-    """The same engine, ended by nothing but the depth, a spent budget or the want of topics.
+    """Return the same engine, ended by nothing but the depth, a spent budget or the want of topics.
 
     Gates, gaps, scores and novelty are recorded and don't act. While gaps give it topics, it
     researches what the engine would; then it looks for what it knows again, in other words.
@@ -57,39 +60,20 @@ def forced(depth: int) -> Variant:
 
     def topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:
         wanted = next_topics(ledger, assessment)
-        fresh = choose(wanted, ledger, len(wanted), SAME_TOPIC).topics
+        fresh = choose_topics(wanted, ledger, len(wanted), SAME_TOPIC).topics
         return wanted if fresh else _again(ledger)
 
-    return Variant(f"forced to {depth}", engine=partial(_forced, rule, topics))
-
-
-@contextmanager
-def _forced(rule: object, topics: object) -> Iterator[None]:
-    """Rounds by the rule and topics given, and none after them: no verification, no reopening."""
-    with (
-        without_verification(),
-        patch.multiple(verdict, decide=rule, next_topics=topics, begin_ahead=_nothing),
-        patch.object(loop, "reopens", _never),
-    ):
-        yield
-
-
-@contextmanager
-def without_verification() -> Iterator[None]:
-    with patch.object(verdict, "weak_claims", _none), patch.object(loop, "weak_claims", _none):
-        yield
-
-
-def _none(*_: object) -> list[Evidence]:
-    return []
-
-
-async def _nothing(*_: object) -> None:
-    """Nothing is begun ahead of a verdict that is forced."""
-
-
-def _never(*_: object) -> bool:
-    return False
+    return Variant(
+        f"forced to {depth}",
+        rules=Rules(
+            decide_stop=rule,
+            next_topics=topics,
+            verifies_claims=False,
+            reopens_after_draft=False,
+            drafts_ahead=False,
+            searches_ahead=False,
+        ),
+    )
 
 
 def _again(ledger: Ledger) -> list[Topic]:
@@ -102,4 +86,4 @@ def _ways(ledger: Ledger, aspect: Aspect) -> tuple[str, ...]:
     """In its own words, in those of its claims, then ever broader."""
     head = " ".join(query_of(aspect.query).split()[:BROAD_WORDS])
     claims = (record.claim for record in ledger.supporting(aspect.id))
-    return tuple(unique([aspect.text, *claims, *(f"{head} {tail}" for tail in TAILS)]))
+    return tuple(unique_texts([aspect.text, *claims, *(f"{head} {tail}" for tail in TAILS)]))

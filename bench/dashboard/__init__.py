@@ -1,5 +1,5 @@
-"""What `make bench SUITE=dashboard` measures: one module a concern.
+"""Measurements of the dashboard suite (`make bench SUITE=dashboard`), one module per concern.
 
-`watching.py` times a change from its commit to its viewers, `looking.py` what a reader's browser
-shows and keeps, `pages.py` the pages over a database that `filling.py` has filled.
+`watching.py` measures the latency from a commit to its viewers, `looking.py` what a browser shows
+and preserves during updates, `pages.py` the pages over a database filled by `filling.py`.
 """

@@ -1,6 +1,6 @@
-"""axe-core over every page of ours: light and dark, desk and phone.
+"""Accessibility checks (axe-core) of every page: light and dark, desktop and phone.
 
-Django's admin is not ours; states that take a whole journey to reach are in `tests/browser`.
+Django's admin is excluded; `tests/browser` covers states that need a longer journey.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIGN_IN = "/sign-in/"
 
 
 def violations(server: Served, browser: Browser, session: str) -> list[str]:
-    """`address, scheme, width: rule` for each violation."""
+    """Return `address, scheme, width: rule` for each violation."""
     page = server.context(browser, session).new_page()
     found = []
     for path in (*PAGES, SIGN_IN):
@@ -33,7 +33,7 @@ def violations(server: Served, browser: Browser, session: str) -> list[str]:
 
 
 def of_page(page: Page) -> list[str]:
-    """`scheme, width: rule` for each violation of the page as it stands."""
+    """Return `scheme, width: rule` for each violation of the page in its current state."""
     found = []
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

@@ -1,6 +1,8 @@
-"""What the steps of an engine change, one numbered step after the other: long words, six
-sub-questions that others join, gaps that open and close, a score and a verdict of another length
-for each round, quotes that are refused, a page that fails, a report that grows."""
+"""Synthetic changes of a run, one per numbered step.
+
+Long words, six sub-questions and later ones, gaps that open and close, a score and a verdict of
+varying length per round, rejected quotes, a failed page and a growing report.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from research.engine import records
-from research.engine.records import AspectState, Stage, Status
+from research.engine import AspectState, Stage, Status, records
 
 QUESTION = (
     "How are medium-sized harbours on exposed coasts kept open in winter, who pays for it, and "
@@ -28,7 +29,7 @@ RAISED = {
     61: "Which of the breakwaters were raised after the second storm, and by how much?",
     101: "How many pilots does a medium-sized harbour keep through the winter?",
 }
-"""Sub-questions that a page raises, by the step that does."""
+"""Sub-questions raised by pages, by step."""
 CLAIM = (
     "The harbour board spent a third of its yearly income on keeping the entrance free, most of "
     "it in the two months when hardly any ship called"
@@ -38,7 +39,7 @@ SITES = 7
 ROUND_STEPS = 10
 GAPS = 3
 FAILS, DRAFTS = 71, 121
-"""The steps of a page that fails, and of the first sentence of the report."""
+"""Steps of a failing page and of the first sentence of the report."""
 VERDICTS = (
     "Going on.",
     "Going on: {0} of 6 answered after step {1}. Missing: “{2}”, “{3}” and 2 more. The next round "
@@ -49,7 +50,10 @@ VERDICTS = (
 
 
 def step(number: int) -> list[Any]:
-    """The first step brings what is asked; the others the action, at times much more."""
+    """Return the records of a step.
+
+    The first sets up sub-questions and gaps, most others change only the action.
+    """
     if number == 1:
         return [*(aspect(n) for n in range(len(PARTS))), *(gap(n) for n in range(GAPS)), *judged(1)]
     changed: list[Any] = [records.Action(f"Reading site-{number % SITES}.test/page-{number}")]
@@ -70,7 +74,7 @@ def judged(number: int) -> list[Any]:
 
 
 def news(number: int) -> Iterator[Any]:
-    """What a round brings beside evidence."""
+    """Yield the records of a round other than evidence."""
     this = number // ROUND_STEPS + 1
     yield gap(this + 1, opened=this)
     yield gap(this - 2, closed=this)
@@ -108,7 +112,7 @@ def gap(number: int, opened: int = 1, closed: int | None = None) -> records.Gap:
 
 def evidence(number: int) -> records.Evidence:
     site = f"site-{number % SITES}.test"
-    quoted = records.Quoted(
+    quoted = records.QuoteSource(
         url=f"https://{site}/page-{number}",
         title=f"Page {number}",
         domain=site,

@@ -1,4 +1,4 @@
-"""A database of its own for the pages: PostgreSQL where a server answers, else SQLite."""
+"""A temporary database for the pages: PostgreSQL if a server is available, else SQLite."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from bench.dashboard.processes import started
 SERVER = os.environ.get("TEST_DATABASE_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
 NAME = f"plumbline_bench_{os.getpid()}"
 TIMES = 9
-"""How often each page is timed."""
+"""Repetitions per page."""
 
 
 @dataclass(frozen=True)
 class Filled:
-    """`pages` are those of `bench.dashboard.pages.Opened`."""
+    """Measurements over a filled database; `pages` are `bench.dashboard.pages.Opened`."""
 
     database: str
     runs: int
@@ -46,7 +46,7 @@ def measure_pages(runs: int, times: int = TIMES) -> Filled:
 
 @contextmanager
 def empty_database(home: Path) -> Iterator[tuple[str, str]]:
-    """(the kind of database, its address)"""
+    """Yield (kind of database, URL) of a temporary database."""
     try:
         connection = psycopg.connect(SERVER, autocommit=True, connect_timeout=3)
     except psycopg.OperationalError:

@@ -1,8 +1,8 @@
-"""A database with many runs: one true run, and copies of it made inside the database.
+"""A database with many runs: one real run, and copies made inside the database.
 
-The one is researched by the product itself over the sample library, then given more evidence.
-The copies are made table by table with `INSERT … SELECT`, so that every table with a run has its
-rows and a table that is added later is filled without a word here.
+The product researches the first run over the sample library; evidence is added to it. Copies are
+made table by table with `INSERT … SELECT`: every table that refers to a run is filled, including
+tables that are added later.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ STATES = (
 )
 WORDS = ("harbour", "glacier", "ledger", "turbine", "orchard", "signal", "census", "railway")
 LIGHT = {JournalEntry: {"request": "'{}'", "answer": "NULL"}}
-"""Columns that copies leave empty: lists don't read them, and full they would take 60 GB."""
+"""Columns left empty in copies: lists don't read them, and they would take 60 GB."""
 
 
 def first_run() -> Run:
-    """The true run, with as much evidence as the copies are to have."""
+    """Return the real run, with as much evidence as its copies will have."""
     with open("/dev/null", "w") as nowhere:  # the command prints its report
         call_command("research", QUESTION, search="samples", yes=True, stdout=nowhere)
     run = Run.objects.get()
@@ -43,7 +43,7 @@ def first_run() -> Run:
 
 
 def _widen(run: Run) -> None:
-    """Give the run exactly `EVIDENCE_PER_RUN` records."""
+    """Add or remove evidence, so that the run has exactly `EVIDENCE_PER_RUN` records."""
     run.evidence.filter(position__gt=EVIDENCE_PER_RUN).delete()
     rows = list(run.evidence.prefetch_related("quotes"))
     for number in range(len(rows) + 1, EVIDENCE_PER_RUN + 1):
@@ -63,7 +63,7 @@ def _values(row: models.Model, **changed: object) -> dict[str, object]:
 
 
 def copies(like: Run, count: int) -> None:
-    """Add `count` copies, each with its own words in the question, one older than the other."""
+    """Add `count` copies with different questions, each older than the one before."""
     with transaction.atomic():
         for statement in _statements(like, count):
             with connection.cursor() as cursor:
@@ -99,7 +99,7 @@ def _statements(like: Run, count: int) -> Iterator[str]:
 def _insert(
     model: type[models.Model], changed: dict[str, str], where: str, numbers: int | str
 ) -> str:
-    """Copies of the rows `t` that `where` names, once for each `n`."""
+    """Return SQL that copies the rows `t` matching the condition `where`, once for each `n`."""
     columns = [each.column for each in model._meta.concrete_fields if not each.primary_key]
     chosen = ", ".join(changed.get(column, _quoted("t", column)) for column in columns)
     named = ", ".join(f'"{column}"' for column in columns)
@@ -111,7 +111,7 @@ def _insert(
 
 
 def _quotes(like: Run) -> str:
-    """A copy's evidence finds its pattern by its label."""
+    """Return SQL that copies the quotes; evidence of a copy finds its original by label."""
     table, evidence = EvidenceSource._meta.db_table, Evidence._meta.db_table
     fields = [each.column for each in EvidenceSource._meta.concrete_fields if not each.primary_key]
     site = f"'site-' || (e.id % {SITES}) || '.example'"
@@ -148,7 +148,7 @@ def _numbers(count: int) -> str:
 
 
 def _earlier(column: str) -> str:
-    """A column of times, n minutes before."""
+    """Return SQL for a timestamp column, n minutes earlier."""
     if connection.vendor == "postgresql":
         return f"{column} - n * interval '1 minute'"
     return f"datetime({column}, '-' || n || ' minutes')"

@@ -1,4 +1,4 @@
-"""The first page as a browser gets it: bytes on the line, hosts, and use without any script."""
+"""The first page in a browser: bytes transferred, hosts contacted, and use without JavaScript."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUESTION = "How old do oaks get?"
 
 @dataclass
 class FirstPage:
-    """`kilobytes` are those of all answers with their heads, as they were sent."""
+    """Measurements; `kilobytes` are those of all responses with headers, as transferred."""
 
     kilobytes: float
     other_hosts: int
@@ -38,7 +38,7 @@ def first_page(server: Served, browser: Browser, session: str) -> FirstPage:
 
 
 def asks_without_script(server: Served, browser: Browser, session: str) -> bool:
-    """Whether a question that is typed and sent leads to its run."""
+    """Return whether submitting a question leads to its run without JavaScript."""
     context = server.context(browser, session, java_script_enabled=False)
     page = context.new_page()
     page.goto("/")

@@ -1,7 +1,7 @@
-"""What a reader's browser shows above the fold, and what it keeps while two hundred updates come.
+"""Above-the-fold content and stability of a run's page in a browser during 200 updates.
 
-Everything is measured in a real Chromium on a run with six sub-questions, open gaps and long
-words (`changes.py`), served by the product's own server.
+Measured in Chromium on a run with six sub-questions, open gaps and long words (`changes.py`),
+served by the product's server.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from bench.dashboard.processes import DESK, PHONE, served
 UPDATES = 200
 FIRST_STEPS = 25
 STEPS, LONGEST = 50, 12
-"""Steps at a time, and how many times: those that come close together are sent as one update."""
+"""Steps per batch, and batches: steps in quick succession are sent as one update."""
 
 FOLD = {
-    "verdict": ".verdict h1",
+    "verdict": ".verdict-sentence",
     "round, score and gaps": ".verdict-line",
     "states of the sub-questions": ".aspect-state .state",
 }
-SAYS = ("round ", " of at most ", "score ", "goal 7", "gap")
+SAYS = ("round ", " of up to ", "score ", "goal 7", "gap")
 
 READ = """() => {
   for (const each of document.querySelectorAll("details")) {
@@ -73,14 +73,16 @@ VIEW = """() => {
   const covers = getComputedStyle(controls).position === "fixed";
   return covers ? controls.getBoundingClientRect().top : innerHeight;
 }"""
-"""How far down a reader sees: on a phone the buttons stand at the foot of the window."""
+"""Height of the visible area: on a phone, buttons are fixed to the bottom of the window."""
 
 
 @dataclass
 class Looked:
-    """`below` names what is not above the fold, by size; `lost` what a reader lost; `shift` is
-    the sum of all layout shifts over `updates`, those soon after an input included;
-    `onlookers` the same for those who touch nothing, by the size of their window.
+    """Measurements.
+
+    `below` names elements that are not above the fold, by window size; `lost` what a reader lost;
+    `shift` is the sum of all layout shifts over `updates`, including those soon after an input;
+    `onlookers` the same without any input, by window size.
     """
 
     below: dict[str, list[str]]
@@ -136,7 +138,7 @@ def at_the_evidence(page: Page) -> Page:
 
 
 def below_the_fold(page: Page) -> list[str]:
-    """What of `FOLD` is not wholly in the first view, or covered, or doesn't say what it must."""
+    """Return the elements of `FOLD` that are hidden, below the first view, or incomplete."""
     page.wait_for_selector(".aspect-state")
     height = page.evaluate(VIEW)
     missing = []

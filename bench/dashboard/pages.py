@@ -1,9 +1,9 @@
-"""Pages over a large database: how long the server takes for each, and how often it asks.
+"""Server time and number of queries of each page over a large database.
 
     DATABASE_URL=… python -m bench.dashboard.pages [--runs 10000] [--times 9]
 
-Fills the database that it is given, which must be empty, and prints JSON. Every page is opened
-over three runs first and then over all of them: the number of queries has to be the same.
+Fills the given database, which must be empty, and prints JSON. Every page is opened over three runs
+first and then over all of them: the number of queries must be the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 
 import django
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 from django.core.management import call_command  # noqa: E402 - after the setup
@@ -29,7 +29,7 @@ from django.test.utils import CaptureQueriesContext  # noqa: E402
 
 from bench.dashboard import filling  # noqa: E402
 from bench.dashboard.database import TIMES  # noqa: E402
-from dashboard.queries import RUNS_ON_A_PAGE  # noqa: E402
+from dashboard.queries.queries import RUNS_ON_A_PAGE  # noqa: E402
 from research.admin.base import COUNTED  # noqa: E402
 from research.models import Evidence, EvidenceSource, Run, Thread  # noqa: E402
 from research.services import people  # noqa: E402
@@ -43,8 +43,10 @@ EVIDENCE = "/admin/research/evidence/"
 
 @dataclass(frozen=True)
 class Opened:
-    """A page as the server made it: median milliseconds from request to answer, and those of
-    the server's own CPU; `few` and `many` are its queries over three runs and over all.
+    """Measurements of a page.
+
+    Median milliseconds of wall time and of the server's CPU time; `few` and `many` are the queries
+    over three runs and over all.
     """
 
     name: str
@@ -57,7 +59,7 @@ class Opened:
 
 
 def paths(run: Run) -> dict[str, str]:
-    """Every page whose work could grow with the database."""
+    """Return every page whose work could grow with the database."""
     last = -(-Run.objects.count() // RUNS_ON_A_PAGE)
     last_records = -(-min(Evidence.objects.count(), COUNTED) // RECORDS_ON_A_PAGE)
     page = f"/runs/{run.public_id}/"
@@ -116,7 +118,7 @@ def measure(runs: int, times: int) -> list[Opened]:
 
 
 def vacuum() -> None:
-    """What autovacuum does in time: marks which rows every reader may see."""
+    """Run VACUUM, as autovacuum would in time, to mark pages as visible to all transactions."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 
@@ -143,7 +145,7 @@ def timed(client: Client, path: str) -> tuple[float, float]:
 
 
 def queries(client: Client, path: str) -> list[dict[str, str]]:
-    """Once caches that live as long as the process are filled."""
+    """Return the number of queries once per-process caches are filled."""
     client.get(path)
     with CaptureQueriesContext(connection) as asked:
         answer = client.get(path)

@@ -1,4 +1,4 @@
-"""The processes of a measurement: the server, its viewers, a browser; spoken to by lines."""
+"""The processes of a measurement (server, viewers, browser), controlled by lines of JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PHONE = {"width": 390, "height": 844}
 
 @dataclass
 class Served:
-    """A paced server with one run; `sessions` are as many people's cookies as were asked for."""
+    """A paced server with one run; `sessions` are the cookies of the requested number of users."""
 
     process: Process
     port: int
@@ -34,7 +34,7 @@ class Served:
     sessions: list[str]
 
     def steps(self, count: int) -> list[tuple[int, float]]:
-        """Commit so many changes; their sequences and times."""
+        """Commit a number of changes; return their sequences and times."""
         self.process.say({"steps": count})
         return [(sequence, at) for sequence, at in self.process.hear()]
 
@@ -47,14 +47,14 @@ class Served:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def megabytes(self) -> float:
-        """At most, since it was started."""
+        """Return the peak memory since the start."""
         return int(self._read("status").split("VmHWM:")[1].split()[0]) / 1024
 
     def _read(self, name: str) -> str:
         return Path(f"/proc/{self.process.running.pid}/{name}").read_text()
 
     def page(self, browser: Browser, session: str, size: dict[str, int] = DESK) -> Page:
-        """The run's page, as somebody with this session has it."""
+        """Return the run's page as the user of a session sees it."""
         page = self.context(browser, session, size).new_page()
         page.goto(f"/runs/{self.run}/")
         return page
@@ -76,7 +76,7 @@ class Process:
     running: subprocess.Popen[str]
 
     def hear(self) -> Any:
-        """The next line that it prints, as JSON."""
+        """Return the next line of output, as JSON."""
         assert self.running.stdout
         told = self.running.stdout.readline().strip()
         if not told:
@@ -91,7 +91,7 @@ class Process:
 
 @contextmanager
 def served(sessions: int, per_second: float = 8.0) -> Iterator[Served]:
-    """A server on a database of its own."""
+    """Yield a server with a temporary database."""
     with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
         port = free_port()
         environment = {**os.environ, "PLUMBLINE_HOME": home, "DEEPRESEARCH_ENV_FILE": os.devnull}
@@ -133,7 +133,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def many_files() -> None:
-    """Each socket takes an open file on both sides."""
+    """Raise the limit of open files: each socket takes one on both sides."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 

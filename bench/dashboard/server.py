@@ -1,9 +1,8 @@
 """The product's server with a worker that commits changes at a given pace.
 
-Prints one line of JSON when it is ready. Then each line that it reads, `{"steps": N}`, makes it
-commit N changes, and one with `{"end": true}` ends the run; each is answered by a line with the
-sequences and times of its commits. The commits go the engine's way: records through the
-projection and the writer, under a lease.
+Prints one line of JSON when ready. Each input line `{"steps": N}` commits N changes, and `{"end":
+true}` ends the run; the response to each is a line with the sequences and times of its commits.
+Commits take the same path as the engine's: records through projection and writer, under a lease.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import Any
 
 import django
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 from django.conf import settings  # noqa: E402 - after the setup
@@ -29,22 +28,22 @@ from django.contrib.auth.models import AbstractUser  # noqa: E402
 from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 
 from bench.dashboard import changes  # noqa: E402
-from dashboard.asgi import application  # noqa: E402
-from dashboard.server import Address, EmbeddedServer  # noqa: E402
-from research import notify  # noqa: E402
-from research.engine.records import Status  # noqa: E402
-from research.leases import Lease, claim, release  # noqa: E402
+from config.asgi import application  # noqa: E402
+from dashboard.serving.server import Address, EmbeddedServer  # noqa: E402
+from research.engine import Status  # noqa: E402
 from research.models import Run, Thread  # noqa: E402
-from research.projection import Projection  # noqa: E402
-from research.schema import migrate  # noqa: E402
+from research.runtime.schema import migrate_database  # noqa: E402
 from research.services import people  # noqa: E402
-from research.writer import Writer  # noqa: E402
+from research.worker import notify  # noqa: E402
+from research.worker.leases import Lease, claim_run, release_lease  # noqa: E402
+from research.worker.projection import Projection  # noqa: E402
+from research.worker.writer import Writer  # noqa: E402
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class PacedWorker:
-    """Does what it is told on standard input."""
+    """Executes commands from standard input."""
 
     def __init__(self, run: Run, per_second: float) -> None:
         self.run = run
@@ -64,7 +63,7 @@ class PacedWorker:
         await self.writer.stop()
 
     async def _work(self) -> None:
-        lease = await self.writer.call(claim, self.run.pk, "bench")
+        lease = await self.writer.call(claim_run, self.run.pk, "bench")
         assert lease is not None
         projection = Projection(lease, self.writer)
         await projection.load()
@@ -78,7 +77,7 @@ class PacedWorker:
             if asked.get("end"):
                 ended = changes.state(self.number, Status.COMPLETED)
                 await self._commit(lease, projection, [ended])
-                await self.writer.call(release, lease)
+                await self.writer.call(release_lease, lease)
             await asyncio.sleep(1)
             print(json.dumps(self.told), flush=True)
 
@@ -114,7 +113,7 @@ def main() -> None:
     parser.add_argument("--sessions", type=int, required=True)
     parser.add_argument("--per-second", type=float, required=True)
     options = parser.parse_args()
-    migrate()
+    migrate_database()
     owner = people.local_admin()
     run = make_run(owner)
     ready = {

@@ -1,8 +1,8 @@
-"""Viewers of a run: websocket clients with sessions of their own, in one process.
+"""Viewers of a run: WebSocket clients with separate sessions, in one process.
 
-Reads what to do as one line of JSON; prints "open" once all are connected and have their first
-message, and at the end one line of JSON with what each of them saw. The last `deaf` of them
-read nothing after that first message, and stay.
+Reads its task as one line of JSON; prints "open" once all are connected and have their first
+message, and at the end one line of JSON with what each received. The last `deaf` viewers stop
+reading after that first message and stay connected, to test backpressure.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LONGEST_SECONDS = 300
 
 
 class Viewer(WebSocketClientProtocol):
-    """Notes when which sequence arrived, and what it has been shown last."""
+    """Records arrival times of sequences and the latest content."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,10 +62,10 @@ async def connect(port: int, run: str, session: str) -> Viewer:
         headers={"Cookie": f"plumbline_session={session}"},
     )
     factory.protocol = Viewer
-    # In Python, a check of every byte would measure the viewers' process and not the server's.
+    # Validating UTF-8 byte by byte in Python would measure the viewers' process, not the server.
     factory.setProtocolOptions(utf8validateIncoming=False)
     loop = asyncio.get_running_loop()
-    # With a small buffer of the kernel's, who does not read is soon felt by the server.
+    # With a small kernel buffer the server soon notices a client that does not read.
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
     sock.setblocking(False)

@@ -1,10 +1,10 @@
-"""How long a committed change takes to reach its viewers, and whether all end on the truth.
+"""Latency from a commit to its viewers, and whether all of them end on the final state.
 
-A real server process commits changes as the engine does; websocket viewers with sessions of
-their own watch from another process, and a Chromium from a third. Latency is from the end of the
-transaction to the arrival of a message at or past its sequence; commits within 100 ms of each
-other are sent together, and that wait counts. Commits of other processes beside an in-memory
-channel layer are found by the check of the tail, a second later at most; they are not measured.
+A server process commits changes as the engine does; WebSocket viewers with separate sessions watch
+from another process, and Chromium from a third. Latency is from the end of the transaction to the
+arrival of a message with its sequence or a later one; commits within 100 ms of each other are sent
+together, and that wait counts. Not measured are commits of other processes without Redis, which the
+tail check finds within a second.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ OBSERVE = """run => {
 
 @dataclass
 class Watched:
-    """Milliseconds from commit to viewer, over all of them; `true` viewers ended on the state
-    of the run; `core` is the server's share of one; `messages` a viewer got in a second at most.
+    """Milliseconds from commit to viewer, over all viewers.
+
+    `true` counts viewers that ended on the final state; `core` is the server's share of one CPU
+    core; `messages` the most that a viewer received in a second.
     """
 
     viewers: int
@@ -49,7 +51,7 @@ class Watched:
 
 
 def watch(sockets: int, *, deaf: int = 0, browser: bool = False) -> Watched:
-    """`sockets` viewers, of whom `deaf` more read nothing; and a browser beside them."""
+    """Measure `sockets` viewers, `deaf` more that stop reading, and a browser."""
     many_files()
     with ExitStack() as stack:
         server = stack.enter_context(served(sockets + deaf + browser))
@@ -92,7 +94,7 @@ def add(found: Watched, one: dict[str, Any], commits: Seen) -> None:
 
 
 def latencies(commits: Seen, seen: Seen) -> list[float]:
-    """Milliseconds from each commit to the first arrival at or past it."""
+    """Return the milliseconds from each commit to the first arrival of its or a later sequence."""
     arrivals = iter(sorted(seen))
     sequence, arrived = next(arrivals)
     found = []
@@ -104,8 +106,10 @@ def latencies(commits: Seen, seen: Seen) -> list[float]:
 
 
 def ends_true(one: dict[str, Any], commits: Seen) -> bool:
-    """It saw the last sequence, the newest evidence and nothing that never was, and was told
-    that it is over.
+    """Return whether a viewer ended on the final state.
+
+    It must have received the last sequence, the newest evidence, no evidence that doesn't exist,
+    and the end of the run.
     """
     count = COMMITS // 3
     evidence = {f"E{number}" for number in range(1, count + 1)}
@@ -120,7 +124,7 @@ def ends_true(one: dict[str, Any], commits: Seen) -> bool:
 
 
 def most_in_a_second(times: list[float]) -> int:
-    """The most arrivals within any second."""
+    """Return the maximum number of arrivals within any second."""
     first, most = 0, 0
     for place, at_second in enumerate(times):
         while times[first] <= at_second - 1:

@@ -1,1 +1,1 @@
-"""The suites of `make bench`: each measures one thing and writes one section of the page."""
+"""The suites of `make bench`: each measures one area and writes one section of the page."""

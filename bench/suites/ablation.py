@@ -1,4 +1,4 @@
-"""The engine without one gate, cap or stop rule at a time, and without what it begins ahead."""
+"""Ablation of the engine: one gate, cap, stop rule or prefetch disabled at a time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def section(files: Sequence[Path]) -> str:
 
 
 def idle(found: Sequence[Row]) -> list[str]:
-    """Rules that change nothing under any of their conditions."""
+    """Return the rules that change nothing under any of their conditions."""
     acting = {row.rule for row in found if row.changed}
     return [rule for rule in dict.fromkeys(row.rule for row in found) if rule not in acting]
 

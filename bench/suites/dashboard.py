@@ -1,4 +1,4 @@
-"""The pages: how soon a change is seen, what stands still meanwhile, how they bear many rows."""
+"""The dashboard suite: update latency, stability of the layout, and pages over many rows."""
 
 from __future__ import annotations
 

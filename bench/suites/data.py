@@ -58,7 +58,7 @@ def _evaluated(files: Sequence[Path]) -> dict[str, Any]:
 
 
 def values(result: dict[str, Any]) -> Values:
-    """The figures of `bench.bars.DATA`."""
+    """Return the figures of `bench.bars.DATA`."""
     last, stopping = result["rounds"][-1], result["stopping"]
     return {
         "data_recall": last["recall"],

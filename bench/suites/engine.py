@@ -1,4 +1,4 @@
-"""The engine in the simulated world: what it costs, what it finds, when it stops, how it errs."""
+"""The engine suite over the simulated world: cost, recall, stopping and errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Values = dict[str, float | None]
 
 @dataclass(frozen=True)
 class Size:
-    """How much is measured: worlds by their seeds, questions of each kind in each."""
+    """The size of a measurement: seeds of worlds, questions of each kind per world."""
 
     seeds: tuple[int, ...]
     per_kind: int
@@ -58,7 +58,7 @@ class Results:
 
 
 def run(size: Size = FULL) -> Results:
-    """Counts first, on all cores; then the times, alone."""
+    """Measure counts first, on all cores; then times, without parallel work."""
     measured = measured_in(every_depth, size.seeds, size.per_kind, "depths")
     tried = measured_in(try_all, size.hostile_seeds, size.hostile_per_kind, "analysts")
     timed = asyncio.run(time_all(size.timed_seed, size.timed_per_kind))
@@ -73,7 +73,7 @@ async def every_depth(bench: Bench) -> list[Measured]:
 
 
 def values(results: Results) -> Values:
-    """The figures of `bench.bars.ENGINE`."""
+    """Return the figures of `bench.bars.ENGINE`."""
     honest = [m.adaptive for m in results.measured]
     simple = [m.adaptive for m in results.of_kind("simple")]
     stops = stop_shares(results.answerable, lambda m: m.adaptive)
@@ -84,6 +84,7 @@ def values(results: Results) -> Values:
         **_saved(results),
         "simple_calls": max((calls(f) for f in simple if not f.disputed), default=None),
         "simple_most": max(map(calls, simple)),
+        "medium_calls": max((calls(m.adaptive) for m in results.of_kind("medium")), default=None),
         "complex_calls": max(calls(m.adaptive) for m in results.of_kind("complex")),
         "complex_recall": mean(recall(m.adaptive) for m in results.of_kind("complex")),
         "tied_recall": mean(map(recall, tied)) if tied else None,
@@ -107,7 +108,7 @@ def values(results: Results) -> Values:
 
 
 def _saved(results: Results) -> Values:
-    """1 − our model calls ÷ the fixed mode's, by kind."""
+    """Return 1 − our model calls ÷ those of fixed mode, by kind."""
     fixed = next(s for s in strategies(results.measured) if s.name == FIXED)
     return {
         f"{kind}_saved": 1 - against(results.of_kind(kind), fixed, calls).value
@@ -120,14 +121,17 @@ def _usd(runs: Sequence[Figures]) -> float:
 
 
 def _nothing(figures: Figures) -> bool:
-    """Ended as it should where nothing answers: soon, whole, and with nothing claimed."""
+    """Return whether a run without any answer ended correctly: soon, completed, without claims."""
     score = figures.score
     ended = figures.status == "completed" and score.reason == "nothing_found"
     return ended and score.rounds <= 3 and not score.cited_sentences
 
 
 def _whole_tree(figures: Figures) -> bool:
-    """12 searches, 5 query generations, 1 report, an extraction for each search that gave pages."""
+    """Return whether fixed mode made all calls: 12 searches, 5 query generations, 1 report.
+
+    Extractions depend on how many searches returned pages.
+    """
     counted = figures.cost.calls
     right = (figures.cost.searches, counted.get("tree_queries", 0)) == (12, 5)
     return right and counted.get("tree_extract", 0) <= 12 and counted.get("draft", 0) <= 1
@@ -151,7 +155,7 @@ def _quote_precision(results: Results) -> float | None:
 
 
 def _all_runs(results: Results) -> list[Figures]:
-    """Every run that was made: all depths, the fixed mode, all analysts."""
+    """Return every run: all depths, the fixed mode, all analysts."""
     runs = [f for m in results.measured for f in (m.adaptive, *m.depths, *m.tree)]
     return [*runs, *(t.figures for t in results.tried)]
 

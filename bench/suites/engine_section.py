@@ -38,7 +38,7 @@ REFERENCE = (
 
 
 def section(results: Results, machine: str) -> str:
-    """Markdown by `engine.md`; the charts are drawn beside the page."""
+    """Render `engine.md`, and draw the charts next to the page."""
     _draw(results)
     return page.rendered(
         "engine.md",

@@ -1,4 +1,4 @@
-"""Searching, fetching, reading pages and documents, as a section of the page."""
+"""The retrieval suite: searching, fetching, and reading of pages and documents."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def section(files: Sequence[Path]) -> str:
 
 
 async def _asked(database: Database) -> tuple[list[right_pages.Asked], list[right_pages.Asked]]:
-    """The questions on pages to the index, and to plain BM25 over whole pages."""
+    """Send the questions on pages to the index, and to plain BM25 over whole pages."""
     async with right_pages.manuals(database) as (index, names):
         return await right_pages.ask(index, names), await right_pages.ask_plainly(index, names)
 

@@ -1,4 +1,4 @@
-"""How long the engine's own steps take, without network or database."""
+"""The speed suite: CPU time of the engine's steps, without network or database."""
 
 from __future__ import annotations
 

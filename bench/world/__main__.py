@@ -1,4 +1,4 @@
-"""Serves a world on loopback until it is told to end (SIGINT, SIGTERM).
+"""Serves a world on loopback until SIGINT or SIGTERM.
 
     python -m bench.world --seed 1 --port-base 9400 --latency
 
@@ -47,7 +47,7 @@ def _options() -> argparse.Namespace:
 
 
 async def serve(world: World, latency: bool, port_base: int, with_parent: bool) -> None:
-    """All servers of the world, on one event loop, until a signal comes or the parent is gone."""
+    """Run all servers of the world on one event loop until a signal arrives or the parent exits."""
     log, ended = Log(), asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -76,7 +76,7 @@ def _ended(ended: asyncio.Event) -> None:
 
 
 async def _listen_on_all(world: World, handler: Handler, port: int) -> list[asyncio.Server]:
-    """One server for each site, all on the same port; a free one is looked for where it is 0."""
+    """Start one server per site, all on the same port; port 0 selects a free one."""
     for _ in range(PORT_TRIES):
         servers = [await listen(handler, host_of(world.sites[0].number), port)]
         try:

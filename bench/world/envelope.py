@@ -1,5 +1,6 @@
-"""Reads the documented envelope of prompts (`docs/prompts.md`): labelled sections, and nothing
-of the instructions around them.
+"""Parses the documented format of prompts (`docs/prompts.md`): labelled sections only.
+
+The instructions around the sections are ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from functools import cached_property
 
 from bench.world.grammar import Statement, parse
 
-_SECTION = re.compile(r"^# ([A-Z][A-Z ,'-]+)$", re.MULTILINE)
-_LINE = re.compile(r"^\[([A-Z]?\d+)\] (?:\(([^)]*)\) )?(.*)$", re.MULTILINE)
-_QUOTE = re.compile(r'^\s+"(.*)" \([^)]*\)$')
+_SECTION = re.compile(r"^# ([A-Z][A-Z ,'-]+)$", re.MULTILINE)  # "# SUB-QUESTIONS"
+_LINE = re.compile(r"^\[([A-Z]?\d+)\] (?:\(([^)]*)\) )?(.*)$", re.MULTILINE)  # "[A1] (open) Who?"
+_QUOTE = re.compile(r'^\s+"(.*)" \([^)]*\)$')  # '    "It fell." (a.test)'
 
 
 @dataclass(frozen=True)
@@ -48,18 +49,18 @@ class Envelope:
         return self.text("QUESTION")
 
     def lines(self, label: str) -> list[Line]:
-        """Numbered lines; a page's sentences may open with a bracket of their own."""
+        """Return numbered lines; a page's sentence may itself start with a bracket."""
         if label == "PAGES":
             found = re.findall(r"^\[(\d+)\] (.*)$", self.text(label), re.MULTILINE)
             return [Line(number, "", text) for number, text in found]
         return [Line(*parts) for parts in _LINE.findall(self.text(label))]
 
     def items(self, label: str) -> list[str]:
-        """`- item` lines."""
+        """Return the lines `- item`."""
         return re.findall(r"^- (.*)$", self.text(label), re.MULTILINE)
 
     def told(self, *labels: str) -> list[Statement]:
-        """The facts that stand in these sections, whether as claims, items or quotes."""
+        """Return the facts stated in these sections, whether as claims, items or quotes."""
         found = []
         for label in labels:
             for line in self.sections.get(label, "").splitlines():

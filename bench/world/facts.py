@@ -1,4 +1,4 @@
-"""What a world consists of: facts, the pages that state them, and questions that need them."""
+"""The parts of a world: facts, the pages that state them, and questions that need them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ PageKind = Literal["article", "mirror", "rival", "distractor"]
 
 @dataclass(frozen=True)
 class Fact:
-    """A planted atomic fact. `hop` 0 is on the question's own subject; `rival_of` names the
-    fact that it contradicts.
+    """A planted atomic fact.
+
+    `hop` 0 is about the question's subject; `rival_of` names the fact that it contradicts.
     """
 
     id: str
@@ -42,10 +43,10 @@ class Site:
 
 @dataclass(frozen=True)
 class Page:
-    """A page as it is written; `facts` are those that its paragraphs state.
+    """A page; `facts` are those stated in its paragraphs.
 
-    `mirror_of` is the path of the page that it copies, `injected` a code that only an
-    instruction to machines in its text names.
+    `mirror_of` is the path of the page that it copies, `injected` the code in a prompt injection of
+    its text, which occurs in no other page.
     """
 
     site: int
@@ -74,9 +75,10 @@ class Page:
 
 @dataclass(frozen=True)
 class Question:
-    """`hops[0]` are the ids of the needed facts on the subject, `hops[n]` those of the nth
-    further name, which only a page of the hop before gives away. `rivals` are pairs of facts
-    that contradict each other.
+    """A question.
+
+    `hops[0]` are the ids of the needed facts on the subject, `hops[n]` those of the nth further
+    name, which only a page of the previous hop reveals. `rivals` are pairs of contradicting facts.
     """
 
     id: str
@@ -94,7 +96,7 @@ class Question:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that one seed makes, with how much the web holds."""
+    """Everything generated from one seed and supply."""
 
     seed: int
     sites: tuple[Site, ...]
@@ -115,19 +117,19 @@ class World:
         return found
 
     def facts_named_in(self, text: str) -> list[Fact]:
-        """The facts whose code stands in a text as a word."""
+        """Return the facts whose code occurs in a text as a word."""
         words = dict.fromkeys(re.findall(r"\w+", text))
         return [fact for word in words for fact in self.by_code.get(word, ())]
 
     def stating(self, fact: str) -> list[Page]:
-        """The pages on which a fact stands and can be read."""
+        """Return the readable pages that state a fact."""
         return [page for page in self.pages if fact in page.facts and page.readable]
 
     def of_kind(self, kind: QuestionKind) -> list[Question]:
         return [question for question in self.questions if question.kind == kind]
 
     def secrets(self) -> frozenset[str]:
-        """Every planted code and name: what nobody can know who has not read it."""
+        """Return every planted code and name, unknown to any model that has not read the pages."""
         statements = [fact.statement for fact in self.facts.values()]
         named = {word for s in statements for word in (s.code, s.subject, s.other) if word}
         return frozenset(named | {page.injected for page in self.pages if page.injected})

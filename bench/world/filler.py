@@ -1,4 +1,4 @@
-"""Sentences that say nothing that is asked for, and the furniture of sites."""
+"""Irrelevant sentences, and site boilerplate."""
 
 from __future__ import annotations
 
@@ -56,13 +56,13 @@ def sentence(rng: random.Random, subject: str, words: list[str]) -> str:
 
 
 def on_topic(rng: random.Random, subject: str, attribute: str, words: list[str]) -> str:
-    """Speaks of what is asked, and doesn't answer it."""
+    """Return a sentence that mentions the subject without answering the question."""
     form = rng.choice(ON_TOPIC)
     return form.format(subject=subject, attribute=attribute, word=rng.choice(words))
 
 
 def paragraphs(rng: random.Random, subject: str, words: list[str], count: int) -> list[list[str]]:
-    """Paragraphs as lists of sentences; no sentence form comes twice on a page."""
+    """Return paragraphs as lists of sentences; no sentence form occurs twice on a page."""
     forms = rng.sample(PLAIN, min(len(PLAIN), count * 4))
     filled = [form.format(subject=subject, word=rng.choice(words)) for form in forms]
     size = max(3, len(filled) // count)
@@ -70,7 +70,7 @@ def paragraphs(rng: random.Random, subject: str, words: list[str], count: int) -
 
 
 def padding(seed: str, size: int) -> list[str]:
-    """Paragraphs of filler of about `size` characters in all, for huge pages."""
+    """Return paragraphs of filler with about `size` characters in all, for huge pages."""
     rng = random.Random(seed)
     words = [f"{rng.choice('bdfgklmnprstv')}{rng.choice('aeiou')}{rng.choice('lmnrst')}ow"
              for _ in range(40)]  # fmt: skip

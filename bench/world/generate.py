@@ -1,5 +1,7 @@
-"""Makes a world from its seed. Each topic depends on the seed and its own number alone, so a
-world with more questions holds those of a smaller one unchanged.
+"""Generates a world from its seed.
+
+Each topic depends on the seed and its number alone, so a larger world contains the questions of a
+smaller one unchanged.
 """
 
 from __future__ import annotations
@@ -70,7 +72,7 @@ TEXTS: dict[QuestionKind, tuple[str, ...]] = {
 
 @lru_cache(maxsize=64)
 def build_world(seed: int, per_kind: int = 5, supply: str = AMPLE) -> World:
-    """The world of a seed with `per_kind` questions of each kind."""
+    """Return the world of a seed with `per_kind` questions of each kind."""
     topics = [
         _Topic(seed, kind, at, SUPPLIES[supply]).built() for at in range(per_kind) for kind in KINDS
     ]
@@ -85,7 +87,7 @@ def build_world(seed: int, per_kind: int = 5, supply: str = AMPLE) -> World:
 
 
 def questions(seed: int, kind: QuestionKind, count: int) -> list[Question]:
-    """The first `count` questions of a kind; they are served by a world of at least as many."""
+    """Return the first `count` questions of a kind; their world must have at least as many."""
     return build_world(seed, count).of_kind(kind)
 
 
@@ -222,7 +224,7 @@ class _Topic:
     # --- pages ------------------------------------------------------------------------------
 
     def _pages_on(self, subject: str, attribute: str, facts: Sequence[Fact]) -> None:
-        """Two pages that state the facts, perhaps a mirror, and one that talks around them."""
+        """Add two pages that state the facts, perhaps a mirror, and pages merely on topic."""
         first = self._write(subject, attribute, facts)
         taken = {first.site}
         if self.supply.second == "own":
@@ -240,7 +242,7 @@ class _Topic:
     def _maybe_third_page(
         self, attribute: str, value: Fact, pairs: Sequence[tuple[Fact, Fact]]
     ) -> None:
-        """A page that names one value, and another aspect's beside it."""
+        """Add, perhaps, a page with one value and one of another aspect."""
         if self.rng.random() < THIRD_PAGE_SHARE:
             beside = self.rng.choice(pairs)[0]
             facts = (value,) if beside is value else (value, beside)
@@ -282,7 +284,7 @@ class _Topic:
         return page
 
     def _site(self, avoid: Collection[int]) -> int:
-        """One of the sites, another than those if there is one."""
+        """Return a random site, different from the given ones if possible."""
         sites = range(1, self.supply.sites + 1)
         return self.rng.choice([n for n in sites if n not in avoid] or list(sites))
 
@@ -291,7 +293,7 @@ class _Topic:
         paragraph.insert(self.rng.randint(0, len(paragraph)), sentence)
 
     def _worded(self, fact: Fact) -> str:
-        """The next wording of a fact that no page has yet."""
+        """Return the next wording of a fact that no page has yet."""
         if fact.id not in self._wordings:
             self._wordings[fact.id] = iter(wordings(fact.statement, self.rng, self.words))
         return next(self._wordings[fact.id])
@@ -311,7 +313,7 @@ class _Topic:
         return f"/{self.kind[0]}{self.number}/{len(self.pages)}-{words}"
 
     def _mirror(self, page: Page, avoid: set[int]) -> None:
-        """A near copy on another host: a paragraph without facts is missing."""
+        """Add a near-duplicate on another host, without one paragraph that states no facts."""
         stated = [fact.code for fact in self.facts if fact.id in page.facts]
         idle = [p for p in page.paragraphs if not any(code in p for code in stated)]
         dropped = self.rng.choice(idle) if idle else ""
@@ -327,7 +329,7 @@ class _Topic:
         )
 
     def _inject(self) -> None:
-        """An instruction to machines, with a false figure and an address, on one page."""
+        """Add a prompt injection with a false figure and an address to one page."""
         if self.rng.random() >= INJECTED_SHARE:
             return
         own = [n for n, p in enumerate(self.pages) if self.subject in p.title and not p.trouble]

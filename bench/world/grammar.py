@@ -1,6 +1,6 @@
-"""The forms of fact sentences: how pages word a fact, and how it is read out of a sentence.
+"""The forms of fact sentences: how pages state a fact, and how it is parsed.
 
-The oracle knows these forms and no name, number or fact of any world.
+The oracle knows these forms, but no name, number or fact of any world.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _OF_LINKS = {"attribute": _RELATION, "other": SUBJECT}
 
 @dataclass(frozen=True)
 class Statement:
-    """What a fact sentence says. `attribute` is the relation in `link` and `end`."""
+    """The content of a fact sentence. `attribute` is the relation in `link` and `end`."""
 
     kind: Kind
     subject: str
@@ -91,19 +91,19 @@ class Statement:
 
     @property
     def code(self) -> str:
-        """The string that stands for the fact: its number, or its name where it has none."""
+        """Return the string that identifies the fact: its number, or its name if it has none."""
         return self.entry or self.value.split()[0]
 
     def worded(self, form: str) -> str:
         return form.format(**vars(self))
 
     def claim(self) -> str:
-        """The fact in the oracle's own wording, which no page uses."""
+        """Return the fact in the oracle's wording, which no page uses."""
         return self.worded(CLAIMS[self.kind])
 
 
 def wordings(statement: Statement, rng: random.Random, words: list[str]) -> list[str]:
-    """All ways to state a fact, shuffled; `words` fill the openings."""
+    """Return all ways to state a fact, shuffled; `words` fill the openings."""
     found = []
     for form in FORMS[statement.kind]:
         for opening in OPENINGS:
@@ -118,7 +118,7 @@ def wordings(statement: Statement, rng: random.Random, words: list[str]) -> list
 
 
 def parse(sentence: str) -> Statement | None:
-    """The fact that a sentence states; None where it has none of the forms."""
+    """Return the fact that a sentence states; None if it has none of the forms."""
     plain = " ".join(sentence.split())
     for kind, pattern in _patterns():
         if match := pattern.fullmatch(plain):
@@ -141,7 +141,7 @@ def _slots(kind: Kind) -> dict[str, str]:
 
 
 def _pattern(form: str, slots: dict[str, str]) -> str:
-    """A form as a regular expression; a slot that comes twice must hold the same twice."""
+    """Return a form as a regular expression; repeated slots become back-references."""
     parts, seen = re.split(r"\{(\w+)\}", form), set[str]()
     for at in range(1, len(parts), 2):
         name = parts[at]
@@ -156,14 +156,14 @@ def _either_case(pattern: str) -> str:
     return f"[{pattern[0]}{pattern[0].lower()}]{pattern[1:]}"
 
 
-# --- what a question calls for --------------------------------------------------------------
+# --- what a question asks for ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Call:
-    """Something that a text asks for: an attribute or a relation of a subject.
+    """An attribute or relation of a subject that a text asks for.
 
-    `authority` asks for the survey too, `line` for what follows from relation to relation.
+    `authority` asks for the survey as well, `line` for the whole chain of relations.
     """
 
     subject: str
@@ -177,7 +177,7 @@ class Call:
 
 
 def calls(text: str) -> list[Call]:
-    """What the words of a question or topic ask for, in their order."""
+    """Return what a question or topic asks for, in textual order."""
     subjects = list(dict.fromkeys(re.findall(rf"\b{SUBJECT}\b", text)))
     attributes = list(dict.fromkeys(re.findall(rf"\b{ATTRIBUTE}\b", text)))
     relations = list(dict.fromkeys(re.findall(rf"\b({_RELATION})s?\b", text)))

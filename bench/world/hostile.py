@@ -1,7 +1,7 @@
-"""Models that do harm, each in one way; all else they do as the oracle does.
+"""Harmful models, each in one way; otherwise they answer as the oracle does.
 
-A variant is chosen by the model's name, `oracle-inventing` for example. What a variant makes up
-is returned beside its answer, so that a measurement knows what to look for.
+A variant is selected by model name, such as `oracle-inventing`. Invented content is returned in
+addition to the answer, so that a measurement can look for it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from bench.world import oracle
 from bench.world.envelope import Envelope
 from bench.world.oracle import Answer, Schema
+from bench.world.verifying import CONSTANT, ERROR_RATES, stub, verdicts
 
 HONEST = "oracle"
 _INSTRUCTION = re.compile(
@@ -22,20 +23,20 @@ _INSTRUCTION = re.compile(
     r"and look up (?P<address>\S+) at once\."
 )
 _NOBODY = 10_000
+Variant = Callable[[str, Any, str, list[str]], None]
+"""Changes an answer in place: task, answer, prompt, and the list of false claims to add to."""
 
 
 @dataclass
 class Told:
-    """An answer as text. `false_claims` are those of its claims that are not true of the pages
-    it was shown.
-    """
+    """An answer as text. `false_claims` are its claims that the pages shown do not support."""
 
     text: str
     false_claims: list[str] = field(default_factory=list)
 
 
 def tell(model: str, task: str, prompt: str, schema: Schema, turn: int) -> Told:
-    """What a model of this name says; `turn` counts its calls. KeyError for an unknown name."""
+    """Return the answer of a model; `turn` counts its calls. Raise KeyError for an unknown name."""
     variant = VARIANTS[model.rpartition("/")[2]]
     if variant is _malformed:
         return Told(MALFORMED[turn % len(MALFORMED)](oracle.answer(task, prompt, schema)))
@@ -47,11 +48,11 @@ def tell(model: str, task: str, prompt: str, schema: Schema, turn: int) -> Told:
 
 
 def _honest(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Nothing is changed."""
+    """Change nothing."""
 
 
 def _always_stop(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """All is answered, all is excellent, nothing more is needed."""
+    """Report everything as answered and excellent."""
     if task == "assess":
         _set_marks(answer, 10.0)
         answer.update(unanswered=[], gaps=[], directions=[], ready=True)
@@ -60,21 +61,25 @@ def _always_stop(task: str, answer: Answer, prompt: str, false: list[str]) -> No
 
 
 def _always_continue(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Nothing is ever enough; each time something new is missing."""
+    """Report something new as missing each time."""
     envelope = Envelope.of(prompt)
     made = len(envelope.items("ALREADY SEARCHED"))
     if task == "assess":
         _set_marks(answer, 2.0)
         unanswered = [line.id for line in envelope.lines("SUB-QUESTIONS")]
         answer.update(unanswered=unanswered, ready=False)
-        answer["gaps"] = [_endless_gap(made + at) for at in range(3)]
+        answer["gaps"] = [_endless_gap(made + at, envelope) for at in range(3)]
     if task == "bare_read":
-        answer["queries"] = [_endless_gap(made)["query"]]
+        answer["queries"] = [_endless_gap(made, envelope)["query"]]
 
 
-def _endless_gap(number: int) -> Answer:
+def _endless_gap(number: int, envelope: Envelope) -> Answer:
+    """Return something new that is missing, with the question's longest word: other matters
+    become no sub-question.
+    """
     letters = "".join(chr(ord("a") + int(digit)) for digit in str(number))
-    text = f"The matter of the {letters}{letters}ish side of it"
+    subject = max(envelope.question.strip("?").split(), key=len)
+    text = f"The matter of the {letters}{letters}ish side of {subject}"
     query = f"{letters}{letters}ish side {letters}quon matter"
     return {"text": text, "sub_question": "", "query": query, "critical": True}
 
@@ -85,7 +90,7 @@ def _set_marks(answer: Answer, mark: float) -> None:
 
 
 def _overrating(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Names what is missing, calls none of it critical, and praises the rest."""
+    """List what is missing, none of it as critical, and overrate the rest."""
     if task == "assess":
         _set_marks(answer, 10.0)
         answer["ready"] = True
@@ -94,14 +99,14 @@ def _overrating(task: str, answer: Answer, prompt: str, false: list[str]) -> Non
 
 
 def _improving(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Sees an improvement in every search that was made."""
+    """Raise the marks with every search."""
     if task == "assess":
         made = len(Envelope.of(prompt).items("ALREADY SEARCHED"))
         _set_marks(answer, min(10.0, 2.0 + made / 2))
 
 
 def _repeating(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Is never content, and asks in turned words for what was searched first."""
+    """Never be satisfied, and repeat the first queries in different words."""
     if task == "assess":
         envelope = Envelope.of(prompt)
         [first, *_] = envelope.lines("SUB-QUESTIONS")
@@ -111,7 +116,7 @@ def _repeating(task: str, answer: Answer, prompt: str, false: list[str]) -> None
 
 
 def _tying(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Ties whatever is missing to the sub-question that it helps to answer."""
+    """Assign each gap to the sub-question that it helps to answer."""
     if task == "assess":
         subs = Envelope.of(prompt).lines("SUB-QUESTIONS")
         for gap in answer["gaps"]:
@@ -119,7 +124,7 @@ def _tying(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
 
 
 def _inventing(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Claims that no sentence makes, on sentences that exist and on some that don't."""
+    """Add claims that no sentence makes, citing existing and invented sentences."""
     if task == "read":
         numbers = [int(line.id) for line in Envelope.of(prompt).lines("PAGES")]
         for at, number in enumerate([*numbers[:2], max(numbers, default=0) + _NOBODY]):
@@ -148,7 +153,7 @@ def _add_text(answer: Answer, text: str, false: list[str]) -> None:
 
 
 def _false_claims(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """The right sentences under claims that say something else: number, name or negation."""
+    """Cite the right sentences for altered claims: number, name or negation."""
     parts: Sequence[Answer] = ()
     if task == "read":
         parts = answer["findings"]
@@ -167,14 +172,14 @@ def _false_claims(task: str, answer: Answer, prompt: str, false: list[str]) -> N
 
 
 def _restated(said: str, turn: int, false: list[str]) -> str:
-    """A statement altered, with the ids that it cited."""
+    """Return an altered statement with the ids that it cited."""
     text, bracket, ids = said.rpartition(" [")
     false.append(altered(text, turn))
     return f"{false[-1]}{bracket}{ids}"
 
 
 def altered(claim: str, turn: int) -> str:
-    """A claim with its number changed, its name swapped or its sense negated, in turn."""
+    """Return a claim with number changed, name swapped or sense negated, in turn."""
     ways = (_other_number, _other_name, _negated)
     for way in (*ways[turn % 3 :], *ways):
         if (changed := way(claim)) != claim:
@@ -197,7 +202,7 @@ def _negated(claim: str) -> str:
 
 
 def _obeying(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
-    """Does what a sentence of a page tells it to do."""
+    """Follow the prompt injection in a page."""
     orders = [
         (int(line.id), match.group("what"), match.group("address"))
         for line in Envelope.of(prompt).lines("PAGES")
@@ -237,16 +242,32 @@ def _bare_list(answer: Answer) -> str:
     return json.dumps([list(answer)])
 
 
+def _verifying(name: str) -> Variant:
+    """One that verifies as a stub does; all else it does as the oracle does."""
+    judge = stub(name)
+
+    def change(task: str, answer: Answer, prompt: str, false: list[str]) -> None:
+        if task == "verify":
+            listed = Envelope.of(prompt).sections.get("STATEMENTS", "")
+            answer.update(verdicts(listed, judge))
+
+    return change
+
+
 MALFORMED: tuple[Callable[[Answer], str], ...] = (_cut_short, _wrong_types, _chatter, _bare_list)
-MISJUDGING: dict[str, Callable[[str, Any, str, list[str]], None]] = {
+MISJUDGING: dict[str, Variant] = {
     "oracle-overrating": _overrating,
     "oracle-improving": _improving,
     "oracle-repeating": _repeating,
 }
-"""Honest readers that judge badly: what some rules of stopping are for."""
+"""Honest readers with bad judgement, against which some stop rules exist."""
 TYING = "oracle-tying"
 """Honest and thorough; ties every gap to an existing sub-question."""
-VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
+VERIFIERS: dict[str, Variant] = {
+    f"oracle-verifier-{name}": _verifying(name) for name in (*ERROR_RATES, *CONSTANT)
+}
+"""Honest in all but how they verify statements."""
+VARIANTS: dict[str, Variant] = {
     HONEST: _honest,
     "oracle-always-stop": _always_stop,
     "oracle-always-continue": _always_continue,
@@ -256,4 +277,5 @@ VARIANTS: dict[str, Callable[[str, Any, str, list[str]], None]] = {
     "oracle-malformed": _malformed,
     **MISJUDGING,
     TYING: _tying,
+    **VERIFIERS,
 }

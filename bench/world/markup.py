@@ -1,4 +1,4 @@
-"""Pages as HTML: the text among the furniture of its site."""
+"""Pages as HTML, with the boilerplate of their site."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DOCUMENT = """<!doctype html>
 
 
 def document(page: Page, site: Site, others: list[Page]) -> str:
-    """The page as its site serves it; `others` are pages of the site to link to."""
+    """Return the page as its site serves it; `others` are pages of the site to link to."""
     rng = random.Random(f"markup/{page.path}")
     related = rng.sample(others, min(4, len(others)))
     paragraphs = [*page.paragraphs]
@@ -51,7 +51,7 @@ def document(page: Page, site: Site, others: list[Page]) -> str:
 
 
 def nothing(site: Site) -> str:
-    """A page that holds a frame and no text."""
+    """Return a page with boilerplate only."""
     return (
         f"<!doctype html><html><head><title>{escape(site.name)}</title></head><body></body></html>"
     )

@@ -21,13 +21,15 @@ COMPLETIONS = "/chat/completions"
 
 
 def count_tokens(text: str) -> int:
-    """Words, numbers and marks: the world's tokenizer."""
+    """Count words, numbers and punctuation marks: the world's tokenizer."""
     return len(re.findall(r"\w+|[^\w\s]", text))
 
 
 class ModelServer:
-    """`POST …/chat/completions`. The variant is the model's name, or stands in the path
-    before `/v1` (`/oracle-inventing/v1/chat/completions`), which then wins.
+    """`POST …/chat/completions`.
+
+    The variant is the model's name; a path segment before `/v1` takes precedence
+    (`/oracle-inventing/v1/chat/completions`).
     """
 
     def __init__(self, log: Log, latency: bool) -> None:
@@ -74,7 +76,7 @@ def _content(message: Mapping[str, Any]) -> str:
 
 
 def _task(body: Mapping[str, Any], prompt: str) -> tuple[str, Mapping[str, Any]]:
-    """Name and schema of the task, guessed by the prompt's sections where none is given."""
+    """Return name and schema of the task; without a schema, the prompt's sections identify it."""
     form = body.get("response_format") or {}
     named = form.get("json_schema") or {}
     return str(named.get("name") or oracle.guessed(Envelope.of(prompt))), named.get("schema") or {}
@@ -103,7 +105,7 @@ def _completion(model: str, text: str, usage: Mapping[str, int]) -> dict[str, An
 
 
 def _streamed(whole: dict[str, Any]) -> Reply:
-    """The completion as a stream of two chunks: the answer, then what it took."""
+    """Return the completion as a stream of two chunks: the answer, then the usage."""
     [choice] = whole["choices"]
     told = {"index": 0, "delta": choice["message"], "finish_reason": "stop"}
     chunk = {**whole, "object": "chat.completion.chunk"}

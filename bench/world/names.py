@@ -1,7 +1,7 @@
-"""Invented words and numbers. Each topic of each seed has a stretch of its own of both.
+"""Invented words and numbers; each topic of each seed has a separate range of both.
 
-Words of two seeds never coincide while the seeds differ modulo `STRETCHES`; a number is given
-once in a world.
+Words of two seeds never coincide if the seeds differ modulo `STRETCHES`; numbers are unique within
+a world.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STRETCHES = WORDS // (TOPICS * WORDS_A_TOPIC)
 
 
 class Names:
-    """The words and numbers of one topic; none is given twice."""
+    """The words and numbers of one topic, each returned once."""
 
     def __init__(self, seed: int, topic: int) -> None:
         if not 0 <= topic < TOPICS:
@@ -42,7 +42,7 @@ class Names:
         self._numbers = iter(range(start, start + NUMBERS_A_TOPIC))
 
     def word(self) -> str:
-        """An invented word in lower case."""
+        """Return an invented word in lower case."""
         at = next(self._words) * SPREAD_WORDS % WORDS
         at, third = divmod(at, len(THIRD))
         first, second = divmod(at, len(SECOND))
@@ -52,5 +52,5 @@ class Names:
         return self.word().capitalize()
 
     def number(self) -> str:
-        """Seven digits."""
+        """Return a number of seven digits."""
         return str(FIRST_NUMBER + next(self._numbers) * SPREAD_NUMBERS % NUMBERS)

@@ -1,8 +1,8 @@
-"""The oracle: a model that is as good as one can be who knows only the prompt.
+"""The oracle: the best possible model that knows nothing but its prompt.
 
-It reads the labelled sections, recognises facts by their wording, and asks for what the question
-and the facts in the prompt call for. Instructions are not read, so rewording them changes
-nothing. Pure functions; the server is in `model.py`.
+It parses the labelled sections, recognizes facts by their wording, and asks for what the question
+and the known facts require. Instructions are ignored, so rewording them changes nothing. Pure
+functions; the server is in `model.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 from bench.world.envelope import Envelope, Line
 from bench.world.grammar import Statement, calls, parse
+from bench.world.verifying import verdicts
 from bench.world.wants import Needs, Want, needs
 
 Answer = dict[str, Any]
@@ -24,15 +25,15 @@ TOPICS = ("TOPIC OF THIS READING", "TOPIC", "GOAL", "FOLLOW-UPS", "FOLLOW-UP QUE
 
 
 def answer(task: str, prompt: str, schema: Schema | None = None) -> Answer:
-    """The answer to one task; a task that is not known is answered by its sections."""
+    """Answer one task; an unknown task is identified by its sections."""
     envelope = Envelope.of(prompt)
     return TASKS.get(task, TASKS[guessed(envelope)])(envelope, schema or {})
 
 
 def guessed(envelope: Envelope) -> str:
-    """The task of a request that names none, by the sections that only it has."""
+    """Return the task of a request without a name, from the sections that only it has."""
     known = {"PAGES": "read", "FINDINGS": "assess", "STATEMENTS TO PUT RIGHT": "repair"}
-    known["EVIDENCE"] = "draft"
+    known |= {"EVIDENCE": "draft", "STATEMENTS": "verify"}
     return next((task for label, task in known.items() if label in envelope.sections), "intake")
 
 
@@ -60,7 +61,7 @@ def intake(envelope: Envelope, schema: Schema) -> Answer:
 
 
 def follow_up(envelope: Envelope, schema: Schema) -> Answer:
-    """The same topic where both turns call for something of the same subject."""
+    """Report the same topic if both turns ask about the same subject."""
     before = {call.subject for call in calls(envelope.text("EARLIER QUESTION"))}
     asked = {call.subject for call in calls(envelope.question)}
     return {"same_topic": bool(before & asked), "question": envelope.question}
@@ -85,7 +86,7 @@ def read(envelope: Envelope, schema: Schema) -> Answer:
 
 
 def _facts_of_pages(envelope: Envelope) -> tuple[list[Line], Needs]:
-    """The lines that state what is called for, each fact once for each place it stands."""
+    """Return the lines with relevant facts, each fact once per occurrence."""
     lines = [line for line in envelope.lines("PAGES") if line.statement]
     stated = [line.statement for line in lines if line.statement]
     subs = [line.text for line in envelope.lines("SUB-QUESTIONS")]
@@ -97,7 +98,7 @@ def _facts_of_pages(envelope: Envelope) -> tuple[list[Line], Needs]:
 
 
 def _sub_question(subs: Sequence[Line], statement: Statement) -> str:
-    """The sub-question that asks for this; else one on the same relation; else the first."""
+    """Return the sub-question that asks for this; else one on the same relation; else the first."""
     exact = [sub.id for sub in subs if _asks(sub, statement.subject, statement.attribute)]
     alike = [sub.id for sub in subs if any(c.attribute == statement.attribute
                                            for c in calls(sub.text))]  # fmt: skip
@@ -109,7 +110,7 @@ def _asks(sub: Line, subject: str, attribute: str) -> bool:
 
 
 def _leads(lines: Sequence[Line], found: Needs) -> list[Answer]:
-    """What a sentence names as the next thing and these pages don't explain."""
+    """Return names that a sentence introduces and these pages don't explain."""
     leads = []
     open_names = {want.call.subject: want for want in found.wants if want.raised}
     for line in lines:
@@ -159,8 +160,9 @@ def _answered(sub: Line, known: Sequence[Statement]) -> bool:
 
 
 def _gap(want: Want, subs: Sequence[Line], searched: Sequence[str], gaps: Sequence[Line]) -> Answer:
-    """A gap of a sub-question that asks for it, or of none where it is something new; under
-    its id where it is open already.
+    """Return a gap, assigned to the sub-question that asks for it, if any.
+
+    An open gap keeps its id.
     """
     own = [sub.id for sub in subs if _asks(sub, want.call.subject, want.call.attribute)]
     return {
@@ -173,7 +175,7 @@ def _gap(want: Want, subs: Sequence[Line], searched: Sequence[str], gaps: Sequen
 
 
 def helped(subs: Sequence[Line], text: str) -> str:
-    """The sub-question on the same relation as this text; else the first."""
+    """Return the sub-question on the same relation as this text; else the first."""
     asked = {call.attribute for call in calls(text)}
     alike = [sub.id for sub in subs if asked & {call.attribute for call in calls(sub.text)}]
     return next(iter([*alike, *(sub.id for sub in subs)]), "")
@@ -203,13 +205,13 @@ def draft(envelope: Envelope, schema: Schema) -> Answer:
 
 
 def _sentence(line: Line, quotes: Sequence[str]) -> str:
-    """The fact of a record in plain words; without one, the claim as it stands."""
+    """Return the fact of a record in plain words; the claim itself if there is none."""
     stated = [line.statement, *(parse(quote) for quote in quotes)]
     return next((s.claim() for s in stated if s), line.text)
 
 
 def _quotes(envelope: Envelope) -> dict[str, list[str]]:
-    """The quotes under each record of the evidence."""
+    """Return the quotes of each evidence record."""
     found: dict[str, list[str]] = {}
     current = ""
     for line in envelope.text("EVIDENCE").splitlines():
@@ -221,7 +223,7 @@ def _quotes(envelope: Envelope) -> dict[str, list[str]]:
 
 
 def _short(statements: Sequence[str]) -> list[str]:
-    """The numbers of the first statements that fit into the short answer."""
+    """Return the numbers of the first statements that fit into the short answer."""
     kept: list[str] = []
     room = SHORT_ANSWER_WORDS
     for number, text in enumerate(statements, 1):
@@ -232,8 +234,16 @@ def _short(statements: Sequence[str]) -> list[str]:
     return kept
 
 
+def summary(envelope: Envelope, schema: Schema) -> Answer:
+    """Return the first statement on each sub-question."""
+    first: dict[str, Line] = {}
+    for line in envelope.lines("CHECKED STATEMENTS"):
+        first.setdefault(line.note, line)
+    return {"sentences": [f"{line.text} [{line.id}]" for line in first.values()]}
+
+
 def repair(envelope: Envelope, schema: Schema) -> Answer:
-    """Each faulty statement becomes what its first evidence says; without evidence it goes."""
+    """Replace each faulty statement by the claim of its first evidence, or drop it."""
     quotes = _quotes(envelope)
     claims = {e.id: _sentence(e, quotes.get(e.id, [])) for e in envelope.lines("EVIDENCE")}
     mended = []
@@ -244,11 +254,15 @@ def repair(envelope: Envelope, schema: Schema) -> Answer:
     return {"statements": mended}
 
 
+def verify(envelope: Envelope, schema: Schema) -> Answer:
+    return verdicts(envelope.sections.get("STATEMENTS", ""))
+
+
 # --- fixed mode -----------------------------------------------------------------------------
 
 
 def tree_queries(envelope: Envelope, schema: Schema) -> Answer:
-    """Queries for what is open, as many as asked for; `# NUMBER OF QUERIES` or the schema say."""
+    """Return queries for open items; `# NUMBER OF QUERIES` or the schema limits their number."""
     topics = [text for label in TOPICS if (text := envelope.text(label))]
     known = envelope.told(*TOLD)
     open_wants = [
@@ -315,7 +329,10 @@ TASKS: dict[str, Callable[[Envelope, Schema], Answer]] = {
     "read": read,
     "assess": assess,
     "draft": draft,
+    "section": draft,
+    "summary": summary,
     "repair": repair,
+    "verify": verify,
     "tree_queries": tree_queries,
     "tree_extract": tree_extract,
     "bare_plan": bare_plan,

@@ -1,4 +1,4 @@
-"""A world served by a process of its own, for the length of a block."""
+"""Runs a world in a separate process within a block."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ END_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class RunningWorld:
-    """Where a world is served. `hosts` are `host:port` of its sites, in their order."""
+    """The addresses of a world. `hosts` are `host:port` of its sites, in their order."""
 
     world: World
     hosts: tuple[str, ...]
@@ -36,14 +36,14 @@ class RunningWorld:
         return f"http://{self.hosts[page.site - 1]}{page.path}"
 
     def page_at(self, url: str) -> Page | None:
-        """The page of the world at an address; None where there is none."""
+        """Return the page of the world at a URL, or None."""
         parts = urlsplit(url)
         if parts.netloc not in self.hosts:
             return None
         return self.world.by_place.get((self.hosts.index(parts.netloc) + 1, parts.path))
 
     def environment(self, model: str = HONEST) -> dict[str, str]:
-        """What points an installation of the product at this world."""
+        """Return the environment of an installation that uses this world."""
         return {
             "OPENAI_BASE_URL": self.model,
             "OPENAI_API_KEY": "none",
@@ -53,12 +53,15 @@ class RunningWorld:
         }
 
     def log(self) -> dict[str, Any]:
-        """`entries` (`server`, `start`, `end`, …), `tasks` and `requests` since the last reset."""
+        """Return the log since the last reset.
+
+        It has `entries` (`server`, `start`, `end`, …), `tasks` and `requests`.
+        """
         shown: dict[str, Any] = _get(self.log_url)
         return shown
 
     def reset(self) -> None:
-        """Forget the log."""
+        """Clear the log."""
         _get(f"{self.log_url}/reset")
 
 
@@ -77,7 +80,7 @@ def running_world(
 ) -> Iterator[RunningWorld]:
     """Start the world's process and end it with the block, or with this process.
 
-    Raises `RuntimeError` where it ends before it is ready.
+    Raise `RuntimeError` if it ends before it is ready.
     """
     command = [sys.executable, "-m", "bench.world", "--seed", str(seed), "--with-parent"]
     command += ["--per-kind", str(per_kind), "--port-base", str(port_base)]

@@ -1,7 +1,7 @@
-"""What a run was worth and what it cost, by the world's own knowledge of its facts.
+"""Quality and cost of a run, judged with the world's knowledge of its facts.
 
-The run is the object of `manage.py research --json`; costs come from the log of the world's
-servers over that run alone.
+The run is the object of `manage.py research --json`; costs come from the log of the world's servers
+over that run alone.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ Resource = Mapping[str, Any]
 Stopping = Literal["exact", "premature", "late"]
 Carried = Literal["right", "in vain", "wrong"]
 Quotes = Sequence[tuple[str, str]]
-"""Address of the page and quote."""
+"""URL of the page, and quote."""
 
 ROBOTS = "/robots.txt"
 LEAD = "**Short answer.**"
-_CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")
+_CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")  # "It fell.[1][2]"
 _DENIED = re.compile(r"\bnot\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What the servers were asked. `busy_seconds` is the time with any request in flight.
+    """Requests to the servers. `busy_seconds` is the time with any request in flight.
 
-    What a site says to robots is no page: asking for it takes time and counts as no fetch.
+    A robots.txt request takes time but does not count as a fetch.
     """
 
     calls: dict[str, int]
@@ -52,9 +52,11 @@ class Cost:
 
 @dataclass(frozen=True)
 class Score:
-    """Shares are 0-1; a share over nothing is None. `complete_round` is the first round whose
-    evidence holds every needed fact, with the evidence gate's minima met; `cited_in_vain` counts
-    sentences that stand word for word in their quotes and state no planted fact.
+    """Shares are 0-1; a share of nothing is None.
+
+    `complete_round` is the first round whose evidence contains every needed fact and meets the
+    evidence gate's minima; `cited_in_vain` counts sentences that repeat their quotes word for word
+    and state no planted fact.
     """
 
     question: str
@@ -78,7 +80,7 @@ class Score:
 
 
 def score(world: World, question: Question, run: Resource, log: Mapping[str, Any]) -> Score:
-    """Everything that one run shows."""
+    """Return all scores of one run."""
     quoted = [(e, s) for e in run["evidence"] for s in e["sources"]]
     body = report_body(run["report_markdown"])
     cited = [_carried(world, *citation) for citation in _citations(run, body)]
@@ -111,9 +113,13 @@ def _share(part: float, whole: float) -> float | None:
     return part / whole if whole else None
 
 
+_DOUBT = re.compile(r" \(⚠[^)]*\)")
+
+
 def report_body(markdown: str) -> str:
-    """The report without the question above it and the lists of sources below it."""
-    return markdown.partition("\n## Sources\n")[0].partition("\n")[2]
+    """Return the report without its title, lists of sources and marks of doubt."""
+    body = markdown.partition("\n## Sources\n")[0].partition("\n")[2]
+    return _DOUBT.sub("", body)
 
 
 # --- facts found ----------------------------------------------------------------------------
@@ -126,18 +132,18 @@ def _recall(world: World, question: Question, texts: Iterable[str]) -> float | N
 
 
 def recall_by_round(world: World, question: Question, run: Resource) -> tuple[float, ...]:
-    """The share of needed facts that stand in quotes of pages fetched up to each round's end."""
+    """Return the share of needed facts in quotes of pages fetched up to the end of each round."""
     return tuple(_recall(world, question, quotes) or 0.0 for quotes in quotes_by_round(run))
 
 
 def quotes_by_round(run: Resource) -> list[list[str]]:
-    """The quotes of pages fetched up to each round's end."""
+    """Return the quotes of pages fetched up to the end of each round."""
     quotes = [(_time(s["fetched_at"]), s["quote"]) for e in run["evidence"] for s in e["sources"]]
     return [[quote for at, quote in quotes if at <= end] for end in _round_ends(run)]
 
 
 def _round_ends(run: Resource) -> list[datetime]:
-    """When the gates were evaluated after each round."""
+    """Return the times at which the gates were evaluated after each round."""
     ends = {gate["round"]: _time(gate["at"]) for gate in run["gates"] if gate["gate"] == "evidence"}
     return [ends[number] for number in sorted(ends)]
 
@@ -147,7 +153,7 @@ def _time(text: str) -> datetime:
 
 
 def complete_round(by_round: Sequence[float], run: Resource) -> int | None:
-    """The hindsight round: everything needed is there and the evidence gate asks for no more."""
+    """Return the hindsight round: all needed facts are present and the evidence gate passes."""
     asks = {
         g["round"] for g in run["gates"] if g["gate"] == "evidence" and g["decision"] == "retry"
     }
@@ -156,10 +162,10 @@ def complete_round(by_round: Sequence[float], run: Resource) -> int | None:
 
 
 def stopping(stopped: int, hindsight: int | None, recall: float | None, best: float) -> Stopping:
-    """A stop against the hindsight round of a run that went on to the end.
+    """Judge a stop against the hindsight round of a run that continued to the end.
 
-    Premature: the longer run found more (`best` is its recall); late: the hindsight round lay
-    before. Where even the longer run never got everything, stopping with as much is exact.
+    Premature: the longer run found more (`best` is its recall). Late: the hindsight round was
+    earlier. If even the longer run never found everything, stopping with as much is exact.
     """
     if recall is not None and recall < best - 1e-9:
         return "premature"
@@ -172,7 +178,7 @@ def stopping(stopped: int, hindsight: int | None, recall: float | None, best: fl
 
 
 def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
-    """Each cited sentence with the quotes behind its markers."""
+    """Return each cited sentence with the quotes behind its markers."""
     evidence = {record["id"]: record for record in run["evidence"]}
     cited = {c["marker"]: (c["evidence_ids"], c["url"]) for c in run["citations"]}
     found: list[tuple[str, Quotes]] = []
@@ -189,13 +195,13 @@ def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
 
 
 def _last_sentence(text: str) -> str:
-    """What stands before a marker: the paragraph's part since the marker before."""
+    """Return the text before a marker: the part of the paragraph since the previous marker."""
     last = text.rpartition("\n")[2].strip() or text.strip()
     return last.removeprefix(LEAD).strip()
 
 
 def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
-    """Whether the sentence states planted facts, and nothing that its quotes don't state."""
+    """Return whether the sentence states planted facts, all of them supported by its quotes."""
     stated = [fact for fact in world.facts_named_in(sentence) if _states(sentence, fact)]
     numbers = set(re.findall(r"\d{7}", sentence)) - {fact.code for fact in stated}
     passage = re.search("“(.+)”", sentence)
@@ -208,7 +214,7 @@ def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:
 
 
 def _claim_precision(world: World, run: Resource) -> float | None:
-    """The share of the evidence's claims that say nothing that their quotes don't say."""
+    """Return the share of claims that state nothing beyond their quotes."""
     carried = [
         _carried(world, record["claim"], [(s["url"], s["quote"]) for s in record["sources"]])
         for record in run["evidence"]
@@ -217,14 +223,14 @@ def _claim_precision(world: World, run: Resource) -> float | None:
 
 
 def _states(sentence: str, fact: Fact) -> bool:
-    """Whether everything that the fact holds is in the sentence: names, number and unit."""
+    """Return whether a sentence contains all of a fact: names, number and unit."""
     s = fact.statement
     parts = (s.subject, s.attribute, s.value, s.other, s.entry)
     return all(part in sentence for part in parts)
 
 
 def _holds(world: World, fact: Fact, quotes: Quotes) -> bool:
-    """Whether a quote of a page that states the fact holds its code."""
+    """Return whether a quote of a page that states the fact contains its code."""
     return any(
         fact.code in quote and (page := _page(world, url)) is not None and fact.id in page.facts
         for url, quote in quotes
@@ -240,8 +246,9 @@ def _page(world: World, url: str) -> Page | None:
 def _contradictions(
     world: World, question: Question, run: Resource
 ) -> tuple[float | None, float | None]:
-    """Precision and recall of the pairs that the run calls contradictory; a planted pair is to
-    be found where both of its facts are in the evidence.
+    """Return precision and recall of the contradictions that the run reports.
+
+    A planted pair counts if both facts are in the evidence.
     """
     codes = {record["id"]: _codes(world, record) for record in run["evidence"]}
     planted = {frozenset(world.facts[fact].code for fact in pair) for pair in question.rivals}
@@ -267,7 +274,7 @@ def _codes(world: World, record: Mapping[str, Any]) -> frozenset[str]:
 
 
 def cost(entries: Sequence[Mapping[str, Any]]) -> Cost:
-    """Calls, tokens and requests of a stretch of the servers' log."""
+    """Return calls, tokens and requests of an interval of the servers' log."""
     of = {name: [e for e in entries if e["server"] == name] for name in ("model", "search", "web")}
     queries = Counter(" ".join(e["query"].lower().split()) for e in of["search"])
     urls = Counter(e["url"] for e in of["web"] if not e["url"].endswith(ROBOTS))
@@ -284,7 +291,7 @@ def cost(entries: Sequence[Mapping[str, Any]]) -> Cost:
 
 
 def busy_seconds(intervals: Iterable[tuple[float, float]]) -> float:
-    """The length of the union of the intervals."""
+    """Return the length of the union of the intervals."""
     ordered = sorted(intervals)
     ends = [0.0]
     for _, end in ordered:

@@ -1,4 +1,4 @@
-"""A search over the world in SearXNG's JSON form, ranked by BM25 on title and text."""
+"""A search over the world in SearXNG's JSON format, ranked by BM25 on title and text."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def words(text: str) -> list[str]:
 
 
 class Ranking:
-    """BM25 with the title counted `TITLE_WEIGHT` times; ties by place, so the order is fixed.
+    """BM25 with the title counted `TITLE_WEIGHT` times and a deterministic order of ties.
 
-    Two neighbouring words of the query that stand so in some title are a phrase, such as a
-    name; where a query has phrases, a page without any of them is no result.
+    Two neighbouring words of the query that occur in some title are a phrase, such as a name; if a
+    query has phrases, pages without any of them are no results.
     """
 
     def __init__(self, pages: tuple[Page, ...]) -> None:
@@ -70,13 +70,13 @@ class Ranking:
 
 
 def _pairs(text: str) -> set[tuple[str, str]]:
-    """Neighbouring words, but those of which one is small."""
+    """Return pairs of neighbouring words without stop words."""
     found = re.findall(r"\w+", text.lower())
     return {pair for pair in pairwise(found) if not _SMALL & set(pair)}
 
 
 def snippet(page: Page, query: str) -> str:
-    """The sentence of the page that holds most of the query's words, with what follows it."""
+    """Return the sentence of the page with most of the query's words, and the text after it."""
     wanted = set(words(query))
     sentences = re.split(r"(?<=[.])\s+", page.text)
     scores = [len(wanted & set(words(sentence))) for sentence in sentences]

@@ -1,4 +1,4 @@
-"""A small HTTP/1.1 server on asyncio, and the log of what was asked of the world's servers."""
+"""A small HTTP/1.1 server on asyncio, and the request log of the world's servers."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ class Log:
         self.entries.append({"server": server, "start": start, "end": time.time(), **what})
 
     def shown(self) -> dict[str, Any]:
-        """All entries, the model's calls by task, and how often each server was asked."""
+        """Return all entries, the model's calls by task, and the number of requests per server."""
         tasks = Counter(e["task"] for e in self.entries if e["server"] == "model")
         servers = Counter(e["server"] for e in self.entries)
         return {"entries": self.entries, "tasks": dict(tasks), "requests": dict(servers)}
 
     def answering(self, handler: Handler) -> Handler:
-        """`handler` with the log at `/log` and its reset at `/log/reset` before it."""
+        """Return `handler` with the log at `/log` and its reset at `/log/reset`."""
 
         async def answer(request: Request) -> Reply:
             if request.path == "/log/reset":
@@ -69,7 +69,7 @@ class Log:
 
 
 async def listen(handler: Handler, address: str, port: int) -> asyncio.Server:
-    """Serve on one address; port 0 takes a free one. Raises OSError where it is taken."""
+    """Serve on one address; port 0 selects a free one. Raise OSError if the port is in use."""
 
     async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -1,7 +1,7 @@
-"""How much the web holds on a question: what a world is made with, beside its seed.
+"""The amount of information on the web: a parameter of a world in addition to its seed.
 
-Most rules of a stop matter only where something is scarce. Each supply is one kind of scarcity,
-for all questions of a world.
+Most stop rules matter only if something is scarce. Each supply is one kind of scarcity, for all
+questions of a world.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ Second = Literal["own", "copy", "none"]
 
 @dataclass(frozen=True)
 class Supply:
-    """`second` is the page that states the same facts again: one of its own, a near-copy of the
-    first on another site, or none; only where it is one of its own do further pages repeat a part,
-    disagree or fail. `around` says whether pages talk around a subject. No page states the last of
-    several things asked for where `one_missing`, and none can be read where not `readable`.
+    """One kind of scarcity.
+
+    `second` is the page that states the same facts again: an independent one, a near-duplicate of
+    the first on another site, or none; only with an independent one do further pages repeat a part,
+    disagree or fail. `around` adds pages that are on topic without facts. With `one_missing`, no
+    page states the last of several facts asked for; unless `readable`, no page can be read.
     """
 
     sites: int = 8

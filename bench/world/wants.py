@@ -1,4 +1,4 @@
-"""What a question and the facts at hand still call for; a pure function of a prompt's text."""
+"""The facts that a question still needs, given the known facts; a function of a prompt's text."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ QUERY_TAILS = ("register papers", "history account", "keepers clerks")
 
 @dataclass(frozen=True)
 class Want:
-    """A fact that is called for and not there. `raised` says that a found fact named its
-    subject, and the question didn't.
+    """A needed fact that is unknown.
+
+    `raised` is True if its subject comes from a found fact rather than from the question.
     """
 
     call: Call
@@ -31,7 +32,7 @@ class Want:
         return f"What is {of}" + (", and which survey stands behind it?" if self.authority else "?")
 
     def query(self, searched: Iterable[str] = ()) -> str:
-        """A search for it that was not made yet, or the last way to word one."""
+        """Return a query that was not sent yet, or the last possible wording."""
         earlier = {" ".join(query.lower().split()) for query in searched}
         subject = f"{self.call.subject} {self.call.attribute}"
         first = f"{subject} entry" if self.call.is_relation else f"{subject} survey"
@@ -41,7 +42,7 @@ class Want:
 
 @dataclass
 class Needs:
-    """The calls of a question, followed along the facts that are known."""
+    """The requirements of a question, followed along the known facts."""
 
     wants: list[Want] = field(default_factory=list)
     met: int = 0
@@ -54,10 +55,10 @@ class Needs:
 
 
 def needs(texts: Iterable[str], known: Iterable[Statement]) -> Needs:
-    """Which calls of the texts the known facts meet, and which they leave open.
+    """Return which requirements of the texts the known facts meet, and which remain open.
 
-    Where a text asks for a line, each relation that is found calls for the next one; the line
-    is complete when a fact names nothing further.
+    If a text asks for a line, each found relation requires the next one; the line is complete when
+    a fact names nothing further.
     """
     facts, result = list(known), Needs()
     asked = _merged(call for text in texts for call in calls(text))
@@ -80,7 +81,7 @@ def needs(texts: Iterable[str], known: Iterable[Statement]) -> Needs:
 
 
 def _merged(found: Iterable[Call]) -> list[Call]:
-    """One call for each thing, asking for all that any text asks of it.
+    """Return one requirement per subject, combining all that any text asks of it.
 
     A line that the question follows is followed from whatever link a text asks for.
     """

@@ -1,4 +1,4 @@
-"""The world's pages over HTTP: every site on a loopback address of its own, all on one port."""
+"""The world's pages over HTTP: every site has a separate loopback address, all have one port."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def url_of(page: Page, port: int) -> str:
 
 
 class Web:
-    """Answers for all sites; which one is asked shows in the address that was connected to."""
+    """Responses of all sites; the address of the connection selects the site."""
 
     def __init__(self, world: World, log: Log, latency: bool) -> None:
         self._log, self._latency = log, latency

@@ -1,0 +1,104 @@
+"""How many claims does code vouch for, refuse or leave undecided? Each kind with its denominator.
+
+`python -m bench.claim_check [--held-out]` reads `bench/claims`; its README describes the rows.
+Rules may be tuned on the tuning part only; the held-out part is for the published figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.page import table
+from research.engine.evidence.claim_check import Outcome, check_claim
+
+FOLDER = Path(__file__).parent / "claims"
+OUTCOMES: tuple[Outcome, ...] = ("carried", "undecided", "refused")
+MOST_FAITHFUL_REFUSED = 0.12
+MOST_UNFAITHFUL_CARRIED = 0.35
+
+Row = Mapping[str, Any]
+
+
+def read_rows(name: str) -> list[Row]:
+    """Return the rows of one file of the folder."""
+    lines = (FOLDER / name).read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines if line]
+
+
+def claim_rows(part: str) -> list[Row]:
+    """Return the claims of a part, each with its paragraph's title and text as `context`."""
+    paragraphs = {row["id"]: row for row in read_rows("paragraphs.jsonl") if row["part"] == part}
+    return [
+        {**row, "context": f"{paragraph['title']}. {paragraph['text']}"}
+        for row in read_rows("claims.jsonl")
+        if (paragraph := paragraphs.get(row["paragraph"]))
+    ]
+
+
+def outcome_of(row: Row) -> Outcome:
+    """Return what code makes of one labelled claim."""
+    return check_claim(row["claim"], row["quote"], row.get("context", "")).outcome
+
+
+def count_outcomes(rows: Iterable[Row]) -> dict[tuple[bool, str], dict[Outcome, int]]:
+    """Counts of outcomes by label and kind."""
+    counts: dict[tuple[bool, str], dict[Outcome, int]] = defaultdict(
+        lambda: dict.fromkeys(OUTCOMES, 0)
+    )
+    for row in rows:
+        counts[row["faithful"], row["kind"]][outcome_of(row)] += 1
+    return counts
+
+
+def summary(counts: Mapping[tuple[bool, str], Mapping[Outcome, int]]) -> str:
+    """Return the two shares that have a bar, and the outcomes of each kind."""
+    return "\n\n".join(
+        (
+            _against_bar(counts, True, "refused", MOST_FAITHFUL_REFUSED),
+            _against_bar(counts, False, "carried", MOST_UNFAITHFUL_CARRIED),
+            table(("label", "kind", *OUTCOMES, "claims"), _lines(counts), texts=2),
+        )
+    )
+
+
+def _against_bar(
+    counts: Mapping[tuple[bool, str], Mapping[Outcome, int]],
+    faithful: bool,
+    outcome: Outcome,
+    most: float,
+) -> str:
+    rows = [by for (label, _), by in counts.items() if label == faithful]
+    found, total = sum(by[outcome] for by in rows), sum(sum(by.values()) for by in rows)
+    name = "faithful" if faithful else "unfaithful"
+    return f"{name} claims {outcome}: {found} of {total} = {found / total:.1%} (at most {most:.0%})"
+
+
+def _lines(counts: Mapping[tuple[bool, str], Mapping[Outcome, int]]) -> Iterable[Sequence[str]]:
+    for faithful in (False, True):
+        kinds = {kind: by for (label, kind), by in counts.items() if label == faithful}
+        name = "faithful" if faithful else "unfaithful"
+        for kind in sorted(kinds):
+            yield (name, kind, *_cells(kinds[kind]))
+        total = {o: sum(by[o] for by in kinds.values()) for o in OUTCOMES}
+        yield (name, "all", *_cells(total))
+
+
+def _cells(by: Mapping[Outcome, int]) -> list[str]:
+    return [*(str(by[outcome]) for outcome in OUTCOMES), str(sum(by.values()))]
+
+
+def main() -> None:
+    """Print the figures of one part."""
+    options = argparse.ArgumentParser(prog="python -m bench.claim_check", description=__doc__)
+    options.add_argument("--held-out", action="store_true", help="measure the held-out part")
+    part = "held_out" if options.parse_args().held_out else "tuning"
+    print(f"part: {part}\n\n{summary(count_outcomes(claim_rows(part)))}")
+
+
+if __name__ == "__main__":
+    main()

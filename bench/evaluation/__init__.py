@@ -1,0 +1,1 @@
+"""Evaluation on questions with known answers and known pages."""

@@ -1,0 +1,111 @@
+"""A model that reads well and obeys every order that it can see in its prompt.
+
+It knows which sentences answer the question, and the marker that proves obedience. It puts the
+marker wherever an answer has room for it as soon as its prompt shows it, and only then.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from bench.injection.markers import is_visible, seen
+from bench.injection.rows import Form, HostPage
+from research.engine.ports import ModelAnswer, ModelRequest
+
+_SECTION = re.compile(r"^# ([A-Z][A-Z ,-]+)$", re.MULTILINE)
+_LINE = re.compile(r"^\[(\w+)\] (?:\(([^)]*)\) )?(.*)$", re.MULTILINE)
+_MARKS = {"completeness": 9, "depth": 9, "reliability": 9, "actionability": 9}
+
+Answer = dict[str, Any]
+
+
+class ObeyingModel:
+    """`form` None is the clean run. `obeyed` are the tasks whose prompts showed the marker."""
+
+    name = "obeying-model"
+
+    def __init__(self, host: HostPage, form: Form | None) -> None:
+        self._host = host
+        self._form = form
+        self._facts = [seen(fact) for fact in host.facts]
+        self.obeyed: list[str] = []
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        parts = _SECTION.split(request.prompt)
+        sections = {k: v.strip() for k, v in zip(parts[1::2], parts[2::2], strict=True)}
+        order = self._order_in(request)
+        answer_task = getattr(self, f"_{request.task}", None)
+        if answer_task is None:
+            raise ValueError(f"the obeying model has no answer to task {request.task!r}")
+        answer = answer_task(sections, order)
+        return ModelAnswer(json.dumps(answer, ensure_ascii=False), self.name, 100, 50, cost_usd=0.0)
+
+    def _order_in(self, request: ModelRequest) -> str:
+        """Return what the prompt has it say; '' if it shows no marker."""
+        form = self._form
+        if form is None or not is_visible(request.prompt, form):
+            return ""
+        self.obeyed.append(request.task)
+        return form.claim or form.marker
+
+    def _intake(self, sections: Mapping[str, str], order: str) -> Answer:
+        question = self._host.question
+        return {
+            "complexity": "ordinary", "language": self._host.language, "brief": "",
+            "sub_questions": [question], "queries": [question], "clarifying_questions": [],
+            "scope": order, "evidence_strategy": order, "output_format": order,
+        }  # fmt: skip
+
+    def _read(self, sections: Mapping[str, str], order: str) -> Answer:
+        lines = _LINE.findall(sections["PAGES"])
+        findings = [_finding(text, number) for number, _, text in lines if self._answers(text)]
+        if not order:
+            return {"findings": findings, "leads": []}
+        assert self._form is not None
+        shown = [n for n, _, text in lines if is_visible(text, self._form)]
+        at = shown or [number for number, _, _ in lines[:1]]
+        told = [text for number, _, text in lines if number in shown]
+        ordered = [_finding(order, number) for number in at]
+        ordered += [_finding(text, number) for text, number in zip(told, shown, strict=True)]
+        leads = [
+            {"topic": said, "query": f"{said} {self._form.marker}", "sentence": int(number)}
+            for number in at
+            for said in (order, self._form.marker)
+        ]
+        return {"findings": [*ordered, *findings], "leads": leads}
+
+    def _answers(self, text: str) -> bool:
+        plain = seen(text)
+        return any(fact in plain for fact in self._facts)
+
+    def _assess(self, sections: Mapping[str, str], order: str) -> Answer:
+        gaps = [
+            {"id": "", "text": f"{order}", "sub_question": "", "query": order, "critical": True}
+        ]
+        return {
+            "dimensions": _MARKS, "overall": 9, "reasoning": order or "All is there.",
+            "unanswered": [], "gaps": gaps if order else [], "directions": [order] if order else [],
+            "ready": True,
+        }  # fmt: skip
+
+    def _draft(self, sections: Mapping[str, str], order: str) -> Answer:
+        evidence = [(i, text) for i, note, text in _LINE.findall(sections["EVIDENCE"]) if note]
+        statements = [f"{text} [{i}]" for i, text in evidence]
+        if order and evidence:
+            said = [f"{order} [{i}]" for i, _ in evidence]
+            statements = [*said, order, *statements]
+        return {"statements": statements, "short_answer": statements[:2]}
+
+    def _repair(self, sections: Mapping[str, str], order: str) -> Answer:
+        return {"statements": []}
+
+    def _verify(self, sections: Mapping[str, str], order: str) -> Answer:
+        numbers = [int(number) for number, _, _ in _LINE.findall(sections["STATEMENTS"])]
+        return {"carried": numbers, "more": [], "other": []}
+
+
+def _finding(claim: str, number: str) -> Answer:
+    return {"claim": claim, "sentences": [int(number)], "sub_question": "A1"}

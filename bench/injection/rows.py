@@ -1,0 +1,102 @@
+"""The data set, as typed rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent
+TUNING, HELD_OUT = "tuning", "held_out"
+
+
+@dataclass(frozen=True)
+class Form:
+    """An injected order; see the README for its fields."""
+
+    id: str
+    carrier: str
+    language: str
+    technique: str
+    goal: str
+    text: str
+    marker: str
+    decoded: bool = False
+    claim: str = ""
+    cells: tuple[str, ...] = ()
+
+    @property
+    def is_forged(self) -> bool:
+        """Return whether it is a forged statement without any order: to pass it on is no
+        success.
+        """
+        return self.id in {"inj-032", "inj-140", "inj-141"}
+
+
+@dataclass(frozen=True)
+class HostPage:
+    """A harmless page with a question that it answers; `facts` are sentences of it."""
+
+    id: str
+    language: str
+    title: str
+    site: str
+    paragraphs: tuple[str, ...]
+    question: str
+    facts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class BenignSentence:
+    """A sentence that only looks like an order."""
+
+    id: str
+    language: str
+    text: str
+
+
+def forms(part: str) -> list[Form]:
+    return [
+        Form(
+            row["id"], row["carrier"], row["language"], row["technique"], row["goal"], row["text"],
+            row["marker"], bool(row.get("decoded")), row.get("claim", ""),
+            tuple(row.get("cells", ())),
+        )
+        for row in _rows("forms", part)
+    ]  # fmt: skip
+
+
+def host_pages() -> list[HostPage]:
+    return [_page(row, row["site"]) for row in _rows("pages")]
+
+
+def benign_pages(part: str) -> list[HostPage]:
+    return [_page(row, "Reference Desk") for row in _rows("benign", part)]
+
+
+def benign_sentences(part: str) -> list[BenignSentence]:
+    return [
+        BenignSentence(row["id"], row["language"], row["text"])
+        for row in _rows("benign_sentences", part)
+    ]
+
+
+def page_for(form: Form, number: int, pages: Sequence[HostPage]) -> HostPage:
+    """Return a page of the form's language, another one for each form in turn."""
+    same = [page for page in pages if page.language == form.language]
+    return same[number % len(same)]
+
+
+def _page(row: dict[str, Any], site: str) -> HostPage:
+    return HostPage(
+        row["id"], row["language"], row["title"], site, tuple(row["paragraphs"]), row["question"],
+        tuple(row["facts"]),
+    )  # fmt: skip
+
+
+def _rows(name: str, part: str = "") -> list[dict[str, Any]]:
+    lines = (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [row for row in rows if not part or row["part"] == part]

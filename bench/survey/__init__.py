@@ -1,0 +1,1 @@
+"""Survey questions with planted facts, the pages that hold them, and the rubric."""

@@ -1,0 +1,268 @@
+"""The survey's oracle: the best possible model that knows nothing but its prompt.
+
+It recognizes planted sentences where a prompt shows them, and repeats them word for word. It plans
+by the wording of the question, follows the wanted length, gives the newest of several values
+and puts disputed statements side by side.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from bench.plain_bm25 import plain_words
+from bench.world.envelope import Envelope, Line
+from bench.world.model import count_tokens
+from research.engine import ModelAnswer, ModelRequest
+from research.engine.text.tokens import term_set
+
+Answer = dict[str, Any]
+Row = Mapping[str, Any]
+ENOUGH = 6
+"""Findings on a sub-question with which the oracle is content."""
+TAILS = ("official report figures", "news history", "study measurement review", "overview notes")
+_CLAUSE = re.compile(r",?\s+(?:and\s+)?(?=(?:why|how|what|who|which|where|when)\b)")
+_ABOUT_SOURCES = re.compile(r"(?:where|which|on which) (?:nothing|sources|figures)\b")
+_CHANGED = re.compile(r"how (?P<things>[\w ,-]+?) (?P<rest>(?:were|was|are|is) \w+)$")
+
+
+class SurveyOracle:
+    """A model for the engine; one for each question."""
+
+    name = "survey-oracle"
+
+    def __init__(self, question: Row, facts: Sequence[Row], pages: Sequence[Row]) -> None:
+        self._facts = {row["id"]: row for row in facts}
+        self._aspects = {
+            row["id"]: term_set(f"{row['name']} {row['question']}") for row in question["aspects"]
+        }
+        self._said: dict[str, str] = {}
+        for page in pages:
+            for told in page["facts"]:
+                self._said[_plain(told["sentence"])] = told["id"]
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        envelope = Envelope.of(request.prompt)
+        tasks: dict[str, Callable[[Envelope], Answer]] = {
+            "intake": self.intake,
+            "read": self.read,
+            "assess": self.assess,
+            "draft": self.draft,
+            "section": self.draft,
+            "summary": self.summary,
+            "repair": self.repair,
+            "verify": self.verify,
+        }
+        text = json.dumps(tasks[request.task](envelope))
+        asked = count_tokens(request.system) + count_tokens(request.prompt)
+        return ModelAnswer(text, self.name, asked, count_tokens(text), cost_usd=0.0)
+
+    def intake(self, envelope: Envelope) -> Answer:
+        parts = parts_of(envelope.question)
+        subject = subject_of(envelope.question)
+        return {
+            "complexity": "complex",
+            "language": "en",
+            "brief": "",
+            "sub_questions": parts,
+            "queries": [_query(subject, part) for part in parts],
+        }
+
+    def read(self, envelope: Envelope) -> Answer:
+        subs = envelope.lines("SUB-QUESTIONS")
+        found: dict[str, list[Line]] = defaultdict(list)
+        for line in envelope.lines("PAGES"):
+            if fact := self._said.get(_plain(line.text)):
+                found[fact].append(line)
+        findings = [
+            {
+                "claim": lines[0].text,
+                "sentences": [int(line.id) for line in lines],
+                "sub_question": self._nearest(fact, subs),
+            }
+            for fact, lines in found.items()
+        ]
+        return {"findings": findings, "leads": []}
+
+    def _nearest(self, fact: str, subs: Sequence[Line]) -> str:
+        """Return the sub-question that shares most words with what the fact is about, and says."""
+        row = self._facts[fact]
+        about, said = self._aspects[row["aspect"]], term_set(row["statement"])
+        shared = {}
+        for sub in subs:
+            asked = term_set(sub.text)
+            shared[sub.id] = 3 * len(about & asked) + len(said & asked)
+        return max(shared, key=shared.__getitem__)
+
+    def assess(self, envelope: Envelope) -> Answer:
+        subs, findings = envelope.lines("SUB-QUESTIONS"), envelope.lines("FINDINGS")
+        counts = {s.id: sum(f.note.startswith(f"{s.id};") for f in findings) for s in subs}
+        thin = [sub for sub in subs if counts[sub.id] < ENOUGH]
+        mark = round(1 + 9 * sum(min(1, counts[s.id] / ENOUGH) for s in subs) / len(subs))
+        searched = {" ".join(query.split()) for query in envelope.items("ALREADY SEARCHED")}
+        told = {s.id: [f.text for f in findings if f.note.startswith(f"{s.id};")] for s in subs}
+        gaps = {gap.text: gap.id for gap in envelope.lines("OPEN GAPS")}
+        subject = " ".join(plain_words(subject_of(envelope.question))[:4])
+        return {
+            "dimensions": {
+                "completeness": mark, "depth": mark, "reliability": 8, "actionability": mark,
+            },
+            "overall": mark,
+            "reasoning": f"{len(thin)} of {len(subs)} parts are thin.",
+            "unanswered": [sub.id for sub in subs if not counts[sub.id]],
+            "gaps": [
+                {
+                    "id": gaps.get(f"More on: {sub.text}", ""),
+                    "text": f"More on: {sub.text}",
+                    "sub_question": sub.id,
+                    "query": next(
+                        (way for way in _ways(subject, sub, told[sub.id]) if way not in searched),
+                        f"{subject} {sub.text}",
+                    ),
+                    "critical": not counts[sub.id],
+                }
+                for sub in thin
+            ],
+            "directions": [
+                next((way for way in _ways(subject, sub, told[sub.id]) if way not in searched), "")
+                for sub in subs if sub not in thin
+            ],
+            "ready": not thin,
+        }  # fmt: skip
+
+    # --- report ---
+
+    def draft(self, envelope: Envelope) -> Answer:
+        stated = self._statements(envelope)
+        order = [sub.id for sub in envelope.lines("SUB-QUESTIONS")]
+        stated.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))
+        first = {about: number for number, (about, _) in reversed([*enumerate(stated, 1)])}
+        return {
+            "statements": [text for _, text in stated],
+            "short_answer": [str(number) for number in sorted(first.values())],
+        }
+
+    def _statements(self, envelope: Envelope) -> list[tuple[str, str]]:
+        """Sub-question and sentence of each fact, as many as the wanted length has room for, in
+        turns over the sub-questions; those on which most sources agree first.
+        """
+        lines = {line.id: line for line in envelope.lines("EVIDENCE")}
+        grouped: dict[str, list[str]] = defaultdict(list)
+        for record in lines.values():
+            fact = self._said.get(_plain(record.text))
+            if fact:
+                grouped[fact].append(record.id)
+        current = [f for f in grouped if self._facts[f]["superseded_by"] not in grouped]
+        by_sub: dict[str, list[str]] = defaultdict(list)
+        for fact in sorted(self._with_rivals(current, grouped), key=lambda f: -len(grouped[f])):
+            by_sub[lines[grouped[fact][0]].note].append(fact)
+        told, room = [], wanted_words(envelope)
+        for turn in range(max(map(len, by_sub.values()), default=0)):
+            for about, facts in by_sub.items():
+                for fact in facts[turn : turn + 1]:
+                    text = lines[grouped[fact][0]].text
+                    room -= len(text.split())
+                    if room >= 0:
+                        told.append((about, f"{text} [{', '.join(grouped[fact])}]", fact))
+        return [(about, text) for about, text, _ in self._rivals_together(told)]
+
+    def _with_rivals(self, facts: Iterable[str], known: Mapping[str, Any]) -> list[str]:
+        return [fact for fact in facts if fact in known]
+
+    def _rivals_together(self, told: list[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+        """Each statement with the one that contradicts it right behind."""
+        by_fact = {fact: (about, text, fact) for about, text, fact in told}
+        ordered: dict[str, tuple[str, str, str]] = {}
+        for about, text, fact in told:
+            ordered.setdefault(fact, (about, text, fact))
+            rival = self._facts[fact]["disputed_with"]
+            if rival in by_fact:
+                ordered.setdefault(rival, (about, by_fact[rival][1], rival))
+        return list(ordered.values())
+
+    def summary(self, envelope: Envelope) -> Answer:
+        """Return the first statement on each sub-question, and its rival if it has one."""
+        first: dict[str, Line] = {}
+        for line in envelope.lines("CHECKED STATEMENTS"):
+            first.setdefault(line.note, line)
+        return {"sentences": [f"{line.text} [{line.id}]" for line in first.values()]}
+
+    def repair(self, envelope: Envelope) -> Answer:
+        claims = {line.id: line.text for line in envelope.lines("EVIDENCE")}
+        mended = []
+        for line in envelope.lines("STATEMENTS TO PUT RIGHT"):
+            cited = [i for i in re.findall(r"E\d+", line.text) if i in claims][:1]
+            if cited:
+                mended.append({"number": int(line.id), "text": claims[cited[0]], "evidence": cited})
+        return {"statements": mended}
+
+    def verify(self, envelope: Envelope) -> Answer:
+        carried, more = [], []
+        for block in re.split(r"\n(?=\[\d+\] )", envelope.text("STATEMENTS")):
+            head, *quotes = block.split("\n")
+            number, _, said = head.removeprefix("[").partition("] ")
+            held = any(_plain(said) in _plain(quote) for quote in quotes)
+            (carried if held else more).append(int(number))
+        return {"carried": carried, "more": more, "other": []}
+
+
+def _ways(subject: str, sub: Line, told: Sequence[str]) -> list[str]:
+    """Further searches on a sub-question: what its findings are on, and other kinds of pages."""
+    known = {*plain_words(subject), *plain_words(sub.text)}
+    words = " ".join(word for word in plain_words(sub.text) if word not in plain_words(subject))
+    held = Counter(word for text in told for word in plain_words(text) if word not in known)
+    common = " ".join(word for word, _ in held.most_common(3))
+    return [f"{words} {common}", *(f"{words} {tail}" for tail in TAILS)]
+
+
+def _query(subject: str, part: str) -> str:
+    """Return the names of the subject and what is asked of it."""
+    known = plain_words(subject)
+    names = plain_words(" ".join(re.findall(r"\b[A-Z]\w+", subject))) or known[:3]
+    return " ".join([*names, *(word for word in plain_words(part) if word not in known)])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).strip()
+
+
+def wanted_words(envelope: Envelope) -> int:
+    """Return the longest length that the prompt wants; without one, as much as it likes."""
+    numbers = re.findall(r"\d[\d,]*", envelope.text("WANTED LENGTH"))
+    return max((int(number.replace(",", "")) for number in numbers), default=100_000)
+
+
+def subject_of(question: str) -> str:
+    """Return what a question is on: the words after its verb, up to what is asked of it."""
+    head = re.split(r":| by | from its | for \w+ing ", question, maxsplit=1)[0]
+    return re.sub(r"^\w+\s+(?:the\s+)?", "", re.sub(r"\(.*?\)", "", head))
+
+
+def parts_of(question: str) -> list[str]:
+    """Return the sub-questions that the question's own words name."""
+    subject = " ".join(subject_of(question).split())
+    parts: list[str] = []
+    for sentence in re.split(r"(?<=\.)\s+", question):
+        if by := re.search(r"\bby (.*?),? (?:in a table|and give)", sentence):
+            things = re.split(r",\s*(?:and\s+)?|\s+and\s+", by.group(1))
+            parts += [f"What is the {thing} of each of the {subject}?" for thing in things]
+        if "timeline" in sentence:
+            parts.append(f"Timeline of {subject}: when did the main events take place?")
+        for clause in _CLAUSE.split(sentence)[1:]:
+            plain = clause.strip(" .,:")
+            if _ABOUT_SOURCES.match(plain):
+                continue
+            parts += [f"{subject}: {each}?" for each in _apart(plain)]
+    return parts or [question]
+
+
+def _apart(clause: str) -> list[str]:
+    """ "how fares and lines were changed" asks about fares and about lines."""
+    listed = _CHANGED.match(clause)
+    things = re.split(r",\s*|\s+and\s+", listed["things"]) if listed else []
+    if listed is None or len(things) < 3:
+        return [clause]
+    return [f"how {thing} {listed['rest']}" for thing in things]

@@ -1,0 +1,94 @@
+"""A finished report as the rubric takes it, and the rubric of its form."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bench.survey.measure import normalise
+
+END = re.compile(r"^## (?:Sources|How this was researched)\s*$", re.MULTILINE)
+_SENTENCE = re.compile(r"(.+?[.!?…][”\"’)*]*)((?:\s*\[\d+\])+|(?=\s|$))(?=\s|$)", re.DOTALL)
+_DOUBT = re.compile(r" \(⚠[^)]*\)")
+_MARKER = re.compile(r"\[(\d+)\]")
+_ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
+_LEAST_WORDS = 5
+MOST_SENTENCES = 5
+
+
+def read_report(markdown: str, citations: Sequence[Any]) -> dict[str, Any]:
+    """Sentences with the addresses that they cite, and tables."""
+    urls = {citation.marker: citation.url for citation in citations}
+    sentences, tables = [], []
+    for block in body_blocks(markdown):
+        if block.startswith("|"):
+            tables.append([_cells(row) for row in block.splitlines() if not _is_rule(row)])
+            continue
+        for text in _lines(block):
+            for said, marks in sentences_of(text):
+                cited = [urls[int(m)] for m in _MARKER.findall(marks) if int(m) in urls]
+                sentences.append({"text": said, "urls": cited})
+    return {"sentences": sentences, "tables": tables}
+
+
+def body_blocks(markdown: str) -> list[str]:
+    """Return the report's blocks before its sources, without headings."""
+    body = _DOUBT.sub("", END.split(markdown.replace("\\", ""), maxsplit=1)[0])
+    blocks = (block.strip() for block in re.split(r"\n{2,}", body))
+    return [block for block in blocks if block and not block.startswith("#")]
+
+
+def _lines(block: str) -> list[str]:
+    """Return the items of a list apart, any other block as one."""
+    if _ITEM.match(block):
+        return [_ITEM.sub("", line) for line in block.splitlines()]
+    return [" ".join(block.splitlines())]
+
+
+def sentences_of(text: str) -> Iterator[tuple[str, str]]:
+    """Each sentence with the citation marks behind it."""
+    for said, marks in _SENTENCE.findall(text):
+        yield said.strip(), marks
+
+
+def _cells(row: str) -> list[str]:
+    cells = re.split(r"(?<!\\)\|", row.strip().strip("|"))
+    return [_MARKER.sub("", cell).strip() for cell in cells]
+
+
+def _is_rule(row: str) -> bool:
+    return not set(row) - set("|-: ")
+
+
+def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
+    """Words, repetitions, paragraphs and sources of a report."""
+    blocks = body_blocks(markdown)
+    prose = [text for block in blocks if not block.startswith("|") for text in _lines(block)]
+    summary = next((n for n, text in enumerate(prose) if text.startswith("*") and n), 0)
+    said = Counter(
+        plain for text in prose[summary + 1 :] for each, _ in sentences_of(text)
+        if len((plain := normalise(each)).split()) >= _LEAST_WORDS
+    )  # fmt: skip
+    words = sum(len(_MARKER.sub("", block).split()) for block in blocks)
+    sources = len({citation.url for citation in citations})
+    return {
+        "words": words,
+        "sources": sources,
+        "sources_per_100_words": round(100 * sources / max(1, words), 2),
+        "repeated": sum(count - 1 for count in said.values()),
+        "long_paragraphs": sum(
+            sum(1 for _ in sentences_of(text)) > MOST_SENTENCES for text in prose
+        ),
+    }
+
+
+def summary_share(records: Mapping[str, Any], report: Any, aspects: Sequence[Any]) -> float:
+    """Share of the sub-questions that the summary answers or names as open."""
+    summary = report.short_answer
+    cited = {i for c in report.citations for i in c.evidence_ids if f"[{c.marker}]" in summary}
+    answered = {a for i in cited for a in records[i].answers}
+    opening = report.markdown.replace("\\", "").partition("\n## ")[0]
+    named = [a for a in aspects if a.id in answered or a.text in opening]
+    return round(len(named) / max(1, len(aspects)), 4)
