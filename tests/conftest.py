@@ -123,6 +123,14 @@ class ProcessWatch:
 process_watch = ProcessWatch()
 
 
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Don't wait for the disk: test databases need not survive a power loss."""
+    options = connections["default"].settings_dict.get("OPTIONS", {})
+    if "init_command" in options:
+        options["init_command"] = options["init_command"].replace("=FULL", "=OFF")
+
+
 @cache
 def is_missing(service: str) -> bool:
     return not SERVICES[service].is_there()

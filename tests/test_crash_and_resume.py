@@ -160,7 +160,7 @@ def test_a_run_that_kills_every_worker_at_one_point_is_put_aside_with_a_sentence
         assert "its worker stopped unexpectedly 4 times at the same point" in told
         assert not world.calls()
 
-        inside("tell", run=run, command="retry")
+        inside("tell", run=run, command="retry_run")
         inside("work", run=run)
         assert inside("resource", run=run)["status"] == "completed"
 
@@ -218,7 +218,7 @@ def test_killed_while_it_waits_on_a_terminal_the_plan_is_there_and_can_be_approv
         waiting = inside("head", run=run)
         assert waiting["status"] == "awaiting_approval"
         assert [aspect["text"] for aspect in waiting["plan"]["aspects"]] == [SIMPLE]
-        inside("tell", run=run, command="approve")
+        inside("tell", run=run, command="approve_plan")
         inside("work", run=run)
         assert inside("head", run=run)["status"] == "completed"
     assert sorted(world.model.tasks) == sorted(["intake", "read", "assess", "draft"])
@@ -249,11 +249,11 @@ def test_killed_at_each_of_its_questions_nothing_is_lost(
         with pytest.raises(Killed):
             inside("work", run=run, until=["awaiting_clarification"], then_die=True)
         assert inside("head", run=run)["plan"]["questions"] == ["Which of the two lighthouses?"]
-        inside("tell", run=run, command="answer", arguments=[["The northern one"]])
+        inside("tell", run=run, command="answer_questions", arguments=[["The northern one"]])
         with pytest.raises(Killed):
             inside("work", run=run, until=["awaiting_approval"], then_die=True)
         assert [each["text"] for each in inside("head", run=run)["plan"]["aspects"]] == [SIMPLE]
-        inside("tell", run=run, command="approve")
+        inside("tell", run=run, command="approve_plan")
         inside("work", run=run)
         ended = inside("head", run=run)
     assert (ended["status"], ended["crashes"]) == ("completed", 0)

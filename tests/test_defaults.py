@@ -11,18 +11,23 @@ from typing import Any
 
 import pytest
 
-from dashboard import settings
-from research.engine import criteria, evidence, limits, quotes, report, sheets, topics, unchecked
+from config import settings
+from research.engine import limits
+from research.engine.assessment import criteria
 from research.engine.config import ResearchConfig
+from research.engine.evidence import quotes, store, unchecked
+from research.engine.llm_tasks import assess, draft, judge
+from research.engine.llm_tasks.prompting import prompt_pages
 from research.engine.records import Complexity, StopReason
-from research.engine.tasks import assess, draft, judge
-from research.retrieval import fallback
-from research.retrieval.fetch import FetchSettings
-from research.retrieval.providers.asking import Manners
+from research.engine.report import report
+from research.engine.rounds import topics
+from research.fetch.fetch import FetchSettings
+from research.search import fallback
+from research.search.providers.client import RetryPolicy
 from tests.test_requirements import listed
 
 CONFIG = ResearchConfig()
-SIMPLE, ORDINARY, COMPLEX = (limits.limits(CONFIG, each) for each in Complexity)
+SIMPLE, ORDINARY, COMPLEX = (limits.limits_for(CONFIG, each) for each in Complexity)
 FETCH = FetchSettings()
 
 
@@ -95,7 +100,7 @@ TABLE = (
     Default("C12", "400,000 tokens", CONFIG.max_tokens, 400_000),
     Default("C13", "less than 15 % new words", CONFIG.min_novelty_threshold, 0.15),
     Default("C15", "off by default", CONFIG.ask_when_unsure, False),
-    Default("C16", "Searches get 3 tries", Manners().tries, 3),
+    Default("C16", "Searches get 3 tries", RetryPolicy().tries, 3),
     Default("C16", "model tasks 4", CONFIG.max_model_attempts, 4),
     Default("C17", "24 hours", CONFIG.page_max_age_hours, 24),
     Default("C18", "32 at once", (FETCH.at_once, setting("FETCH_AT_ONCE")), (32, 32)),
@@ -108,12 +113,12 @@ TABLE = (
     Default("D3", "independent sources (3", ORDINARY.independent_sources, 3),
     Default("D3", "2/5/8", by_complexity("evidence_records"), (2, 5, 8)),
     Default("D3", "1/3/3", by_complexity("independent_sources"), (1, 3, 3)),
-    Default("D5", "× 0.8 where flagged", evidence.UNCERTAIN, 0.8),
+    Default("D5", "× 0.8 where flagged", store.UNCERTAIN, 0.8),
     Default("D6", "At most 5 claims", CONFIG.max_evidence_claims_per_research_unit, 5),
     Default("D6", "5 sources of a claim", CONFIG.max_source_urls_per_claim, 5),
     Default("D7", "at most 4 at once", CONFIG.max_concurrent_research_units, 4),
     Default("D9", "cut to 8", CONFIG.max_search_results_for_agent, 8),
-    Default("D10", "8,000 characters", sheets.PAGE_CHARACTERS, 8_000),
+    Default("D10", "8,000 characters", prompt_pages.PAGE_CHARACTERS, 8_000),
     Default("D14", "4 attempts", CONFIG.max_model_attempts, 4),
     Default("D17", "(off)", CONFIG.enable_online_evals, False),
     Default("D17", "the answer (60 %)", judge.ANSWER_SHARE, 0.6),

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.subprocess
 pytest_plugins = ["tests.support.fixtures"]
 
 SCHEMA = json.loads(Path(__file__).with_name("run.schema.json").read_text())
-AFTER_INTAKE = 3
+AFTER_INTAKE = "intake/1"
 WRONG = LIT.replace("1887", "1889")
 
 

@@ -2,7 +2,9 @@
 
 import re
 import subprocess
+import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -79,3 +81,23 @@ def machine_paths(path: Path) -> list[str]:
     except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
         return []  # not a text, or removed and not yet committed
     return [match.group() for match in MACHINE_PATH.finditer(text)]
+
+
+@pytest.mark.subprocess
+def test_the_wheel_has_the_program_and_its_data(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    [wheel] = tmp_path.glob("plumbline-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        [entry] = [name for name in names if name.endswith("entry_points.txt")]
+        assert "plumbline = plumbline.cli.main:main" in archive.read(entry).decode()
+    for folder in ("templates", "static"):
+        packed = {name for name in names if name.startswith(f"dashboard/{folder}/")}
+        kept = {path for path in (ROOT / folder).rglob("*") if path.is_file()}
+        assert packed == {f"dashboard/{path.relative_to(ROOT)}" for path in kept}
+    assert {name.split("/")[0] for name in names if ".dist-info" not in name} == {
+        "bench", "config", "dashboard", "plumbline", "research"
+    }  # fmt: skip
+    inside = {path for path in (ROOT / "research").rglob("*") if "__pycache__" not in path.parts}
+    assert {str(path.relative_to(ROOT)) for path in inside if path.is_file()} <= set(names)

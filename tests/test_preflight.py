@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from research.installation import NAMES, Value
-from research.installation import Installation as Installed
 from research.llm.local import LOOK_SECONDS, find_local
-from research.preflight import check_model
+from research.runtime.installation import NAMES, Value
+from research.runtime.installation import Installation as Installed
+from research.runtime.preflight import check_model
 from tests.support.installation import ROOT, Installation
 from tests.support.model_server import (
     MODERN,
@@ -48,12 +48,29 @@ def test_all_is_well(world: World, installation: Installation) -> None:
     status, checks, found = preflight(installation)
     assert (status, found["ready"]) == (0, True)
     assert set(checks) == {
-        "Model", "Context window", "Answers", "Protocol", "Profile", "Price", "Search", "Database",
-        "Live updates",
+        "Model", "Context window", "Answers", "Protocol", "Profile", "Price", "Verifier", "Search",
+        "Database", "Live updates",
     }  # fmt: skip
     assert checks["Answers"]["state"] == "good"
     assert checks["Context window"]["state"] == "fair", "the server doesn't tell it"
     assert world.model.url() not in json.dumps(found["checks"]), "no key, no whole address"
+
+
+@pytest.mark.requirement("D15")
+def test_a_model_is_qualified_as_verifier_on_demand_and_stays_so(
+    world: World, installation: Installation
+) -> None:
+    _, checks, _ = preflight(installation)
+    assert checks["Verifier"]["state"] == "idle"
+    assert "8 calls of the model, at most 18,400 tokens" in checks["Verifier"]["advice"]
+    before = world.model.tasks.count("verify")
+    ended = installation.manage("preflight", "--json", "--qualify")
+    [found] = [c for c in json.loads(ended.stdout)["checks"] if c["name"] == "Verifier"]
+    assert found["state"] == "good" and "missed 0" in found["found"], found
+    assert world.model.tasks.count("verify") == before + 8
+    _, checks, _ = preflight(installation)
+    assert checks["Verifier"]["state"] == "good"
+    assert world.model.tasks.count("verify") == before + 8, "it is stored"
 
 
 @pytest.mark.parametrize(

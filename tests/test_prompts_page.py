@@ -14,11 +14,11 @@ def test_the_shown_prompts_are_the_rendered_ones() -> None:
 
 def test_every_task_of_a_run_is_shown() -> None:
     shown = set(re.findall(r"^### \d+\. (\w+)$", prompts_page.PAGE.read_text(), re.MULTILINE))
-    assert shown == {"intake", "read", "assess", "draft", "repair"}
+    assert shown == {"intake", "read", "assess", "draft", "repair", "verify", "section", "summary"}
 
 
 def test_every_section_of_a_prompt_is_described() -> None:
-    folder = prompts_page.PAGE.parent.parent / "research/engine/prompts"
+    folder = prompts_page.PAGE.parent.parent / "research/engine/llm_tasks/prompts"
     texts = [file.read_text() for file in folder.rglob("*.md")]
     used = {name for text in texts for name in re.findall(r"^# ([A-Z ,-]+)$", text, re.M)}
     described = prompts_page.PAGE.read_text().partition(prompts_page.MARK)[0]

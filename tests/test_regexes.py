@@ -18,13 +18,15 @@ from typing import Any
 import pytest
 
 from dashboard import markdown
-from research.engine import claims, draft, features, figures, sentences
-from research.engine import text as engine_text
-from research.engine.extractive import phrases
-from research.engine.tasks import growing, objects
-from research.retrieval.extract import extract
-from research.retrieval.extracted import EmptyPage
-from research.retrieval.providers import words
+from research.engine.evidence.claims import clauses
+from research.engine.llm_tasks.prompting import parse_json, stream_draft
+from research.engine.offline.questions import phrases
+from research.engine.report import draft
+from research.engine.text import amounts, dates, entities, quantities, sentences
+from research.engine.text import tokens as engine_text
+from research.extract.extract import extract_text
+from research.extract.extracted import EmptyPage
+from research.search.providers import words
 from tests.support.regexes import UNITS, Attack, Match, attacks, growth
 from tests.test_shared_objects import modules
 
@@ -34,14 +36,12 @@ ANCHORED = frozenset({"match", "fullmatch"})
 WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
 BOUNDED = {
-    ("research.engine.extractive.drafting", "_STEP"): "reads 12 characters",
-    ("research.engine.extractive.procedures", "_NUMBERED"): "reads 12 characters",
-    ("research.retrieval.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
-    ("research.retrieval.titles", "_SENTENCE_END"): "reads a line of 200 characters",
-    ("research.retrieval.titles", "_LINK"): "reads a line of 200 characters",
+    ("research.search.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
+    ("research.extract.file_title", "_SENTENCE_END"): "reads a line of 200 characters",
+    ("research.extract.file_title", "_LINK"): "reads a line of 200 characters",
 }
 """Patterns whose input is short whatever the text holds, with the reason."""
-WHOLE = {("research.retrieval.providers.days", "_FORMS")}
+WHOLE = {("research.search.providers.days", "_FORMS")}
 """Tables whose patterns are only matched with a whole text."""
 
 
@@ -171,29 +171,31 @@ def test_a_linear_pattern_is_left_alone(pattern: str) -> None:
 
 def read_page(text: str, content_type: str) -> None:
     with suppress(EmptyPage):
-        extract(text.encode(), content_type, "https://a.example/page")
+        extract_text(text.encode(), content_type, "https://a.example/page")
 
 
 def read_objects(text: str) -> None:
     with suppress(RecursionError, ValueError):
-        list(objects.objects(text))
+        list(parse_json.parse_objects(text))
 
 
 READERS: dict[str, Match] = {
-    "claims": lambda text: claims._parts.__wrapped__(text),
+    "claims": lambda text: clauses.parts_of.__wrapped__(text),
+    "amounts": lambda text: amounts.find_amounts.__wrapped__(text),
+    "dates": dates.find_dates,
     "the ids of a draft": lambda text: draft._IDS.sub("", text),
-    "figures": lambda text: figures.figures.__wrapped__(text),
-    "names": features.names,
+    "figures": lambda text: quantities.parse_figures.__wrapped__(text),
+    "names": entities.find_names,
     "objects of an answer": read_objects,
-    "a growing answer": lambda text: list(growing._strings_of(text)),
-    "phrases": phrases.phrases,
+    "a growing answer": lambda text: list(stream_draft._strings_of(text)),
+    "phrases": phrases.find_phrases,
     "a phrase in its sentence": lambda text: phrases.is_thing("pump rotor", f"{text} pump rotor"),
-    "sentences": lambda text: sentences.sentences.__wrapped__(text),
-    "words": engine_text.tokens,
+    "sentences": lambda text: sentences.split_sentences.__wrapped__(text),
+    "words": engine_text.split_tokens,
     "a plain page": lambda text: read_page(text, "text/markdown"),
     "an HTML page": lambda text: read_page(f"<p>So it is.</p>{text}", "text/html"),
-    "a report": lambda text: markdown.render(text, lambda number: None),
-    "a snippet": words.unmarked,
+    "a report": lambda text: markdown.render_markdown(text, lambda number: None),
+    "a snippet": words.strip_html,
 }
 
 

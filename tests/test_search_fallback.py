@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from research.retrieval.fallback import SWITCHED_OFF
+from research.search.fallback import SWITCHED_OFF
 from tests.support.installation import Installation
 from tests.support.serving import LoopbackServer, Reply, closed_place, json_reply, path_of
 from tests.support.web_server import html
@@ -142,7 +142,7 @@ def test_with_every_search_down_the_run_says_so_and_makes_nothing_up(
         "Exa: It refused the key (401): check EXA_API_KEY",
         "Brave: It refused the key (401): check BRAVE_API_KEY",
         "Wikipedia: It did not answer",
-        "Ways out: ",
+        "Try again later, ",
     ):
         assert said in message
     assert "draft" not in world.model.tasks
@@ -219,7 +219,7 @@ def test_the_terminal_says_once_that_search_is_switched_off(installation: Instal
     assert ended.stderr.count(SWITCHED_OFF) == 1
     run = ended.stderr.splitlines()[-1].rpartition(" ")[2]
     assert ended.stderr.endswith(f"Run {run}: manage.py replay {run}\n")
-    assert installation.manage("replay", run).stdout.startswith("Round 1")
+    assert installation.manage("replay", run).stdout.startswith("Rounds: 1")
 
 
 @pytest.mark.requirement("D8")

@@ -22,7 +22,7 @@ from markdown_it import MarkdownIt
 
 import dashboard
 import research
-from dashboard.markdown import new_parser, render
+from dashboard.markdown import new_parser, render_markdown
 from tests.support.threads import in_threads
 
 ROOT = Path(__file__).parents[1]
@@ -31,8 +31,8 @@ CHANGES = {
     "insert", "remove", "discard",
 }  # fmt: skip
 CHANGED = {
-    ("dashboard/announce.py", "_watching"),  # list append and remove; read as a copy
-    ("dashboard/hub.py", "_hubs"),  # under its lock
+    ("dashboard/live/progress_publisher.py", "_watching"),  # list append and remove; read as a copy
+    ("dashboard/live/hub.py", "_hubs"),  # under its lock
 }
 SHARED = {
     "MarkdownIt": "its rules are compiled at import, a parse has its own state; tested below",
@@ -40,6 +40,7 @@ SHARED = {
     "JSONDecoder": "one call of C code at a time; tested in tests/engine/test_threads.py",
     "TypeAdapter": "pydantic builds it at import and only reads it",
     "ResearchConfig": "a frozen model",
+    "Fraction": "is never changed",
     "IPv4Network": "is never changed",
     "IPv6Network": "is never changed",
     "SearchFailure": "only its reason is read; it is never raised",
@@ -50,6 +51,19 @@ SHARED = {
     "LazySettings": "read only once the process has started",
     "Library": "filled at import",
     "Logger": "locks by itself",
+    "CollectorRegistry": "locks by itself",
+    "Counter": "of Prometheus, locks by itself",
+    "Gauge": "locks by itself",
+    "Histogram": "locks by itself",
+    "NinjaAPI": "routes are added at import only",
+    "PlumblineAPI": "routes are added at import only",
+    "Router": "routes are added at import only",
+    "ParamShortcut": "keeps nothing of a call",
+    "ToolAnnotations": "a model that is only read",
+    "McpEndpoint": "belongs to one event loop",
+    "SyncToAsync": "keeps nothing of a call",
+    "count": "next() is one call of C code",
+    "ContextVar": "has a value for each task and thread",
     "lock": "is one",
     "object": "a mark that is only compared",
     "AsyncioSelectorReactor": "used by its own thread",
@@ -173,6 +187,6 @@ def rulers(parser: MarkdownIt) -> list[Any]:
 
 
 def test_reports_are_rendered_alike_in_four_threads() -> None:
-    alone = render(MARKDOWN, lambda number: None)
-    found = in_threads(lambda: [render(MARKDOWN, lambda number: None) for _ in range(10)])
+    alone = render_markdown(MARKDOWN, lambda number: None)
+    found = in_threads(lambda: [render_markdown(MARKDOWN, lambda number: None) for _ in range(10)])
     assert list(found) == [[alone] * 10] * 4

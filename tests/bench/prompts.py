@@ -70,6 +70,14 @@ def draft(question: str, subs: Sequence[str], found: Sequence[Finding]) -> str:
     return intake(question) + sub_questions(subs) + section("EVIDENCE", lines)
 
 
+def summary(question: str, subs: Sequence[str], found: Sequence[Finding]) -> str:
+    checked = section(
+        "CHECKED STATEMENTS",
+        (f"[{at}] ({sub}) {claim}" for at, (sub, claim) in enumerate(found, 1)),
+    )
+    return section("QUESTION", [question]) + sub_questions(subs) + checked
+
+
 def repair(question: str, found: Sequence[Finding]) -> str:
     faults = [f"[{at}] {claim} (cites E{at}): its quotes don't say it"
               for at, (_, claim) in enumerate(found, 1)]  # fmt: skip

@@ -14,7 +14,7 @@ from bench.comparison.rules import ABLATIONS
 from bench.comparison.running import Bench
 from bench.suites.ablation import idle
 from bench.world.running import running_world
-from research.engine.records import StopReason
+from research.engine import StopReason
 
 pytestmark = pytest.mark.subprocess
 
@@ -53,8 +53,8 @@ async def test_a_rule_that_acts_changes_an_outcome() -> None:
     assert not found["nothing is taken out"].changed
 
 
-async def test_what_is_replaced_by_name_is_what_the_engine_uses() -> None:
-    """A name that was moved away could still be replaced, and nothing would come of it."""
+async def test_the_engine_decides_by_the_rules_of_a_variant() -> None:
+    """A rule that the engine doesn't look at could be replaced, and nothing would come of it."""
     names = ("what a gate lacks is looked for", "cap: sub-questions",
              "a round that does not fit is not begun")  # fmt: skip
     chosen = [a for a in ABLATIONS if a.rule in names]

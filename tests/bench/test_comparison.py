@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -13,8 +13,7 @@ from bench.comparison.shards import measured_in
 from bench.comparison.variant import Variant, forced
 from bench.world.facts import KINDS
 from bench.world.running import RunningWorld, running_world
-from research.engine import loop
-from research.engine.tools import Page, Tools
+from research.engine import Page, Tools
 
 pytestmark = pytest.mark.subprocess
 
@@ -71,9 +70,9 @@ async def test_nothing_follows_the_rounds_of_a_forced_run(bench: Bench) -> None:
     question = bench.running.world.of_kind("complex")[0]
     ran = (await bench.run(question, variant=forced(1))).figures
     assert ran.score.rounds == 1 and ran.score.report_recall < 1
-    with forced(1).engine():
-        assert not loop.reopens(cast(Any, None), cast(Any, None))
-        assert not loop.weak_claims(cast(Any, None), cast(Any, None))
+    rules = forced(1).rules
+    assert not rules.verifies_claims and not rules.reopens_after_draft
+    assert not rules.drafts_ahead and not rules.searches_ahead
 
 
 def _quotes(resource: Any) -> list[Any]:

@@ -1,32 +1,64 @@
+import math
 import random
-from statistics import median
 
 import pytest
 
-from bench.fitting import BEST, ORDINARY, Asked, fitted
+from bench.calibration import (
+    Judged,
+    area_under_curve,
+    calibration_table,
+    expected_error,
+)
+from bench.fitting import _descended, fitted_logistic
 
 
-def asked(seed: int) -> Asked:
+def judged(probability: float, holds: bool) -> Judged:
+    return Judged("bind9", "why", probability, True, holds, holds)
+
+
+def rows(seed: int) -> tuple[list[list[float]], list[bool]]:
     """Twenty passages of which the one with the most of the second sign is right."""
     rolled = random.Random(seed)
-    rows = [[rolled.random(), rolled.random(), 0.5] for _ in range(20)]
-    best = max(rows, key=lambda row: row[1])
-    return rows, [row is best for row in rows]
+    made = [[rolled.gauss(0, 1), rolled.gauss(0, 1)] for _ in range(20)]
+    best = max(made, key=lambda row: row[1])
+    return made, [row is best for row in made]
 
 
 def test_the_sign_that_marks_right_passages_gets_the_weight() -> None:
-    _, weights = fitted([asked(seed) for seed in range(30)])
+    weights = _descended([rows(seed) for seed in range(30)])
     assert weights[1] > 5 * abs(weights[0])
-    assert weights[2] == pytest.approx(0)
 
 
-def test_scores_are_scaled_to_the_range_of_the_thresholds() -> None:
-    every = [asked(seed) for seed in range(30)]
-    base, weights = fitted(every)
+def test_the_probability_is_that_of_the_data() -> None:
+    rolled = random.Random(1)
+    features = [{"x": rolled.uniform(-2, 2), "noise": rolled.random()} for _ in range(3000)]
+    right = [rolled.random() < 1 / (1 + math.exp(-(1 + 2 * f["x"]))) for f in features]
+    found = fitted_logistic(features, right, [1.0] * len(features))
+    assert found.bias == pytest.approx(1, abs=0.3)
+    assert found.weights["x"] == pytest.approx(2, abs=0.25)
+    assert abs(found.weights["noise"]) < 0.4
 
-    def score(row: list[float]) -> float:
-        return base + sum(w * x for w, x in zip(weights, row, strict=True))
 
-    scores = [[score(row) for row in rows] for rows, _ in every]
-    assert median(map(max, scores)) == pytest.approx(BEST)
-    assert median(map(median, scores)) == pytest.approx(ORDINARY)
+def test_an_example_of_more_weight_counts_more() -> None:
+    features = [{"x": 0.0}, {"x": 0.0}]
+    found = fitted_logistic(features, [True, False], [3.0, 1.0])
+    assert found.probability({"x": 0.0}) == pytest.approx(0.75, abs=0.01)
+
+
+def test_an_honest_score_has_no_error_and_a_boast_has_its_excess() -> None:
+    honest = [judged(0.75, number < 75) for number in range(100)]
+    assert expected_error(honest) == pytest.approx(0)
+    boast = [judged(0.95, number < 45) for number in range(100)]
+    assert expected_error(boast) == pytest.approx(0.5)
+
+
+def test_the_area_is_the_share_of_pairs_in_order() -> None:
+    found = [judged(0.9, True), judged(0.6, False), judged(0.6, True), judged(0.1, False)]
+    assert area_under_curve(found) == pytest.approx(3.5 / 4)
+
+
+def test_the_table_counts_what_was_said() -> None:
+    found = [judged(0.95, True), judged(0.72, False), judged(0.2, False)]
+    told = calibration_table(found)
+    assert "said 7 or more and right 0.500 of 2" in told
+    assert "| 7–8 | 1 | 7.2 | 0.00 |" in told

@@ -12,11 +12,11 @@ import pytest
 from bench import bare_loop
 from bench.world.facts import KINDS, Page
 from bench.world.running import RunningWorld, running_world
-from research.engine.tools import FetchFailure, ModelRequest, SearchRequest
+from research.engine import FetchFailure, ModelRequest, SearchRequest
+from research.extract.pool import TextPool
+from research.fetch.fetch import FetchSettings, SafeFetch
 from research.llm.client import ChatModel, ModelSettings
-from research.retrieval.fetch import FetchSettings, SafeFetch
-from research.retrieval.pool import TextPool
-from research.retrieval.providers.searxng import SearxngSearch
+from research.search.providers.searxng import SearxngSearch
 from tests.bench import prompts
 
 pytestmark = pytest.mark.subprocess

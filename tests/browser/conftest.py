@@ -10,6 +10,7 @@ from playwright.sync_api import (
     Browser,
     BrowserContext,
     ConsoleMessage,
+    Error,
     Page,
     Request,
     expect,
@@ -70,6 +71,10 @@ def serving(installation: Installation) -> Iterator[Server]:
     server.kill()
 
 
+TRANSITION_ABORTED = "Transition was aborted"
+"""Chromium reports a view transition that the next navigation interrupts as an error."""
+
+
 class Watch:
     """What a page said and asked for that it must not.
 
@@ -95,12 +100,16 @@ class Watch:
         if message.type in ("error", "warning") and not self.excused:
             self.said.append(message.text)
 
+    def fail(self, error: Error) -> None:
+        if not str(error).startswith(TRANSITION_ABORTED):
+            self.said.append(str(error))
+
     def miss(self, request: Request) -> None:
         self.broken_off += request.failure == "net::ERR_ABORTED"
 
     def follow(self, page: Page) -> None:
         page.on("console", self.hear)
-        page.on("pageerror", lambda error: self.said.append(str(error)))
+        page.on("pageerror", self.fail)
         page.on("requestfailed", self.miss)
         page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
 

@@ -11,8 +11,8 @@ from tests.browser.conftest import Open
 from tests.browser.serving import Server
 from tests.browser.test_looks import DESK, PHONE, check
 from tests.research.collections import GRANARY, LEASE
-from tests.retrieval.folders import write
-from tests.retrieval.papers import pdf
+from tests.support.retrieval.folders import write
+from tests.support.retrieval.papers import pdf
 
 QUESTION = "How much is the rent of the mill?"
 

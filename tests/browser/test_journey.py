@@ -58,7 +58,7 @@ def steer(page: Page, world: World) -> None:
     expect(page.locator(".evidence-item")).not_to_have_count(0)
     press(page, "Pause")
     world.model.let_go()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Paused", timeout=LONG)
+    expect(page.locator(".verdict-sentence")).to_contain_text("Paused", timeout=LONG)
     page.get_by_label("Something else to find out").fill(SIMPLE)
     press(page, "Add")
     slow(world, 1)
@@ -106,7 +106,7 @@ def reject_in_the_admin(page: Page) -> None:
     page.locator("#result_list").get_by_role("link", name=TRAINED).first.click()
     expect(page.locator("mark").first).to_have_text(TRAINED)
     expect(page.locator("body")).to_contain_text("Read by nobody else.")
-    page.goto(run)
+    page.goto(f"{run}research/")
     page.get_by_text("What the score is made of, and the gates").click()
     expect(page.locator(".gates")).to_contain_text("rejected records")
 

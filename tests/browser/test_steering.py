@@ -37,7 +37,7 @@ def test_pause_add_a_topic_go_on_and_stop(
     expect(page.get_by_role("button", name="Pause")).to_have_count(0)
     world.model.let_go()
     paused = "Paused. Nothing is searched or spent."
-    expect(page.get_by_role("heading", level=1)).to_have_text(paused, timeout=LONG)
+    expect(page.locator(".verdict-sentence")).to_have_text(paused, timeout=LONG)
     page.get_by_label("Something else to find out").fill(SIMPLE)
     press(page, "Add")
     expect(page.locator(".heard")).to_have_text(f"“{SIMPLE}” is added when it goes on.")
@@ -47,7 +47,7 @@ def test_pause_add_a_topic_go_on_and_stop(
     expect(page.locator(".heard li")).to_have_count(0)
     press(page, "Stop and report")
     expect(page.locator(".report")).to_contain_text(DESIGNED, timeout=LONG)
-    expect(page.locator(".verdict-top")).to_contain_text("Done")
+    expect(page.locator(".verdict-top")).to_contain_text("answered")
     expect(page.locator(".steer button")).to_have_count(0)
 
 
@@ -57,7 +57,7 @@ def test_a_row_is_left_out_and_what_was_typed_stays(
     page = open_page(model_server)
     hold_after_round_one(world, page)
     row = page.locator(".aspect", has_text=TRAINING)
-    row.get_by_role("button", name="Leave out").click()
+    row.get_by_role("button", name="Remove").click()
     press(page, "Pause")
     expect(page.locator(".heard")).to_contain_text("is left out after this round.")
     page.evaluate("window.notReloaded = true")
@@ -65,7 +65,7 @@ def test_a_row_is_left_out_and_what_was_typed_stays(
     typed.fill("A half-written")
     world.model.let_go()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
-    expect(row).to_contain_text("Left out")
+    expect(row).to_contain_text("Removed")
     expect(typed).to_have_value("A half-written")
     expect(typed).to_be_focused()
     assert was_not_reloaded(page)

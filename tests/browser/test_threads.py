@@ -32,7 +32,7 @@ def reported(page: Page) -> None:
 
 
 def open_all(page: Page) -> None:
-    for details in page.locator(".after details").all():
+    for details in page.locator(".onward details").all():
         details.evaluate("one => { one.open = true }")
 
 
@@ -44,13 +44,13 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     first = page.locator(".cite a").first
     first.click()
     quote = page.locator("#citation-panel mark").first.inner_text()
-    expect(page.locator(".report")).to_contain_text(quote)
+    expect(page.locator(".column")).to_contain_text(quote)
     expect(page.locator(".review form")).to_have_count(0)
     top = "document.querySelector('.report').offsetTop"
     before = page.evaluate(top)
     press(page, "Doesn’t")
     expect(page.locator(".in-panel")).to_contain_text("Rests on rejected evidence")
-    expect(page.locator(".report .rejected").first).to_be_visible()
+    expect(page.locator(".column .rejected").first).to_be_visible()
     assert was_not_reloaded(page)
     assert page.evaluate(top) == before
     check(page)
@@ -66,14 +66,14 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     press(page, "Revise")
     page.wait_for_url(lambda url: url != old)
     reported(page)
-    expect(page.get_by_role("heading", level=1).first).to_contain_text("Revised after a review")
-    expect(page.locator(".report")).not_to_contain_text(quote)
+    expect(page.locator(".verdict-sentence")).to_contain_text("Revised after a review")
+    expect(page.locator(".column")).not_to_contain_text(quote)
     expect(page.locator(".review form")).to_have_count(0)
     open_all(page)
     expect(page.locator(".versions li")).to_have_count(2)
     check(page)
     page.get_by_role("link", name="First report").click()
-    expect(page.locator(".report")).to_contain_text(quote)
+    expect(page.locator(".column")).to_contain_text(quote)
     expect(page.locator(".notice-row").first).to_contain_text("Rests on rejected evidence")
     expect(page.get_by_role("link", name="The newest: Revised after a review")).to_be_visible()
     page.goto("/runs/")
@@ -118,14 +118,16 @@ def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
     page = open_page(server)
     ask(page, STOPPING)
     reported(page)
-    page.get_by_label("Ask on").fill("And what does it do about gaps?")
+    page.get_by_label("Ask a follow-up").fill("And what does it do about gaps?")
     old = page.url
     page.get_by_role("button", name="Ask", exact=True).click()
     page.wait_for_url(lambda url: url != old)
     reported(page)
-    page.get_by_role("link", name="Question 2 of 2 in this thread").click()
-    expect(page.locator(".thread li")).to_have_count(2)
-    expect(page.locator(".thread li").first).to_contain_text(STOPPING)
+    turns = page.locator(".turns details")
+    expect(turns).to_have_count(1)
+    turns.locator("summary").click()
+    expect(turns).to_contain_text(STOPPING)
+    expect(turns.locator("p").first).to_be_visible()
     check(page)
 
 
@@ -139,7 +141,7 @@ def test_a_mistake_low_on_the_page_is_shown_where_it_is(
     watch.excused = True
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_text("Write a question first.")).to_be_in_viewport()
-    expect(page.get_by_label("Ask on")).to_be_focused()
+    expect(page.get_by_label("Ask a follow-up")).to_be_focused()
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -148,11 +150,11 @@ def test_another_topic_is_asked_about(server: Server, open_page: Open, script: b
     page.get_by_label("What do you want to know?").fill(STOPPING)
     press(page, "Research")
     reported(page)
-    page.get_by_label("Ask on").fill("How long are eggs safe in a fridge?")
+    page.get_by_label("Ask a follow-up").fill("How long are eggs safe in a fridge?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_role("heading", name="Another topic?")).to_be_visible(timeout=LONG)
     if script:
         check(page)
-    press(page, "Start anew")
+    press(page, "Start a new topic")
     reported(page)
     expect(page.locator(".report")).to_contain_text("egg")

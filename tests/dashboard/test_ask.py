@@ -5,11 +5,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from dashboard.samples import samples
-from dashboard.sources import at_work
+from dashboard.forms.knobs import knob_groups
+from dashboard.forms.samples import load_samples
+from dashboard.forms.sources import at_work
 from research.engine.config import ResearchConfig
-from research.installation import current
 from research.models import Collection, Run
+from research.runtime.installation import current_installation
+from research.search.providers import ProviderSettings
 from tests.dashboard.conftest import make_run
 
 
@@ -58,7 +60,7 @@ def test_a_question_that_is_too_long_is_kept_in_the_box(client: Client) -> None:
 
 
 def test_a_sample_runs_over_the_sample_library(client: Client) -> None:
-    sample = samples()[0]
+    sample = load_samples()[0]
     client.post(f"/samples/{sample.slug}/", {"key": "k1"})
     run = Run.objects.get()
     assert run.question == sample.question
@@ -69,27 +71,31 @@ def test_a_sample_runs_over_the_sample_library(client: Client) -> None:
 def test_samples_that_somebody_chose_are_not_called_all_that_there_is(
     settings: Settings, admin: User
 ) -> None:
-    settings.SEARCH_PROVIDER, settings.DOCUMENTS, settings.PROVIDERS = "", [], {}
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS, settings.PROVIDERS = "", [], ProviderSettings()
     settings.NETWORK_PROBE = "none"
     collections = [Collection(owner=admin, name="The mill")]
     unset = "your documents, or the bundled sample library (nothing else is configured)"
-    assert at_work(current(), collections) == unset
+    assert at_work(current_installation(), collections) == unset
     settings.SEARCH_PROVIDER = "samples"
-    assert at_work(current(), collections) == "your documents, or the bundled sample library"
+    assert (
+        at_work(current_installation(), collections)
+        == "your documents, or the bundled sample library"
+    )
 
 
 def test_an_unknown_sample_is_not_found(client: Client) -> None:
     assert client.post("/samples/nothing/", {"key": "k1"}).status_code == 404
 
 
-def test_the_page_says_which_model_and_search_are_at_work(client: Client) -> None:
+def test_the_page_says_what_is_searched(client: Client) -> None:
     page = client.get("/").content
-    assert b"Model: " in page and b"Search: " in page
+    assert b"Search: " in page
 
 
-def test_the_pages_hold_no_script_and_no_other_host(client: Client) -> None:
+def test_the_pages_hold_scripts_of_ours_only_and_no_other_host(client: Client) -> None:
     answer = client.get("/")
-    assert b"<script" not in answer.content and b"//" not in answer.content.replace(b"://", b"")
+    assert answer.content.count(b"<script") == answer.content.count(b'<script src="/static/')
+    assert b"//" not in answer.content.replace(b"://", b"")
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
 
 
@@ -103,7 +109,7 @@ def test_the_list_shows_state_and_score_page_by_page(client: Client, admin: User
 
 
 def test_an_empty_list_leads_to_asking(client: Client) -> None:
-    assert b"Nothing asked yet" in client.get("/runs/").content
+    assert b"No questions yet" in client.get("/runs/").content
 
 
 def test_an_honest_end_without_findings_is_not_shown_as_done(client: Client, admin: User) -> None:
@@ -115,11 +121,11 @@ def test_the_list_takes_the_same_queries_for_many_runs(
     client: Client, admin: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     make_run(admin)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         client.get("/runs/")
     for _ in range(20):
         make_run(admin)
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(6):
         client.get("/runs/")
 
 
@@ -145,13 +151,35 @@ def test_every_knob_is_offered_and_a_changed_one_holds_for_the_run(client: Clien
     assert Run.objects.get().config == expected.model_dump(mode="json")
 
 
+def test_a_knob_has_a_plain_name_and_its_variable_second(client: Client) -> None:
+    page = client.get("/settings/").content.decode()
+    assert page.index("Maximum rounds") < page.index("<code>ADAPTIVE_MAX_DEPTH</code>")
+    shown = [name for _, names in knob_groups() for name in names]
+    assert sorted(shown) == sorted(ResearchConfig.model_fields)
+
+
+def test_a_link_may_bring_a_question(client: Client) -> None:
+    page = client.get("/", {"question": "Is it true that oaks get old?"}).content.decode()
+    assert ">\nIs it true that oaks get old?</textarea>" in page
+    assert 'href="?question=Compare%20' in page
+
+
+def test_earlier_questions_are_suggested_while_typing(client: Client, admin: User) -> None:
+    make_run(admin, "completed", question="How old do oaks get?")
+    make_run(User.objects.create_user("ada"), "completed", question="How old do oaks grow?")
+    found = client.get("/runs/asked-before/", {"q": "old oaks"}).content
+    assert b"oaks get" in found and b"oaks grow" not in found
+    assert not client.get("/runs/asked-before/", {"q": "old"}).content.strip()
+    assert not client.get("/runs/asked-before/", {"q": "oaks birches"}).content.strip()
+
+
 def test_a_knob_out_of_range_is_told_beside_it_and_nothing_is_lost(client: Client) -> None:
     typed = shown_knobs(client) | {"question": "Why oaks?", "key": "k1"}
     answer = client.post("/settings/", typed | {"adaptive_max_depth": "90"})
     page = answer.content.decode()
     assert answer.status_code == 422 and not Run.objects.exists()
     assert "Takes 20 or less" in page and "Why oaks?" in page and 'value="90"' in page
-    assert '<a href="#id_adaptive_max_depth">ADAPTIVE_MAX_DEPTH</a>.' in page
+    assert '<a href="#id_adaptive_max_depth">Maximum rounds</a>.' in page
 
 
 def test_knobs_that_contradict_each_other_are_told(client: Client) -> None:
@@ -175,7 +203,7 @@ def test_runs_are_found_by_words_and_state(client: Client, admin: User) -> None:
     assert b"oaks get" in shown and b"oak beams" in shown and b"Elms" not in shown
     assert b"oak beams" not in client.get("/runs/?text=old+oak&state=done").content
     assert b"Elms" in client.get("/runs/?state=waiting").content
-    assert b"No run is like that" in client.get("/runs/?text=birch").content
+    assert b"No results" in client.get("/runs/?text=birch").content
     assert b"oaks get" in client.get("/runs/?state=no-such-state").content
 
 

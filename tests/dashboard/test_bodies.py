@@ -16,7 +16,7 @@ import pytest
 from bench import bodies
 from bench.bodies import BOUNDARY, CLOSE, MEGABYTE, MULTIPART, TOKEN, Case, part, send
 from bench.dashboard.processes import Served, served
-from dashboard.body_limits import ANONYMOUS_BYTES
+from dashboard.serving.body_limits import ANONYMOUS_BYTES
 from tests.dashboard.test_serve import free_port, link_in, serving
 
 pytestmark = pytest.mark.subprocess
@@ -146,6 +146,14 @@ def test_health_needs_neither_a_session_nor_a_known_name(server: Served, method:
     )
     assert answer.status_code == 200
     assert answer.text == ("ok\n" if method == "GET" else "")
+
+
+def test_a_served_process_is_ready_and_shows_its_metrics_to_this_machine(server: Served) -> None:
+    address = f"http://127.0.0.1:{server.port}"
+    assert httpx.get(f"{address}/readyz").text == "database: ok\n"
+    assert "plumbline_queue_depth 0.0" in httpx.get(f"{address}/metrics").text
+    forwarded = httpx.get(f"{address}/metrics", headers={"X-Forwarded-For": "192.0.2.7"})
+    assert forwarded.status_code == 403
 
 
 def test_a_request_that_breaks_off_is_no_error_of_the_server(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 
-from research import leases
 from research.models import Evidence, JournalEntry, PageText, Report, Run, Thread
 from research.services import threads
+from research.worker import leases
 from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 from tests.dashboard.test_threads import PLAN
 
@@ -109,7 +109,7 @@ def test_a_run_that_has_not_ended_is_cancelled_first(
 
 def test_one_that_a_worker_still_has_says_so(client: Client, admin: User) -> None:
     run = make_run(admin, "queued")
-    leases.claim(run.pk, "me")
+    leases.claim_run(run.pk, "me")
     Run.objects.update(status="completed")
     assert "try again in a moment" in said(shown(client, address(run)))
     assert "try again in a moment" in client.post(address(run), follow=True).content.decode()
@@ -132,7 +132,7 @@ def test_a_follow_up_keeps_what_it_was_built_on(client: Client, admin: User) -> 
 
 def test_the_list_shows_the_version_before_the_deleted_one(client: Client, admin: User) -> None:
     run = reported(admin)
-    table = threads.reshape(admin, run, "table")
+    table = threads.reshape_report(admin, run, "table")
     Run.objects.filter(pk=table.pk).update(status="completed")
     client.post(address(table))
     [link] = shown(client, "/runs/").select(".run-question")

@@ -8,19 +8,16 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard import fragments
+from dashboard.live import fragments
 from tests.dashboard.conftest import add_evidence, add_report, make_run
 
 PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
 
 
-def test_it_holds_the_forms_and_the_buttons_that_swap_themselves_in(
-    client: Client, admin: User
-) -> None:
+def test_the_desk_has_the_forms_of_the_viewer(client: Client, admin: User) -> None:
     run = make_run(admin, "awaiting_approval", plan=PLAN)
     html = client.get(f"/runs/{run.public_id}/desk/").content.decode()
     assert "The plan</h2>" in html and "csrfmiddlewaretoken" in html
-    assert f'id="run-{run.public_id}-controls" class="controls" hx-swap-oob="true"' in html
     assert "<html" not in html
 
 
@@ -43,12 +40,12 @@ def test_the_plan_is_shown_with_its_brief_sub_questions_and_terms(
 def test_it_is_asked_for_anew_only_where_something_else_is_offered(admin: User) -> None:
     run = make_run(admin, "awaiting_approval", plan=PLAN)
     element = f"run-{run.public_id}-desk-key"
-    keys = [fragments.build(run).fragments[element].shows]
+    keys = [fragments.build_state(run).fragments[element].shows]
     for status, plan in (("awaiting_approval", {**PLAN, "brief": "Anew."}), ("researching", PLAN)):
         run.status, run.plan = status, plan
-        keys.append(fragments.build(run).fragments[element].shows)
+        keys.append(fragments.build_state(run).fragments[element].shows)
     run.verdict = "Going on."
-    assert fragments.build(run).fragments[element].shows == keys[-1]
+    assert fragments.build_state(run).fragments[element].shows == keys[-1]
     assert len({key["key"] for key in keys}) == 3
 
 

@@ -14,13 +14,14 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from research import assembly
 from research.models import Collection, Run
+from research.runtime import tool_factory
+from research.search.providers import ProviderSettings
 from research.services import documents
 from tests.dashboard.conftest import make_run
 from tests.dashboard.test_run_page import count_queries
 from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
-from tests.retrieval.folders import write
+from tests.support.retrieval.folders import write
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 
@@ -28,7 +29,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 @pytest.fixture(autouse=True)
 def state(settings: Settings, tmp_path: Path, transactional_db: None) -> Iterator[Path]:
     settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
-    settings.PROVIDERS, settings.NETWORK_PROBE = {}, "none"
+    settings.PROVIDERS, settings.NETWORK_PROBE = ProviderSettings(), "none"
     settings.STATE_DIR = tmp_path / "state"
     settings.STATE_DIR.mkdir()
     yield settings.STATE_DIR
@@ -114,7 +115,7 @@ def test_a_missing_name_is_told_beside_its_field(client: Client) -> None:
 def test_the_list_tells_state_counts_and_owner(
     client: Client, admin: User, eve: User, mill: Collection
 ) -> None:
-    documents.change(admin, mill, "The mill", shared=True)
+    documents.change_collection(admin, mill, "The mill", shared=True)
     line = text(client, "/documents/")
     assert "Ready 1 document · 1 could not be read" in line
     assert "shared with everybody here" in line
@@ -147,7 +148,7 @@ def test_the_fragment_asks_again_only_while_there_is_something_to_wait_for(
     Collection.objects.update(done=124, total=531, failed=2)
     for query in ("state/", "state/?line"):
         assert b"hx-trigger" in client.get(url(mill, query)).content
-    assert "Waits to be read" in text(client, url(mill, "state/"))
+    assert "Queued" in text(client, url(mill, "state/"))
     index_all()
     for query in ("state/", "state/?line"):
         fragment = client.get(url(mill, query)).content
@@ -192,7 +193,7 @@ def test_files_are_added_replaced_and_removed(client: Client, mill: Collection) 
     assert "granary.txt was removed." in shown
     assert [row.name for row in mill.files.all()] == ["broken.pdf", "lease.md"]
     again = client.post(url(mill, "remove/"), {"name": "granary.txt"}, follow=True)
-    assert b"not in this collection any more" in again.content
+    assert b"no longer in this collection" in again.content
 
 
 def test_it_is_renamed_and_shared(client: Client, mill: Collection) -> None:
@@ -240,7 +241,7 @@ def test_somebody_elses_is_not_found(eve: User, mill: Collection) -> None:
 def test_a_shared_one_is_searched_by_others_and_changed_by_nobody_else(
     admin: User, eve: User, mill: Collection
 ) -> None:
-    documents.change(admin, mill, "The mill", shared=True)
+    documents.change_collection(admin, mill, "The mill", shared=True)
     reader = signed_in(eve)
     assert "1,200 crowns" in text(reader, url(mill, "?q=rent"))
     page = BeautifulSoup(reader.get(url(mill)).content, "html.parser")
@@ -331,14 +332,14 @@ def test_a_question_is_asked_over_chosen_collections_and_the_choice_stays(
     }
     assert ticked(client) == (["documents"], ["The mill"])
     assert ticked(client, f"/?collection={other.public_id}") == (["documents"], ["Other"])
-    documents.delete(admin, mill)
+    documents.delete_collection(admin, mill)
     assert ticked(client) == (["documents"], ["Other"])
 
 
 def test_the_web_stays_the_first_choice_where_it_can_be_searched(
     client: Client, settings: Settings, mill: Collection
 ) -> None:
-    settings.PROVIDERS = {"searxng_url": "http://127.0.0.1:9"}
+    settings.PROVIDERS = ProviderSettings({"SEARXNG_URL": "http://127.0.0.1:9"})
     assert ticked(client)[0] == ["web"]
     client.post("/", {**ASKED, "sources": "both", "collections": [mill.public_id]})
     assert Run.objects.get().sources["search"] == ["documents", "searxng"]
@@ -361,8 +362,8 @@ def test_a_question_from_before_the_first_upload_chooses_no_samples(
     run = Run.objects.select_related("owner").get()
 
     async def work() -> None:
-        await assembly.build_tools(run)
-        await assembly.close()
+        await tool_factory.build_tools(run)
+        await tool_factory.close_tools()
 
     asyncio.run(work())
     run.refresh_from_db()
@@ -374,7 +375,7 @@ def test_a_question_from_before_the_first_upload_chooses_no_samples(
 def test_a_collection_without_a_file_is_not_offered(
     client: Client, admin: User, tmp_path: Path
 ) -> None:
-    made = documents.create(admin, "Refused")
+    made = documents.create_collection(admin, "Refused")
     assert ticked(client) == ([], [])
     assert f"collection={made.public_id}" not in client.get(url(made)).content.decode()
     (tmp_path / "papers").mkdir()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from dashboard.server import Drain
+from dashboard.serving.socket_protocol import Drain
 
 
 class Transport:

@@ -1,18 +1,28 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from dashboard import environment
+from config import environment
 from research.llm.local import AT_PORT
+from research.search.providers import ProviderSettings, declared_settings
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_an_installed_package_keeps_its_state_with_the_user_s_data(tmp_path: Path) -> None:
+    installed = environment.default_state_folder(tmp_path)
+    assert installed == Path("~/.local/share/plumbline")
+    (tmp_path / "pyproject.toml").touch()
+    assert environment.default_state_folder(tmp_path) == tmp_path / "var"
 
 
 @pytest.mark.requirement("D16")
@@ -152,24 +162,22 @@ def test_the_usual_ports_of_four_model_servers_are_looked_at(tmp_path: Path) -> 
 
 
 def test_providers_know_what_is_set_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (*environment.PROVIDER_URLS, *environment.PROVIDER_KEYS):
+    for name in [setting.name for setting in declared_settings()]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BRAVE_API_KEY", "key")
     monkeypatch.setenv("SEARCH_RATES", "brave=20, arxiv=0.5")
-    assert environment.providers() == {
-        "brave_api_key": "key",
-        "per_second": {"brave": 20.0, "arxiv": 0.5},
-        "at_once": 4,
-    }
+    assert environment.read_provider_settings() == ProviderSettings(
+        {"BRAVE_API_KEY": "key"}, per_second={"brave": 20.0, "arxiv": 0.5}, at_once=4
+    )
     monkeypatch.setenv("SEARCH_AT_ONCE", "2")
-    assert environment.providers()["at_once"] == 2
+    assert environment.read_provider_settings().at_once == 2
 
 
 def test_sqlite_takes_its_lock_at_the_start_of_a_transaction(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", f"sqlite:///{tmp_path / 'other.sqlite3'}")
-    settings = environment.database(tmp_path)
+    settings = environment.read_database(tmp_path)
     assert settings["NAME"] == str(tmp_path / "other.sqlite3")
     assert settings["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
 
@@ -188,7 +196,7 @@ def python(home: Path, *arguments: str, **variables: str) -> subprocess.Complete
         cwd=ROOT,
         env={
             "PATH": os.environ["PATH"],
-            "DJANGO_SETTINGS_MODULE": "dashboard.settings",
+            "DJANGO_SETTINGS_MODULE": "config.settings",
             "DEEPRESEARCH_ENV_FILE": os.devnull,
             "PLUMBLINE_HOME": str(home / "state"),
             **variables,
@@ -197,3 +205,23 @@ def python(home: Path, *arguments: str, **variables: str) -> subprocess.Complete
         text=True,
         timeout=60,
     )
+
+
+@pytest.mark.parametrize(("given", "level"), [("", 2), ("full", 2), ("normal", 1)])
+def test_sqlite_syncs_each_commit_unless_told_otherwise(
+    given: str, level: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("SQLITE_SYNCHRONOUS", given)
+    database = environment.read_database(tmp_path)
+    with closing(sqlite3.connect(database["NAME"])) as connection:
+        connection.executescript(database["OPTIONS"]["init_command"])
+        assert connection.execute("PRAGMA synchronous").fetchone() == (level,)
+
+
+def test_another_word_for_how_sqlite_syncs_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SQLITE_SYNCHRONOUS", "off")
+    with pytest.raises(ImproperlyConfigured, match="full or normal"):
+        environment.read_database(tmp_path)

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard import queries
+from dashboard.queries import queries
 from research.models import Run
 
 ON_A_RUN = (

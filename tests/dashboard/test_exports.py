@@ -12,10 +12,10 @@ from django.test import Client
 from docx import Document
 from pypdf import PdfReader
 
-from dashboard.exports import FORMATS, NothingToExport, export
+from dashboard.exports import FORMATS, NothingToExport, export_report
 from dashboard.exports.blocks import Run as Text
-from dashboard.exports.blocks import blocks
-from dashboard.exports.contents import Contents, citation, in_context, printable
+from dashboard.exports.blocks import parse_blocks
+from dashboard.exports.contents import Contents, in_context, make_citation, strip_unprintable
 from research.models import EvidenceSource, Report, Run
 from tests.dashboard.conftest import PAGE, QUOTE, URL, add_evidence, add_report, make_run
 
@@ -66,7 +66,7 @@ def run(admin: User) -> Run:
 
 
 def written(run: Run, extension: str) -> bytes:
-    return export(run, FORMATS[extension]).content
+    return export_report(run, FORMATS[extension]).content
 
 
 @pytest.mark.requirement("F15")
@@ -124,7 +124,7 @@ def with_text(run: Run, text: str) -> Contents:
     row = EvidenceSource.objects.get()
     row.title, row.section, row.published, row.quote, row.domain = (text,) * 5
     row.url = f"https://trees.test/{text}"
-    return Contents(run, printable(markdown), (citation(1, [row], {}),))
+    return Contents(run, strip_unprintable(markdown), (make_citation(1, [row], {}),))
 
 
 def reads(extension: str, content: bytes) -> None:
@@ -188,7 +188,7 @@ def test_bibtex_escapes_what_tex_would_act_on(run: Run) -> None:
 
 
 def test_blocks_keep_order_depth_and_style() -> None:
-    found = blocks(REPORT, frozenset({1}))
+    found = parse_blocks(REPORT, frozenset({1}))
     assert [block.kind for block in found] == [
         "heading", "paragraph", "heading", "item", "item", "item", "quote", "code", "table",
         "paragraph",
@@ -211,7 +211,7 @@ def test_a_context_is_the_paragraph_cut_at_words() -> None:
 @pytest.mark.parametrize("extension", [key for key in FORMATS if key != "json"])
 def test_without_a_report_only_the_record_is_exported(admin: User, extension: str) -> None:
     with pytest.raises(NothingToExport, match="JSON"):
-        export(make_run(admin, status="completed"), FORMATS[extension])
+        export_report(make_run(admin, status="completed"), FORMATS[extension])
 
 
 def test_a_file_is_offered_under_the_question_s_name(client: Client, run: Run) -> None:
@@ -237,6 +237,7 @@ def test_an_unknown_format_and_a_run_without_a_report_are_told(client: Client, a
     assert b"can be exported as JSON" in told.content
 
 
+@pytest.mark.django_db(transaction=True)
 def test_the_command_writes_the_file_and_says_where(run: Run, tmp_path, capsys) -> None:
     target = tmp_path / "oaks.md"
     call_command("export", run.public_id, "md", "--output", str(target))

@@ -12,7 +12,9 @@ from django.test import Client
 from pytest_django import Settings
 
 from research.engine.config import ResearchConfig
-from research.installation import current
+from research.models import VerifierQualification
+from research.runtime.installation import current_installation
+from research.search.providers import ProviderSettings
 from tests.support.model_server import PLAIN, ModelServer, refuses, says
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
@@ -40,20 +42,20 @@ def test_a_local_server_is_found_and_used_by_one_button(
     tried = client.post("/installation/", offer).content.decode()
     assert "Everything that is set up works" in tried
     assert "Answers keep to a JSON schema" in tried
-    assert current()["RESEARCH_MODEL"] == "scripted"
+    assert current_installation()["RESEARCH_MODEL"] == "scripted"
     assert "scripted at" in client.get("/").content.decode()
 
 
 def test_the_key_is_written_and_never_shown(client: Client, server: ModelServer) -> None:
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "OPENAI_API_KEY": KEY, "RESEARCH_MODEL": "m"}
     assert client.post("/installation/", sent).status_code == 302
-    assert current()["OPENAI_API_KEY"] == KEY
+    assert current_installation()["OPENAI_API_KEY"] == KEY
     for page in (client.get("/installation/"), client.post("/installation/try/")):
         assert KEY not in page.content.decode()
     client.post("/installation/", {"RESEARCH_MODEL": "m", "OPENAI_API_KEY": ""})
-    assert current()["OPENAI_API_KEY"] == KEY
-    client.post("/installation/", {"forget_key": "on"})
-    assert current()["OPENAI_API_KEY"] == ""
+    assert current_installation()["OPENAI_API_KEY"] == KEY
+    client.post("/installation/", {"forget_OPENAI_API_KEY": "on"})
+    assert current_installation()["OPENAI_API_KEY"] == ""
 
 
 @pytest.mark.requirement("F16")
@@ -62,7 +64,7 @@ def test_the_search_is_set_and_tried(
 ) -> None:
     settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", [str(tmp_path)]
     tried = client.post("/installation/", {"SEARCH_PROVIDER": "samples", "try": "1"})
-    assert current()["SEARCH_PROVIDER"] == "samples"
+    assert current_installation()["SEARCH_PROVIDER"] == "samples"
     checks = {check["name"]: check for check in tried.context["checks"]}
     found = checks["Search"]["found"]
     assert "sample library" in found and ": 5 results for “" in found
@@ -74,7 +76,7 @@ def test_what_does_not_work_is_said_with_what_to_do(client: Client, server: Mode
     server.faults["shape"] = [refuses(401)]
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted", "try": "1"}
     page = client.post("/installation/", sent).content.decode()
-    assert "Something does not work" in page
+    assert "Some checks failed" in page
     assert "refused the key" in page and "Check OPENAI_API_KEY" in page
 
 
@@ -94,10 +96,10 @@ def test_what_the_environment_sets_is_shown_and_not_changed(
 ) -> None:
     settings.OPENAI_BASE_URL, settings.RESEARCH_MODEL = server.url("/v1"), "given"
     page = client.get("/installation/").content.decode()
-    assert page.count("Set by the environment") == 3
+    assert page.count("Set by an environment variable") == 3
     assert "Found on this machine" not in page
     client.post("/installation/", {"RESEARCH_MODEL": "other"})
-    assert current()["RESEARCH_MODEL"] == "given"
+    assert current_installation()["RESEARCH_MODEL"] == "given"
 
 
 def test_a_bad_address_is_told_beside_its_field(client: Client, server: ModelServer) -> None:
@@ -113,3 +115,88 @@ def test_settings_are_for_admins(db: None) -> None:
     for address in ("/installation/", "/installation/try/"):
         assert client.post(address).status_code == 302
     assert b"Setup" not in client.get("/").content
+
+
+def test_a_model_is_qualified_as_verifier_by_a_button_that_names_its_price(
+    client: Client, server: ModelServer
+) -> None:
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
+    client.post("/installation/", sent)
+    page = client.get("/installation/").content.decode()
+    assert "Takes 8 calls of the model" in page and "Not qualified yet" in page
+    done = client.post("/installation/qualify/", follow=True).content.decode()
+    assert server.tasks.count("verify") == 8
+    assert "Qualified to check statements. Of 80 unfaithful pairs it missed 0" in done
+
+
+def test_a_model_that_carries_everything_is_not_qualified(
+    client: Client, server: ModelServer
+) -> None:
+    server.twists["verify"] = lambda answer: {
+        "carried": sorted(answer["carried"] + answer["more"]), "more": [], "other": [],
+    }  # fmt: skip
+    client.post("/installation/", {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "m"})
+    done = client.post("/installation/qualify/", follow=True).content.decode()
+    assert "Not qualified. Of 80 unfaithful pairs it missed 80" in done
+    assert VerifierQualification.objects.get().refused == 0
+
+
+def test_a_preset_asks_only_for_what_its_server_needs(client: Client, server: ModelServer) -> None:
+    plain = client.get("/installation/").content.decode()
+    assert 'id="preset"' not in plain and 'href="?preset=ollama#preset"' in plain
+    hosted = client.get("/installation/?preset=openai").context["chosen"]
+    assert [field.name for field in hosted.visible_fields()] == ["OPENAI_API_KEY", "RESEARCH_MODEL"]
+    local = client.get("/installation/?preset=ollama").context["chosen"]
+    assert local["OPENAI_BASE_URL"].value() == "http://127.0.0.1:11434/v1"
+    assert client.get("/installation/?preset=nothing").context["chosen"] is None
+
+
+def test_a_preset_is_saved_and_tested_in_one_step(client: Client, server: ModelServer) -> None:
+    sent = {
+        "preset": "anthropic", "OPENAI_BASE_URL": server.url("/v1"), "OPENAI_API_KEY": KEY,
+        "RESEARCH_MODEL": "scripted", "try": "1",
+    }  # fmt: skip
+    page = client.post("/installation/", sent).content.decode()
+    assert "Everything that is set up works" in page and KEY not in page
+    assert current_installation()["OPENAI_API_KEY"] == KEY
+
+
+def test_a_hosted_preset_needs_a_key_unless_one_is_saved_for_its_server(
+    client: Client, server: ModelServer
+) -> None:
+    sent = {"preset": "openrouter", "OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "m"}
+    answer = client.post("/installation/", sent)
+    assert answer.status_code == 422 and "OpenRouter needs this field." in answer.content.decode()
+    assert current_installation()["RESEARCH_MODEL"] == ""
+    assert client.post("/installation/", sent | {"OPENAI_API_KEY": KEY}).status_code == 302
+    assert client.post("/installation/", sent | {"RESEARCH_MODEL": "n"}).status_code == 302
+    assert current_installation()["RESEARCH_MODEL"] == "n"
+    elsewhere = sent | {"OPENAI_BASE_URL": "https://other.test/v1"}
+    assert client.post("/installation/", elsewhere).status_code == 422
+
+
+def test_a_search_preset_sets_the_key_and_the_search(
+    client: Client, server: ModelServer, settings: Settings
+) -> None:
+    settings.SEARCH_PROVIDER = ""
+    settings.PROVIDERS = ProviderSettings()
+    sent = {"preset": "tavily", "SEARCH_PROVIDER": "tavily", "TAVILY_API_KEY": ""}
+    assert "Tavily needs this field." in client.post("/installation/", sent).content.decode()
+    client.post("/installation/", sent | {"TAVILY_API_KEY": KEY})
+    now = current_installation()
+    assert (now["SEARCH_PROVIDER"], now["TAVILY_API_KEY"]) == ("tavily", KEY)
+
+
+def test_no_preset_is_offered_for_what_the_environment_sets(
+    client: Client, server: ModelServer, settings: Settings
+) -> None:
+    settings.OPENAI_BASE_URL, settings.SEARCH_PROVIDER = server.url("/v1"), "samples"
+    page = client.get("/installation/").content.decode()
+    assert "?preset=" not in page and "set by environment variables" in page
+
+
+def test_a_found_model_that_is_set_is_shown_as_in_use(client: Client, server: ModelServer) -> None:
+    sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
+    client.post("/installation/", sent)
+    page = client.get("/installation/").content.decode()
+    assert "In use" in page and "Use this model" not in page

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.markdown import Link, render
+from dashboard.markdown import Link, render_in_parts, render_markdown
 
 
 def link(number: int) -> Link | None:
@@ -10,7 +10,7 @@ def link(number: int) -> Link | None:
 
 
 def html(markdown: str) -> str:
-    return str(render(markdown, link).html)
+    return str(render_markdown(markdown, link).html)
 
 
 def test_a_script_in_a_quote_stays_text() -> None:
@@ -54,7 +54,7 @@ def test_a_quoted_page_cannot_give_a_marker_another_target() -> None:
 
 
 def test_headings_are_listed_with_their_anchors() -> None:
-    rendered = render("## First\n\n### Not this\n\n## Second", link)
+    rendered = render_markdown("## First\n\n### Not this\n\n## Second", link)
     assert [heading.text for heading in rendered.headings] == ["First", "Second"]
     assert 'id="section-2"' in rendered.html
 
@@ -62,7 +62,7 @@ def test_headings_are_listed_with_their_anchors() -> None:
 def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
     """F4: only that one, also where it has other markers beside it."""
     links = {1: Link("/1"), 2: Link("/2", rejected=True), 3: Link("/3")}
-    html = render("One is so. Two is <so>. [1][2] Three is so. [3]", links.get).html
+    html = render_markdown("One is so. Two is <so>. [1][2] Three is so. [3]", links.get).html
     assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span>\u202f<sup' in html
     assert html.count('<span class="rejected">') == 1
     assert html.count('<sup class="cite rejected">') == 1
@@ -78,3 +78,42 @@ def test_no_line_ends_between_a_statement_and_its_marker() -> None:
     assert "One.\u202f<sup" in html("One. [1]") and "</sup> Two.\u202f<sup" in html(
         "One. [1] Two. [2]"
     )
+
+
+REPORT = """# How old do oaks get?
+
+**Short answer.** About 600 years. [1]
+
+*1 of 1 answered · 1 quote from 1 site*
+
+## How old do oaks get
+
+It is slow. [1]
+
+## Sources
+
+- [1] Oak, trees.test, 2024-05-06: <https://trees.test/oak/age.html?from=feed>
+- Notes, notes: <file:///Team%20handbook/trees.md>
+"""
+
+
+def test_a_report_is_split_into_its_answer_and_its_sections() -> None:
+    parts = render_in_parts(REPORT, link, ["How old do oaks get?"])
+    assert "About 600 years." in parts.answer and "slow" not in parts.answer
+    assert "It is slow." in parts.body and "600" not in parts.body
+    assert [heading.text for heading in parts.headings] == ["Sources"]
+    for repeated in ("How old", "1 of 1 answered"):
+        assert repeated not in parts.answer + parts.body
+
+
+def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
+    body = render_in_parts(REPORT, link).body
+    assert "trees.test, 6 May 2024<a" in body
+    assert 'href="https://trees.test/oak/age.html?from=feed"' in body
+    assert ">trees.test/oak/age.html</a>" in body
+    assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
+
+
+def test_a_table_of_answers_is_no_part_of_the_short_answer() -> None:
+    parts = render_in_parts("Six. [1]\n\n| a | b |\n| --- | --- |\n| c | d |", link)
+    assert "<table" not in parts.answer and "<table" in parts.body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import stat
@@ -17,6 +18,7 @@ import httpx
 import pytest
 
 pytestmark = pytest.mark.subprocess
+pytest_plugins = ["tests.support.fixtures"]
 
 ROOT = Path(__file__).resolve().parents[2]
 SECONDS_TO_START = 60
@@ -32,6 +34,12 @@ def free_port() -> int:
 @pytest.fixture
 def port() -> int:
     return free_port()
+
+
+@pytest.fixture
+def home(empty_state: Path, tmp_path: Path) -> Path:
+    """A state folder whose database is migrated already."""
+    return Path(shutil.copytree(empty_state, tmp_path / "state"))
 
 
 def as_in_a_terminal() -> None:
@@ -74,12 +82,12 @@ def link_in(lines: list[str]) -> str:
     return lines[0].split()[-1]
 
 
-def test_it_prints_a_link_that_works_until_the_next_start(tmp_path: Path, port: int) -> None:
-    with serving(tmp_path, port) as (_, lines):
+def test_it_prints_a_link_that_works_until_the_next_start(home: Path, port: int) -> None:
+    with serving(home, port) as (_, lines):
         assert [line.split()[0] for line in lines[1:]] == ["Model", "Search", "Store"]
         older = link_in(lines)
         assert older.startswith(f"http://127.0.0.1:{port}/sign-in/")
-    with serving(tmp_path, port) as (_, lines):
+    with serving(home, port) as (_, lines):
         assert httpx.get(older).status_code == 403
         with httpx.Client() as browser:
             answer = browser.get(link_in(lines), follow_redirects=True)
@@ -99,8 +107,8 @@ def test_its_state_is_for_its_owner_only(tmp_path: Path, port: int) -> None:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_it_cleanly_and_soon(tmp_path: Path, port: int, sent: signal.Signals) -> None:
-    with serving(tmp_path, port) as (process, _):
+def test_a_signal_ends_it_cleanly_and_soon(home: Path, port: int, sent: signal.Signals) -> None:
+    with serving(home, port) as (process, _):
         process.send_signal(sent)
         begun = time.monotonic()
         assert process.wait(timeout=10) == 0
@@ -109,11 +117,9 @@ def test_a_signal_ends_it_cleanly_and_soon(tmp_path: Path, port: int, sent: sign
         assert "Traceback" not in process.stderr.read()
 
 
-def test_a_taken_port_is_one_sentence_and_leaves_the_other_link_good(
-    tmp_path: Path, port: int
-) -> None:
-    with serving(tmp_path, port) as (_, lines):
-        second = start(tmp_path, port)
+def test_a_taken_port_is_one_sentence_and_leaves_the_other_link_good(home: Path, port: int) -> None:
+    with serving(home, port) as (_, lines):
+        second = start(home, port)
         _, told = second.communicate(timeout=SECONDS_TO_START)
         assert second.returncode == 1
         assert f"Port {port} is taken" in told and f"PORT={port + 1} make run" in told
@@ -121,23 +127,23 @@ def test_a_taken_port_is_one_sentence_and_leaves_the_other_link_good(
         assert httpx.get(link_in(lines)).status_code == 302
 
 
-def test_it_refuses_the_network_while_nobody_has_a_password(tmp_path: Path, port: int) -> None:
-    process = start(tmp_path, port, HOST="0.0.0.0")
+def test_it_refuses_the_network_while_nobody_has_a_password(home: Path, port: int) -> None:
+    process = start(home, port, HOST="0.0.0.0")
     _, told = process.communicate(timeout=SECONDS_TO_START)
     assert process.returncode == 1
     assert "manage.py createsuperuser" in told and "Traceback" not in told
 
 
-def test_an_address_of_another_machine_is_refused(tmp_path: Path, port: int) -> None:
-    process = start(tmp_path, port, "--host", "192.0.2.1")
+def test_an_address_of_another_machine_is_refused(home: Path, port: int) -> None:
+    process = start(home, port, "--host", "192.0.2.1")
     _, told = process.communicate(timeout=SECONDS_TO_START)
     assert process.returncode == 1
     assert "192.0.2.1 is no address of this machine" in told
 
 
-def test_a_machine_that_serves_on_every_address_says_who_may_ask(tmp_path: Path, port: int) -> None:
-    with_an_account(tmp_path, port)
-    lines, page = seen_from_elsewhere(tmp_path, port)
+def test_a_machine_that_serves_on_every_address_says_who_may_ask(home: Path, port: int) -> None:
+    with_an_account(home, port)
+    lines, page = seen_from_elsewhere(home, port)
     assert lines[0] == f"Plumbline   http://localhost:{port}/sign-in/"
     assert "other machines are refused until .env says by which names" in lines[4]
     assert lines[5].strip() == "ALLOWED_HOSTS=NAME,ADDRESS"
@@ -146,10 +152,10 @@ def test_a_machine_that_serves_on_every_address_says_who_may_ask(tmp_path: Path,
 
 
 def test_a_machine_that_serves_on_every_address_is_asked_by_the_names_allowed(
-    tmp_path: Path, port: int
+    home: Path, port: int
 ) -> None:
-    with_an_account(tmp_path, port)
-    lines, page = seen_from_elsewhere(tmp_path, port, ALLOWED_HOSTS="192.0.2.5,plumbline.test")
+    with_an_account(home, port)
+    lines, page = seen_from_elsewhere(home, port, ALLOWED_HOSTS="192.0.2.5,plumbline.test")
     assert lines[0] == f"Plumbline   http://192.0.2.5:{port}/sign-in/"
     assert [line.split()[0] for line in lines[1:]] == ["Model", "Search", "Store", "Stop"]
     assert page.status_code == 200 and "Sign in" in page.text

@@ -9,8 +9,8 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.asgi import application
-from dashboard.consumers import NOT_THERE
+from config.asgi import application
+from dashboard.live.consumers import NOT_THERE
 from research.models import Run
 from research.services import people
 from tests.dashboard.conftest import make_run

@@ -80,8 +80,8 @@ def test_where_nothing_can_be_lost_cancelling_is_not_asked_about(
     run = make_run(admin, status)
     address = f"/runs/{run.public_id}/"
     assert client.get(f"{address}cancel/").headers["Location"] == address
-    forms = shown(client, run).select(f".controls [action='{address}cancel/']")
-    assert bool(forms) == (status != "completed")
+    buttons = shown(client, run).select(f".controls [formaction='{address}cancel/']")
+    assert bool(buttons) == (status != "completed")
 
 
 @pytest.mark.parametrize(
@@ -105,27 +105,27 @@ def test_what_a_paused_run_is_told_waits_until_it_goes_on(client: Client, run: R
     Run.objects.update(status="paused", verdict="Going on: 1 of 2 answered.")
     soup = tell(client, run, "add-topic", topic="Elms?")
     assert texts(soup, ".heard li") == ["“Elms?” is added when it goes on."]
-    assert texts(soup, "h1") == ["Paused. Nothing is searched or spent."]
+    assert texts(soup, ".verdict-sentence") == ["Paused. Nothing is searched or spent."]
 
 
 @pytest.mark.requirement("C15")
 def test_a_paused_run_that_asks_says_what(client: Client, run: Run) -> None:
     Run.objects.update(status="paused", asks="Dig deeper, or is this sufficient?")
-    assert texts(shown(client, run), "h1") == ["Dig deeper, or is this sufficient?"]
+    assert texts(shown(client, run), ".verdict-sentence") == ["Dig deeper, or is this sufficient?"]
 
 
 def test_a_row_can_be_left_out_once_and_taken_up_again(client: Client, run: Run) -> None:
     assert texts(shown(client, run), ".aspect-menu button") == [
-        "Leave out : Part 1",
-        "Leave out : Part 2",
+        "Remove : Part 1",
+        "Remove : Part 2",
     ]
     soup = tell(client, run, "drop-topic", topic="Part 1")
-    assert texts(soup, ".aspect-menu button") == ["Leave out : Part 2"]
+    assert texts(soup, ".aspect-menu button") == ["Remove : Part 2"]
     Command.objects.update(taken_at_place="commands/round/1")
     Aspect.objects.filter(label="A1").update(dropped=True)
     soup = shown(client, run)
-    assert texts(soup, ".aspect-menu button") == ["Take up again: Part 1"]
-    assert texts(soup, ".aspect-state")[0] == "Left out"
+    assert texts(soup, ".aspect-menu button") == ["Restore : Part 1"]
+    assert texts(soup, ".aspect-state")[0] == "Removed"
     assert "1 of 1 answered" in page(client, run)
 
 

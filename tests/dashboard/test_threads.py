@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.exports import FORMATS, export
+from dashboard.exports import FORMATS, export_report
 from research.engine.config import ResearchConfig
 from research.models import GateResult, Run, Verdict
 from research.services import reviews
@@ -50,7 +50,7 @@ def post(client: Client, run: Run, action: str, **fields: object) -> str:
 
 
 def reject(run: Run, admin: User) -> None:
-    reviews.review(admin, run.evidence.get(), "reject")
+    reviews.record_verdict(admin, run.evidence.get(), "reject")
 
 
 @pytest.mark.requirement("F4")
@@ -63,7 +63,7 @@ def test_a_rejected_record_marks_its_sentence_and_offers_a_revision(
     assert "Rests on rejected evidence" in html
     assert "evidence records: 0 of 5" in html
     assert f'They are slow. <span class="rejected">{QUOTE}</span>' in html
-    reviews.review(admin, run.evidence.get(), "accept")
+    reviews.record_verdict(admin, run.evidence.get(), "accept")
     assert "Rests on rejected evidence" not in page(client, run)
 
 
@@ -79,7 +79,7 @@ def test_a_rejected_record_that_is_not_cited_is_told_apart(
     client: Client, run: Run, admin: User
 ) -> None:
     other = add_evidence(run, 2)
-    reviews.review(admin, other, "reject")
+    reviews.record_verdict(admin, other, "reject")
     assert "Evidence was rejected that this report does not cite" in page(client, run)
 
 
@@ -88,9 +88,9 @@ def test_an_export_says_that_it_rests_on_rejected_evidence(
     run: Run, admin: User, extension: str
 ) -> None:
     note = "A reviewer rejected evidence"
-    assert note not in export(run, FORMATS[extension]).content.decode()
+    assert note not in export_report(run, FORMATS[extension]).content.decode()
     reject(run, admin)
-    assert note in export(run, FORMATS[extension]).content.decode()
+    assert note in export_report(run, FORMATS[extension]).content.decode()
 
 
 def test_a_version_says_why_it_was_made(client: Client, run: Run) -> None:
@@ -153,7 +153,9 @@ def test_the_thread_s_page_shows_each_question_with_its_answer(
     html = client.get(f"/threads/{run.thread.public_id}/").content.decode()
     assert "Oak: 600 years." in html and "[1]" not in html
     assert "And how old do yews get?" in html
-    assert "Question 1 of 2 in this thread" in page(client, run)
+    assert "And how old do yews get?" in page(client, run)
+    later = page(client, Run.objects.latest("pk"))
+    assert "Oak: 600 years." in later and f'href="/threads/{run.thread.public_id}/"' in later
     stranger = Client()
     stranger.force_login(User.objects.create_user("eve"))
     assert stranger.get(f"/threads/{run.thread.public_id}/").status_code == 404
@@ -170,7 +172,7 @@ def test_a_stranger_is_told_nothing(run: Run) -> None:
 
 def test_a_run_under_way_offers_nothing_of_it(client: Client, admin: User) -> None:
     html = page(client, make_run(admin, plan=PLAN))
-    assert "Ask on" not in html and "In another shape" not in html
+    assert "Rewrite as" not in html and "Dig deeper on" not in html
 
 
 def test_the_page_takes_the_same_queries_for_many_versions_and_verdicts(
@@ -185,7 +187,7 @@ def test_the_page_takes_the_same_queries_for_many_versions_and_verdicts(
     post(client, run, "follow-up", said="And how old do yews get?")
     first = taken()
     for number in range(2, 12):
-        reviews.review(admin, add_evidence(run, number), "reject")
+        reviews.record_verdict(admin, add_evidence(run, number), "reject")
         post(client, run, "follow-up", said=f"And how old do yews get, number {number}?")
     Run.objects.update(status="completed")
     post(client, run, "reshape", form="table")

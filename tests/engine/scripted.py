@@ -17,29 +17,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from research.engine.budget import Meter
+from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
-from research.engine.evidence import Book
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Inbox, Journal, JournalEnds, MemoryStore, Parked
-from research.engine.ledger import Ledger
-from research.engine.loop import Question, research
-from research.engine.records import (
-    Action,
-    Complexity,
-    Evidence,
-    Plan,
-    PlannedAspect,
-    Quoted,
-    Record,
-    Report,
-    Round,
-    RunState,
-    Stage,
-    Usage,
-    key_of,
-)
-from research.engine.text import term_set
-from research.engine.tools import (
+from research.engine.loop import Question, run_research
+from research.engine.ports import (
     FetchFailure,
     ModelAnswer,
     ModelFailure,
@@ -51,9 +35,31 @@ from research.engine.tools import (
     SearchRequest,
     Tools,
 )
+from research.engine.records import (
+    Action,
+    Complexity,
+    Evidence,
+    Plan,
+    PlannedAspect,
+    Qualification,
+    QuoteSource,
+    Record,
+    Report,
+    Round,
+    RunState,
+    Stage,
+    Usage,
+    key_of,
+)
+from research.engine.text.tokens import term_set
+from research.engine.verifier.canary_kinds import rewordings
+from research.engine.verifier.pairs import qualification_pairs
 
+QUALIFIED = Qualification("as tested", 80, 2, 80, 2)
+"""What is stored of the scripted model as verifier."""
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TODAY = "2026-03-01"
+REWORDED = tuple(rewordings().values())
 R = TypeVar("R")
 Answer = dict[str, Any]
 
@@ -302,6 +308,15 @@ class Oracle:
         statements = [f"{words} [{i}]" for i, _, words in evidence]
         return {"statements": statements, "short_answer": statements[:1]}
 
+    _section = _draft
+
+    def _summary(self, sections: Mapping[str, str]) -> Answer:
+        told = lines_of(sections["CHECKED STATEMENTS"])
+        return {"sentences": [f"{words} [{number}]" for number, _, words in told]}
+
+    def _verify(self, sections: Mapping[str, str]) -> Answer:
+        return verdicts_on(sections["STATEMENTS"], is_carried)
+
     def _repair(self, sections: Mapping[str, str]) -> Answer:
         words = {i: text for i, _, text in lines_of(sections["EVIDENCE"])}
         fault = re.compile(r"^\[(\d+)\] .* \(cites ([^)]*)\): ", re.MULTILINE)
@@ -314,6 +329,26 @@ class Oracle:
                 {"number": n, "text": words[i], "evidence": [i]} for n, i in cited if i in words
             ]
         }
+
+
+def verdicts_on(listed: str, judge: Callable[[str, Sequence[str]], bool]) -> Answer:
+    """An answer of task `verify` by a rule on each statement and its quotes."""
+    found: Answer = {"carried": [], "more": [], "other": []}
+    for block in re.split(r"\n(?=\[\d+\] )", listed):
+        head, *lines = block.split("\n")
+        number, statement = head[1:].split("] ", 1)
+        quotes = [re.sub(r'^\s+"(.*)"(?: \(.*\))?$', r"\1", line) for line in lines if line.strip()]
+        found["carried" if judge(statement, quotes) else "more"].append(int(number))
+    return found
+
+
+def is_carried(statement: str, quotes: Sequence[str]) -> bool:
+    """Know a canary by its label or by a word that its quotes lack."""
+    shipped = {each.pair.statement: each.faithful for each in qualification_pairs()}
+    if statement in shipped:
+        return shipped[statement]
+    known = term_set(" ".join((*quotes, *REWORDED)))
+    return term_set(statement) <= known
 
 
 def finding(claim: str, sentences: list[int], aspect: str) -> Answer:
@@ -475,6 +510,7 @@ async def run(
     *,
     inbox: Inbox | None = None,
     agreed: bool = True,
+    verifier: Qualification | None = QUALIFIED,
     **knobs: Any,
 ) -> Ran:
     """Research with these knobs until it ends, parks, or the journal ends."""
@@ -484,7 +520,7 @@ async def run(
     await journal.open()
     ran = Ran(journal, records)
     try:
-        await research(Question(question, TODAY, agreed), config, journal)
+        await run_research(Question(question, TODAY, agreed, verifier=verifier), config, journal)
     except (JournalEnds, Parked) as ended:
         ran.ended = ended
     return ran
@@ -493,9 +529,9 @@ async def run(
 # --- parts of a ledger ----------------------------------------------------------------------
 
 
-def quoted(source: Page, quote: str, section: str = "") -> Quoted:
+def quoted(source: Page, quote: str, section: str = "") -> QuoteSource:
     start = source.text.index(quote)
-    return Quoted(
+    return QuoteSource(
         url=source.url,
         title=source.title,
         domain=source.domain,
@@ -517,7 +553,7 @@ def ledger(
     emitted: list[Record] = []
     planned = tuple(PlannedAspect(text, text) for text in aspects)
     plan = Plan("", complexity, "en", planned)
-    made = Ledger(question or aspects[0], plan, emitted.append, Book())
+    made = Ledger(question or aspects[0], plan, emitted.append, EvidenceStore())
     for text in aspects:
         made.raise_aspect(text, text, "plan", 0)
     made.begin_round(Round(1, Stage.OVERVIEW))

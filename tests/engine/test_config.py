@@ -3,21 +3,23 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from research.engine.config import ResearchConfig, names
-from research.engine.knobs import ConfigError, extra
-from research.engine.limits import limits
+from research.engine.config import ResearchConfig, knob_names
+from research.engine.knobs import ConfigError, knob_extra
+from research.engine.limits import limits_for
 from research.engine.records import Complexity
 
 
 def test_every_knob_explains_itself() -> None:
     for name, info in ResearchConfig.model_fields.items():
         assert info.description and info.description.endswith("."), name
-        assert set(extra(info)) == {"unit", "aliases"}
+        assert set(knob_extra(info)) == {"unit", "aliases"}
 
 
 @pytest.mark.requirement("settings")
 def test_no_name_means_two_knobs() -> None:
-    aliases = [alias for i in ResearchConfig.model_fields.values() for alias in extra(i)["aliases"]]
+    aliases = [
+        alias for i in ResearchConfig.model_fields.values() for alias in knob_extra(i)["aliases"]
+    ]
     assert len(aliases) == len(set(aliases))
     assert not {name.upper() for name in ResearchConfig.model_fields} & set(aliases)
 
@@ -45,7 +47,7 @@ def test_no_name_means_two_knobs() -> None:
 )
 def test_knobs_are_read_from_strings(given: dict[str, str], field: str, value: object) -> None:
     assert getattr(ResearchConfig.from_strings(given), field) == value
-    assert field in names().values()
+    assert field in knob_names().values()
 
 
 @pytest.mark.requirement(
@@ -117,7 +119,7 @@ def test_knobs_are_read_from_strings(given: dict[str, str], field: str, value: o
     ],
 )
 def test_what_holds_where_nothing_is_set(name: str, default: object) -> None:
-    assert getattr(ResearchConfig(), names()[name]) == default
+    assert getattr(ResearchConfig(), knob_names()[name]) == default
 
 
 def test_strings_change_a_given_config() -> None:
@@ -208,7 +210,7 @@ def test_a_config_is_frozen() -> None:
     ],
 )
 def test_limits_follow_the_question(complexity: Complexity, expected: tuple[int, ...]) -> None:
-    found = limits(ResearchConfig(), complexity)
+    found = limits_for(ResearchConfig(), complexity)
     assert (
         found.topics_per_round,
         found.rounds,
@@ -234,7 +236,7 @@ def test_a_person_may_ask_for_less_or_more_than_the_question_does(
     depth: str, complexity: Complexity, like: Complexity
 ) -> None:
     wished = ResearchConfig.from_strings({"RESEARCH_DEPTH": depth})
-    assert limits(wished, complexity) == limits(ResearchConfig(), like)
+    assert limits_for(wished, complexity) == limits_for(ResearchConfig(), like)
 
 
 @pytest.mark.requirement("A4", "E5")
@@ -243,13 +245,13 @@ def test_a_person_may_ask_for_less_or_more_than_the_question_does(
 )
 def test_the_soft_end_keeps_between_minimum_and_maximum(least: int, most: int, rounds: int) -> None:
     config = ResearchConfig(adaptive_min_depth=least, adaptive_max_depth=most)
-    assert limits(config, Complexity.ORDINARY).rounds == rounds
+    assert limits_for(config, Complexity.ORDINARY).rounds == rounds
 
 
 @pytest.mark.requirement("D3")
 def test_minima_of_0_are_kept() -> None:
     config = ResearchConfig(min_evidence_records=0, min_source_domains=0)
-    found = limits(config, Complexity.COMPLEX)
+    found = limits_for(config, Complexity.COMPLEX)
     assert (found.evidence_records, found.independent_sources) == (0, 0)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from research.engine.journal import digest
+from research.engine.journal import digest_of
 from tests.engine.scripted import CHAIN, SIMPLE, harbour
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ async def digests() -> list[str]:
     found = []
     for script in (SIMPLE, CHAIN, None):
         ran = await harbour(script).ask((script or CHAIN).question)
-        found.append(digest([repr(record) for record in ran.records]))
+        found.append(digest_of([repr(record) for record in ran.records]))
     return found
 
 

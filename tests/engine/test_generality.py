@@ -10,20 +10,19 @@ import asyncio
 import json
 import random
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from research.engine.journal import MemoryStore
+from research.engine.ports import Tools
 from research.engine.records import Source, Status
-from research.engine.tools import Tools
-from research.retrieval.index import DocumentIndex
-from research.retrieval.samples import LIBRARY, SampleLibrary
+from research.fulltext.index import DocumentIndex
+from research.search.samples import LIBRARY, SampleLibrary
+from tests.engine.report.test_report import check_markers
 from tests.engine.scripted import Clock, Ran, run
-from tests.engine.test_report import check_markers
-from tests.retrieval.folders import InProcess
+from tests.support.retrieval.folders import InProcess
 
 OTHER_WORDS = {
     "quantum": "plenic",
@@ -152,7 +151,7 @@ def test_the_documentation_question_completes_with_its_rule(
 ) -> None:
     ran = runs[questions[0]]
     assert ran.state.status is Status.COMPLETED
-    assert "Sagline stops when" in ran.report.markdown
+    assert "Sagline stops at the first reason" in ran.report.markdown.replace("**", "")
     check_markers(ran)
 
 
@@ -162,9 +161,10 @@ def test_the_how_to_ends_after_one_round_with_one_page_s_steps(
     ran = runs[questions[1]]
     assert ran.state.status is Status.COMPLETED
     assert len(ran.rounds) == 1
-    assert "gorbs" in ran.report.short_answer
-    [(_, steps), *_] = Counter(citation.url for citation in ran.report.citations).most_common(1)
-    assert steps >= 5
+    assert "gorbs" in ran.report.markdown
+    assert "scrambled gorbs are beaten gorbs" in ran.report.short_answer.lower()
+    lists = [r for r in ran.evidence if sum(s.quote.count("\n") for s in r.sources) >= 4]
+    assert lists, "a list of steps is kept whole"
     check_markers(ran)
 
 

@@ -5,12 +5,11 @@ from typing import Any, NoReturn
 
 import pytest
 
-from research.engine.budget import BudgetSpent, Meter
+from research.engine.budget.meter import BudgetSpent, Meter
 from research.engine.config import ResearchConfig
-from research.engine.journal import Entry, Journal, JournalEnds, MemoryStore, Parked, digest
+from research.engine.journal import Entry, Journal, JournalEnds, MemoryStore, Parked, digest_of
 from research.engine.journal.containment import UNEXPECTED, IsOutage, Outage, no_outage
-from research.engine.records import Action, Problem, Record
-from research.engine.tools import (
+from research.engine.ports import (
     FetchFailure,
     ModelFailure,
     ModelRequest,
@@ -19,6 +18,7 @@ from research.engine.tools import (
     ToolFailure,
     Tools,
 )
+from research.engine.records import Action, Problem, Record
 from tests.engine.scripted import AT, SIMPLE, Clock, Commands, Oracle, Web, World, page
 
 pytestmark = pytest.mark.virtual_time
@@ -61,7 +61,7 @@ async def everything(journal: Journal) -> list[object]:
         journal.fetch(URL),
         journal.fetch("https://missing.example/"),
         journal.model("round/1/assess", 1, ASKED),
-        journal.decide("round/1/late", number),
+        journal.decide_once("round/1/late", number),
         journal.now("round/1"),
         journal.elapsed("round/1"),
         journal.commands("round/1", KINDS),
@@ -180,7 +180,7 @@ async def test_a_call_is_recorded_under_its_place_with_its_request() -> None:
     [entry] = await of.store.load()
     assert (entry.place, entry.attempt, entry.kind) == ("round/1/unit/2/search/1", 1, "search")
     assert (entry.status, entry.request["query"]) == ("done", "harbour wall")
-    assert entry.request_hash == digest(dict(entry.request))
+    assert entry.request_hash == digest_of(dict(entry.request))
 
 
 async def test_the_same_place_is_answered_from_the_record() -> None:
@@ -289,10 +289,10 @@ async def test_a_replay_ends_where_the_record_ends(what: str) -> None:
         "search": lambda: journal.search("s", QUERY),
         "fetch": lambda: journal.fetch(URL),
         "model": lambda: journal.model("m", 1, ASKED),
-        "decide": lambda: journal.decide("d", never),
+        "decide": lambda: journal.decide_once("d", never),
         "now": lambda: journal.now("n"),
         "elapsed": lambda: journal.elapsed("e"),
-        "person": lambda: journal.person("p", KINDS),
+        "person": lambda: journal.wait_for_person("p", KINDS),
     }[what]
     with pytest.raises(JournalEnds) as ends:
         await call()
@@ -333,7 +333,7 @@ async def test_a_decision_asked_for_four_times_at_once_is_made_once_and_durable(
         computed.append(len(computed))
         return len(computed)
 
-    asking = [asyncio.create_task(journal.decide("model/window", compute)) for _ in range(4)]
+    asking = [asyncio.create_task(journal.decide_once("model/window", compute)) for _ in range(4)]
     await turns()
     assert store.puts == [("model/window", 1)]
     assert not any(task.done() for task in asking), "nobody uses what is not durable"
@@ -355,7 +355,7 @@ async def test_a_decision_whose_computation_is_cancelled_or_fails_is_made_by_the
             raise ValueError("the second fails")
         return number
 
-    asking = [asyncio.create_task(journal.decide("d", compute)) for _ in range(4)]
+    asking = [asyncio.create_task(journal.decide_once("d", compute)) for _ in range(4)]
     await turns()
     asking[0].cancel()
     cancelled, failed, *others = await asyncio.gather(*asking, return_exceptions=True)
@@ -370,7 +370,7 @@ async def test_a_call_made_twice_at_once_at_one_place_reaches_the_outside_once()
     journal, _ = await opened(of, inbox=Commands({"kind": "approve"}))
     searches = [journal.search("s", QUERY) for _ in range(4)]
     models = [journal.model("m", 1, ASKED) for _ in range(4)]
-    people = [journal.person("p", KINDS) for _ in range(4)]
+    people = [journal.wait_for_person("p", KINDS) for _ in range(4)]
     for calls in (searches, models, people):
         answers = await asyncio.gather(*calls)
         assert all(answer == answers[0] for answer in answers)
@@ -457,15 +457,15 @@ async def test_a_run_parks_until_a_person_answered_and_then_never_asks_again() -
     of = world()
     journal, _ = await opened(of, inbox=Commands({"kind": "stop"}))
     with pytest.raises(Parked) as parked:
-        await journal.person("approval/1", KINDS)
+        await journal.wait_for_person("approval/1", KINDS)
     assert parked.value.waiting_for == "approval/1"
     assert [place for place, _ in of.store.entries] == ["clock/waiting/approval/1"]
     answer = {"kind": "approve", "aspects": ["One?"]}
     journal, _ = await opened(of, inbox=Commands(answer))
-    assert await journal.person("approval/1", KINDS) == answer
+    assert await journal.wait_for_person("approval/1", KINDS) == answer
     for live in (True, False):
         again, _ = await opened(of, live=live, inbox=Commands({"kind": "approve", "other": 1}))
-        assert await again.person("approval/1", KINDS) == answer
+        assert await again.wait_for_person("approval/1", KINDS) == answer
 
 
 async def test_commands_are_taken_at_the_boundary_that_recorded_them() -> None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 
 import snowballstemmer
 
-from research.engine import claims, features, figures, relevance, sentences, text
-from research.engine.extractive import lines, wanted
-from research.engine.tasks import objects
-from research.engine.tasks.ask import _TEMPLATES, render
-from research.retrieval import lexemes
+from research.engine.evidence.claims import clauses
+from research.engine.llm_tasks.prompting import parse_json
+from research.engine.llm_tasks.prompting.ask import _TEMPLATES, render_template
+from research.engine.offline.passages import passage_signs, ranked_sentence
+from research.engine.text import entities, quantities, relevance, sentences, tokens
+from research.fulltext import pg_lexemes
 from tests.support.threads import in_threads
 
 ENDINGS = ("", "s", "ed", "ing", "ly", "ation", "ations", "ness", "able", "fulness", "ising")
@@ -39,9 +40,9 @@ def wrong_stems(count: int) -> int:
     """How many stems differ from those of one thread: what was answered, and what stays cached."""
     asked = words(count)
     expected = [snowballstemmer.stemmer("english").stemWord(word) for word in asked]
-    text.stem.cache_clear()
-    answers = in_threads(lambda: [text.stem(word) for word in asked])
-    kept = [text.stem(word) for word in asked]
+    tokens.stem.cache_clear()
+    answers = in_threads(lambda: [tokens.stem(word) for word in asked])
+    kept = [tokens.stem(word) for word in asked]
     return sum(
         one != right
         for found in (*answers, kept)
@@ -55,22 +56,25 @@ def test_four_threads_stem_as_one_does() -> None:
 
 def test_lexemes_of_four_threads_are_those_of_one() -> None:
     asked = words(FEW)
-    lexemes.lexeme.cache_clear()
-    expected = [lexemes.lexeme(word) for word in asked]
-    lexemes.lexeme.cache_clear()
-    assert list(in_threads(lambda: [lexemes.lexeme(word) for word in asked])) == [expected] * 4
+    pg_lexemes.normalize_word.cache_clear()
+    expected = [pg_lexemes.normalize_word(word) for word in asked]
+    pg_lexemes.normalize_word.cache_clear()
+    assert (
+        list(in_threads(lambda: [pg_lexemes.normalize_word(word) for word in asked]))
+        == [expected] * 4
+    )
 
 
 CACHED: Sequence[tuple[Callable[[str], object], Sequence[Callable[..., object]]]] = (
-    (text.terms, (text.stem, text._terms_of)),
-    (sentences.sentences, (sentences.sentences,)),
-    (sentences.sentence_terms, (sentences.sentences, sentences.sentence_terms)),
-    (claims._parts, (claims._parts, claims._clauses)),
-    (figures.figures, (figures.figures,)),
-    (features.numbers, ()),
+    (tokens.split_terms, (tokens.stem, tokens._terms_of)),
+    (sentences.split_sentences, (sentences.split_sentences,)),
+    (sentences.sentence_terms, (sentences.split_sentences, sentences.sentence_terms)),
+    (clauses.parts_of, (clauses.parts_of, clauses.clauses_of)),
+    (quantities.parse_figures, (quantities.parse_figures,)),
+    (entities.find_numbers, ()),
     (relevance.term_weights, (relevance.term_weights,)),
-    (lines.lines, (lines.lines,)),
-    (wanted.holds, (wanted.holds,)),
+    (ranked_sentence.ranked_sentences, (ranked_sentence.ranked_sentences,)),
+    (passage_signs._order, (passage_signs._order,)),
 )
 
 
@@ -89,7 +93,10 @@ def test_templates_and_the_decoder_are_safe_to_share() -> None:
     said = 'Here it is: {"a": [1, 2, {"b": "c"}], "d": "e"} and so on'
 
     def work() -> list[object]:
-        return [(render("follow_up", shown), list(objects.objects(said))) for _ in range(20)]
+        return [
+            (render_template("follow_up", shown), list(parse_json.parse_objects(said)))
+            for _ in range(20)
+        ]
 
     alone = work()
     _TEMPLATES.cache.clear()  # type: ignore[union-attr]

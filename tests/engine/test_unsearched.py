@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from research.engine.records import Aspect, Round, StopReason
-from research.engine.wording import mark_words
+from research.engine.report.messages import mark_words
 from tests.engine.scripted import MARKS, Answer, Oracle, Part, Ran, Script, Web, World, page
 
 THINGS = ("tower", "bell", "mill", "weir", "barn", "quay")

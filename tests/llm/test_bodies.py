@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from research.engine.budget import estimate_tokens
-from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.budget.meter import estimate_tokens
+from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
 from research.llm.client import CUT_IN_SILENCE, ChatModel
 from research.llm.prices import Price
 from research.llm.settings import ModelSettings
@@ -27,7 +27,7 @@ J = '{"a": "é→😀"}'
 SAID = {"role": "assistant", "content": J}
 USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
 EMPTY = "the model gave an empty answer"
-BROKE_OFF = "the model's answer broke off"
+BROKE_OFF = "the model's answer was cut off"
 
 
 class Says(LoopbackServer):
@@ -188,9 +188,9 @@ def test_a_body_without_an_answer_is_an_empty_one(body: Any) -> None:
         (completion({"content": None, "reasoning_content": '{"a": 1'}, finish="length"),
          "the model used up its answer on reasoning"),
         (Reply(b"<html>Welcome", content_type="text/html; charset=utf-8"),
-         "the model's server takes no chat at this address"),
+         "the model's server offers no chat completions at this address"),
         (json_reply({"error": "Unexpected endpoint or method. (POST /chat/completions)"}),
-         "the model's server takes no chat at this address"),
+         "the model's server offers no chat completions at this address"),
         (json_reply({"error": {"code": 429, "message": "Rate limit exceeded"}}),
          "the model's server asks to slow down"),
         (json_reply({"error": {"message": "Provider returned error"}}),
@@ -326,7 +326,7 @@ def test_a_connection_that_breaks_off_may_have_cost_the_answer(streams: bool, re
     with lines(HEAD % b"application/json", b'{"choices": [', reset=reset) as address:
         failed = tried(address, streams)
     assert isinstance(failed, ModelFailure) and not failed.permanent
-    assert failed.reason == "the connection to the model's server broke off"
+    assert failed.reason == "the connection to the model's server was lost"
     assert failed.spent and failed.spent.completion_tokens == REQUEST.max_output_tokens
     assert failed.spent.prompt_tokens == ASKED and failed.spent.cost_usd
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
 from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import CapabilityBook
 from research.llm.client import NO_EFFORT, ChatModel
@@ -210,7 +210,7 @@ def test_a_cut_stream_is_a_failure_that_cost_something(server: ModelServer) -> N
     server.faults["intake"] = [streams('{"brief": "' + "x" * 400, cut_at=200)]
     with pytest.raises(ModelFailure) as failed:
         heard(server)
-    assert failed.value.reason == "the model's answer broke off"
+    assert failed.value.reason == "the model's answer was cut off"
     assert failed.value.spent and failed.value.spent.completion_tokens > 50
 
 
@@ -320,10 +320,10 @@ def test_a_failing_server_is_left_alone_and_tried_again_by_one_call(server: Mode
         model = ChatModel(settings_of(server), breaker)
         first = await failures_of(model, 4)
         assert [each.reason for each in first[:2]] == ["the model's server answered 500"] * 2
-        assert all("left alone" in each.reason and not each.permanent for each in first[2:])
+        assert all("not called for" in each.reason and not each.permanent for each in first[2:])
         now[0] = 11
         [trial, after] = await failures_of(model, 2)
-        assert "500" in trial.reason and "left alone" in after.reason
+        assert "500" in trial.reason and "not called for" in after.reason
         assert after.permanent, "after a trial that failed too nobody waits"
         now[0] = 22
         await model.complete(REQUEST)
@@ -344,7 +344,7 @@ def test_where_nobody_listens_on_this_machine_the_second_refusal_is_final() -> N
         found = await failures_of(model, 3)
         assert [each.permanent for each in found] == [False, True, True]
         assert found[1].reason == "the model's server could not be reached"
-        assert "left alone" in found[2].reason
+        assert "not called for" in found[2].reason
         now[0] = 6
         [trial] = await failures_of(model, 1)
         assert (trial.reason, trial.permanent) == (found[1].reason, True)

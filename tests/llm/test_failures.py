@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.tools import ModelFailure, ModelRequest
+from research.engine.ports import ModelFailure, ModelRequest
 from research.llm import failures
 from research.llm.client import ChatModel
 from research.llm.settings import ModelSettings

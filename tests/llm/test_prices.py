@@ -2,21 +2,28 @@ import re
 
 import pytest
 
-from research.llm.prices import MILLION, Price, PriceError, parse_prices, price, published
+from research.llm.prices import (
+    MILLION,
+    Price,
+    PriceError,
+    find_price,
+    load_published_prices,
+    parse_prices,
+)
 
 
 def test_a_price_holds_at_its_provider_s_own_address_only() -> None:
-    found = price("gpt-5-mini", None, {})
+    found = find_price("gpt-5-mini", None, {})
     assert found is not None and found.input * MILLION == pytest.approx(0.25)
-    assert price("gpt-5-mini-2025-08-07", "https://api.openai.com/v1", {}) == found
-    assert price("gpt-5-mini", "http://127.0.0.1:8000/v1", {}) is None
-    assert price("no-such-model", None, {}) is None
+    assert find_price("gpt-5-mini-2025-08-07", "https://api.openai.com/v1", {}) == found
+    assert find_price("gpt-5-mini", "http://127.0.0.1:8000/v1", {}) is None
+    assert find_price("no-such-model", None, {}) is None
 
 
 def test_the_installation_s_price_wins() -> None:
     given = parse_prices("gpt-5-mini=1/2, small=0/0")
-    assert price("gpt-5-mini", None, given) == Price(1e-6, 2e-6, 1e-6)
-    assert price("small", "http://127.0.0.1/v1", given) == Price(0, 0, 0)
+    assert find_price("gpt-5-mini", None, given) == Price(1e-6, 2e-6, 1e-6)
+    assert find_price("small", "http://127.0.0.1/v1", given) == Price(0, 0, 0)
 
 
 def test_cached_tokens_cost_less() -> None:
@@ -31,7 +38,7 @@ def test_what_is_no_price_is_refused(text: str) -> None:
 
 
 def test_every_published_price_has_its_date_and_source() -> None:
-    for prices in published().values():
+    for prices in load_published_prices().values():
         for found in prices.values():
             assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", found.as_of)
             title, _, address = found.source.rpartition(", ")
@@ -39,11 +46,13 @@ def test_every_published_price_has_its_date_and_source() -> None:
 
 
 def test_dated_and_listed_names_are_the_model_s() -> None:
-    claude = price("claude-sonnet-4-5", "https://api.anthropic.com/v1/", {})
+    claude = find_price("claude-sonnet-4-5", "https://api.anthropic.com/v1/", {})
     assert (
         claude
-        and price("claude-sonnet-4-5-20250929", "https://api.anthropic.com/v1/", {}) == claude
+        and find_price("claude-sonnet-4-5-20250929", "https://api.anthropic.com/v1/", {}) == claude
     )
     google = "https://generativelanguage.googleapis.com/v1beta/openai/"
-    assert price("models/gemini-2.5-flash", google, {}) == price("gemini-2.5-flash", google, {})
-    assert price("gemini-2.5-flash", google, {}) is not None
+    assert find_price("models/gemini-2.5-flash", google, {}) == find_price(
+        "gemini-2.5-flash", google, {}
+    )
+    assert find_price("gemini-2.5-flash", google, {}) is not None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from research.engine.tools import ModelAnswer, ModelFailure, ModelRequest
+from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
 from research.llm.client import NO_EFFORT, NO_TEMPERATURE, ChatModel
 from research.llm.settings import ModelSettings
 from tests.support.model_server import says

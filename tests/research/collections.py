@@ -11,10 +11,10 @@ from django.contrib.auth.models import AbstractUser
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection, connections
 
-from research import assembly
-from research.indexing import Indexer
+from research.documents.indexing import Indexer
+from research.fulltext.index_postgres import SCHEMA
 from research.models import Collection
-from research.retrieval.index_postgres import SCHEMA
+from research.runtime import tool_factory
 from research.services import documents
 
 T = TypeVar("T")
@@ -31,7 +31,7 @@ def sent(name: str, content: str | bytes = "Some words.") -> SimpleUploadedFile:
 
 def filled(actor: AbstractUser, name: str, **files: str | bytes) -> Collection:
     """A collection with files; in their names `__` stands for the dot."""
-    made = documents.create(actor, name)
+    made = documents.create_collection(actor, name)
     files_sent = [sent(key.replace("__", "."), content) for key, content in files.items()]
     assert documents.add_files(actor, made, files_sent).refused == ()
     return made
@@ -41,8 +41,8 @@ def index_all(workers: Any = None) -> int:
     """Let the indexer do what there is to do; how many collections it took up."""
 
     async def work() -> int:
-        parts = assembly.documents if workers is None else lambda: (indexed()[0], workers)
-        indexed = assembly.documents
+        parts = tool_factory.index_and_pool if workers is None else lambda: (indexed()[0], workers)
+        indexed = tool_factory.index_and_pool
         indexer = Indexer(parts)
         indexer.writer.start()
         steps = 0
@@ -58,7 +58,7 @@ def index_all(workers: Any = None) -> int:
 
 def forget_index() -> None:
     """After a test: PostgreSQL's index stands beside the tables that are emptied then."""
-    asyncio.run(assembly.close())
+    asyncio.run(tool_factory.close_tools())
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE")

@@ -12,8 +12,7 @@ from research.engine import records
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal
 from research.engine.loop import Question
-from research.engine.records import Status, StopReason
-from research.engine.tools import (
+from research.engine.ports import (
     ModelAnswer,
     ModelRequest,
     Page,
@@ -22,6 +21,7 @@ from research.engine.tools import (
     SearchRequest,
     Tools,
 )
+from research.engine.records import Status, StopReason
 from research.models import Run
 
 AT = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -80,9 +80,9 @@ def asks_model(task: str) -> ModelRequest:
     return ModelRequest(task, "system", "prompt", {}, 100)
 
 
-def quoted(page: Page, quote: str = QUOTE) -> records.Quoted:
+def quoted(page: Page, quote: str = QUOTE) -> records.QuoteSource:
     start = page.text.index(quote)
-    return records.Quoted(
+    return records.QuoteSource(
         url=page.url,
         title=page.title,
         domain=page.domain,
@@ -124,7 +124,7 @@ async def research(question: Question, config: ResearchConfig, journal: Journal)
     journal.emit(plan)
     if not question.agreed:
         journal.emit(replace(head, status=Status.AWAITING_APPROVAL))
-        await journal.person("approval", frozenset({"approve", "revise"}))
+        await journal.wait_for_person("approval", frozenset({"approve", "revise"}))
     head = replace(head, status=Status.RESEARCHING)
     journal.emit(head)
     journal.emit(ASPECT)

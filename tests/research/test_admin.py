@@ -13,17 +13,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from research import leases
 from research.admin.base import COUNTED
 from research.admin.evidence import RARE
 from research.admin.filters import SITES_SHOWN
-from research.advancing import advance
 from research.models import Evidence, EvidenceSource, JournalEntry, Round, Run, Verdict
-from research.progress import progress
-from research.projection import Projection
+from research.readmodel.progress import load_progress
 from research.services import reviews, runs, threads
-from research.staleness import is_stale
-from research.writer import Writer
+from research.threads.staleness import is_stale
+from research.worker import leases
+from research.worker.projection import Projection
+from research.worker.run_executor import advance_run
+from research.worker.writer import Writer
 from tests.research.scripts import QUOTE, World, evidence, page_at, research
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,7 +35,7 @@ HENS = "https://hens.example/eggs"
 
 @pytest.fixture
 def finished(run: Run) -> Run:
-    asyncio.run(advance(run.pk, World().tools, engine=research))
+    asyncio.run(advance_run(run.pk, World().tools, engine=research))
     return run
 
 
@@ -162,8 +162,8 @@ def test_a_record_that_was_judged_before_is_no_next_one(admin: Client, several: 
 def test_the_next_one_is_of_the_list_that_the_reviewer_came_from(
     admin: Client, several: Run, ada: AbstractUser, filters: str, label: str
 ) -> None:
-    other = runs.ask(ada, "Another one?", agreed=True)
-    asyncio.run(advance(other.pk, World().tools, engine=research))
+    other = runs.ask_question(ada, "Another one?", agreed=True)
+    asyncio.run(advance_run(other.pk, World().tools, engine=research))
     other.evidence.update(label="E1 of another run")
     named = filters.replace("RUN", str(several.pk)).replace("OTHER", str(other.pk))
     answer = onward(admin, "E3", named)
@@ -210,7 +210,7 @@ def test_a_quote_is_shown_in_the_stored_copy(admin: Client, finished: Run) -> No
 def test_evidence_is_narrowed_down(
     admin: Client, several: Run, ada: AbstractUser, wanted: dict[str, str], labels: list[str]
 ) -> None:
-    runs.ask(ada, "Another one?", agreed=True)
+    runs.ask_question(ada, "Another one?", agreed=True)
     known = {"RUN": str(several.pk), "RUN_ID": several.public_id}
     listed = admin.get(reverse(EVIDENCE), {n: known.get(v, v) for n, v in wanted.items()})
     assert sorted(row.label for row in listed.context["cl"].result_list) == labels
@@ -220,7 +220,7 @@ def test_of_several_versions_the_newest_is_listed_unless_others_are_asked_for(
     admin: Client, several: Run, staff: AbstractUser
 ) -> None:
     Run.objects.filter(pk=several.pk).update(status="completed")
-    version = threads.reshape(staff, Run.objects.get(pk=several.pk), "shorter")
+    version = threads.reshape_report(staff, Run.objects.get(pk=several.pk), "shorter")
     for row in several.evidence.all():
         row.pk, row.run = None, version
         row.save(force_insert=True)
@@ -252,16 +252,16 @@ def test_the_last_word_counts_in_the_filter_of_reviews(admin: Client, several: R
 def test_a_rejection_evaluates_the_gate_anew_and_makes_the_report_stale(
     admin: Client, several: Run
 ) -> None:
-    before = progress(several).gate
+    before = load_progress(several).gate
     assert (before.status, before.rejected) == ("pass", 0)
     answer = judge(admin, "reject", several.evidence.all())
-    after = progress(several).gate
+    after = load_progress(several).gate
     assert (after.status, after.rejected) == ("retry", 3)
     assert [part.value for part in after.criteria] == [0, 0, 0]
     assert "the evidence gate asks for more now" in answer.content.decode()
     assert is_stale(several.reports.get())
     judge(admin, "accept", several.evidence.all())
-    assert progress(several).gate == before
+    assert load_progress(several).gate == before
 
 
 def test_a_long_list_is_counted_no_further_than_anybody_reads(admin: Client, run: Run) -> None:
@@ -314,8 +314,8 @@ def test_the_lists_ask_the_database_as_often_whatever_they_hold(
     tables = ("run", "evidence", "gateresult", "round", "journalentry", "report")
     few = [asked(admin, table) for table in tables]
     for number in range(5):
-        other = runs.ask(ada, f"Question {number}?", agreed=True)
-        asyncio.run(advance(other.pk, World().tools, engine=research))
+        other = runs.ask_question(ada, f"Question {number}?", agreed=True)
+        asyncio.run(advance_run(other.pk, World().tools, engine=research))
     assert [asked(admin, table) for table in tables] == few
     assert max(few) <= 8
 
@@ -354,7 +354,7 @@ def several(finished: Run) -> Run:
 
     def reopened(run: Run) -> leases.Lease:
         Run.objects.filter(pk=run.pk).update(status="researching")
-        lease = leases.claim(run.pk, "test")
+        lease = leases.claim_run(run.pk, "test")
         assert lease
         return lease
 

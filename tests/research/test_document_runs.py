@@ -11,13 +11,13 @@ import pytest
 from django.contrib.auth.models import AbstractUser
 from pytest_django import Settings
 
-from research import assembly
-from research.advancing import advance
-from research.engine.tools import FetchFailure, SearchRequest
+from research.engine.ports import FetchFailure, SearchRequest
 from research.models import Collection, EvidenceSource, PageText, Run
+from research.runtime import tool_factory
 from research.services import documents, runs, threads
+from research.worker.run_executor import advance_run
 from tests.research.collections import GRANARY, LEASE, filled, forget_index, index_all, sent
-from tests.retrieval.papers import pdf
+from tests.support.retrieval.papers import pdf
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.subprocess]
 
@@ -40,13 +40,13 @@ def state(settings: Settings, tmp_path: Path, transactional_db: None) -> Iterato
 def asked(actor: AbstractUser, *collections: Collection, question: str = RENT) -> Run:
     named = [{"id": each.public_id, "name": each.name} for each in collections]
     sources = {"search": ["documents"], "documents": [], "collections": named}
-    return runs.ask(actor, question, agreed=True, sources=sources)
+    return runs.ask_question(actor, question, agreed=True, sources=sources)
 
 
 def researched(run: Run) -> Run:
     async def work() -> None:
-        await advance(run.pk, assembly.build_tools)
-        await assembly.close()
+        await advance_run(run.pk, tool_factory.build_tools)
+        await tool_factory.close_tools()
 
     asyncio.run(work())
     run.refresh_from_db()
@@ -60,7 +60,7 @@ def cited(run: Run) -> set[str]:
 def test_documents_can_be_read_beside_the_samples(ada: AbstractUser, tmp_path: Path) -> None:
     (tmp_path / "lease.md").write_text(LEASE)
     sources = {"search": ["documents", "samples"], "documents": [str(tmp_path)]}
-    run = researched(runs.ask(ada, RENT, agreed=True, sources=sources))
+    run = researched(runs.ask_question(ada, RENT, agreed=True, sources=sources))
     assert any(url.startswith("file:///") for url in cited(run))
 
 
@@ -90,12 +90,12 @@ def test_a_quote_of_a_pdf_names_its_page(ada: AbstractUser) -> None:
 
 def test_a_collection_that_is_not_indexed_yet_is_read_before_the_search(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE)
-    empty = documents.create(ada, "Empty")
+    empty = documents.create_collection(ada, "Empty")
     assert cited(researched(asked(ada, mill, empty))) == {"file:///The%20mill/lease.md"}
 
 
 def test_any_name_of_a_collection_and_of_its_files_makes_an_address(ada: AbstractUser) -> None:
-    made = documents.create(ada, "Q1/Q2: 100% ~ #5?")
+    made = documents.create_collection(ada, "Q1/Q2: 100% ~ #5?")
     documents.add_files(ada, made, [sent("Rent & dues #1 50%?.md", LEASE)])
     [address] = cited(researched(asked(ada, made)))
     assert address.startswith("file:///Q1%2FQ2")
@@ -109,13 +109,13 @@ def test_a_run_searches_only_the_collections_that_it_names(ada: AbstractUser) ->
     secret = "file:///Secrets/secret.md"
 
     async def looked() -> tuple[list[str], str]:
-        tools = await assembly.build_tools(
+        tools = await tool_factory.build_tools(
             await Run.objects.select_related("owner").aget(pk=run.pk)
         )
         answer = await tools.search.search(SearchRequest(query="rent mill tenants", limit=8))
         with pytest.raises(FetchFailure) as refused:
             await tools.fetch.fetch(secret)
-        await assembly.close()
+        await tool_factory.close_tools()
         return [hit.url for hit in answer.hits], refused.value.reason
 
     found, reason = asyncio.run(looked())
@@ -144,21 +144,21 @@ def test_a_run_that_may_not_see_a_collection_fails_and_says_which(
 ) -> None:
     secrets = filled(ada, "Secrets", secret__md=SECRET)
     if taken_away != "never shared":
-        documents.change(ada, secrets, "Secrets", shared=True)
+        documents.change_collection(ada, secrets, "Secrets", shared=True)
         assert cited(researched(asked(bob, secrets)))
     if taken_away == "no longer shared":
-        documents.change(ada, secrets, "Secrets", shared=False)
+        documents.change_collection(ada, secrets, "Secrets", shared=False)
     if taken_away == "deleted":
-        documents.delete(ada, secrets)
+        documents.delete_collection(ada, secrets)
         index_all()
     run = researched(asked(bob, secrets))
     assert run.status == "failed" and not cited(run)
-    told = "These documents are not there any more: Secrets."
+    told = "These documents no longer exist: Secrets."
     assert told in [*run.problems.values_list("message", flat=True), run.termination_text]
 
 
 def test_a_run_over_collections_without_files_says_so(ada: AbstractUser) -> None:
-    run = researched(asked(ada, documents.create(ada, "Empty")))
+    run = researched(asked(ada, documents.create_collection(ada, "Empty")))
     assert run.status == "failed"
     assert run.problems.filter(message__contains="no files in the chosen documents").exists()
 
@@ -166,9 +166,9 @@ def test_a_run_over_collections_without_files_says_so(ada: AbstractUser) -> None
 def test_a_report_is_reshaped_after_its_documents_are_gone(ada: AbstractUser) -> None:
     mill = filled(ada, "The mill", lease__md=LEASE)
     run = researched(asked(ada, mill))
-    documents.delete(ada, mill)
+    documents.delete_collection(ada, mill)
     index_all()
-    short = researched(threads.reshape(ada, run, "shorter"))
+    short = researched(threads.reshape_report(ada, run, "shorter"))
     assert short.status == "completed" and "1,200 crowns" in short.reports.get().markdown
     again = researched(threads.follow_up(ada, run, "And when is the rent of the mill due?"))
     assert again.status == "failed"
@@ -178,7 +178,7 @@ def test_what_was_cited_stays_readable_after_the_collection_is_deleted(ada: Abst
     mill = filled(ada, "The mill", lease__md=LEASE)
     run = researched(asked(ada, mill))
     documents.add_files(ada, mill, [sent("lease.md", "# Lease\n\nThe rent is 900 florins.")])
-    documents.delete(ada, mill)
+    documents.delete_collection(ada, mill)
     index_all()
     quote: Any = EvidenceSource.objects.filter(evidence__run=run).first()
     text = PageText.objects.get(uses__run=run, sha256=quote.text_sha256).text

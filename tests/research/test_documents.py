@@ -25,7 +25,7 @@ def state(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mill(ada: AbstractUser) -> Collection:
-    return documents.create(ada, "  The   mill ")
+    return documents.create_collection(ada, "  The   mill ")
 
 
 def reasons(done: documents.Upload) -> dict[str, str]:
@@ -73,7 +73,7 @@ def test_each_refused_file_is_named_with_its_reason_and_the_rest_is_kept(
     assert "archive is not unpacked" in told["all.zip"]
     assert "save it as docx" in told["old.doc"]
     assert told["empty.txt"] == "the file is empty"
-    assert told["big.txt"] == "the file has 10 MB; 10 MB is the most"
+    assert told["big.txt"] == "the file has 10 MB; the maximum is 10 MB"
     assert len(told) == 7 and "the name is too long" in told.values()
 
 
@@ -126,12 +126,14 @@ def test_a_persons_uploads_are_bounded(
     settings.UPLOADS_MAX_MB = 1
     half = b"x" * 600_000
     assert documents.add_files(ada, mill, [sent("a.txt", half)]).added
-    other = documents.create(ada, "Other")
+    other = documents.create_collection(ada, "Other")
     refused = documents.add_files(ada, other, [sent("b.txt", half + b"b")])
-    assert reasons(refused) == {"b.txt": "your uploads hold 1 MB at most"}
-    documents.delete(ada, mill)
+    assert reasons(refused) == {"b.txt": "your uploads are limited to 1 MB"}
+    documents.delete_collection(ada, mill)
     assert documents.add_files(ada, other, [sent("b.txt", half)]).added
-    assert documents.add_files(bob, documents.create(bob, "B"), [sent("b.txt", half)]).added
+    assert documents.add_files(
+        bob, documents.create_collection(bob, "B"), [sent("b.txt", half)]
+    ).added
 
 
 def test_what_a_file_replaces_makes_room_for_it(
@@ -148,7 +150,7 @@ def test_the_files_of_a_collection_are_bounded(ada: AbstractUser, mill: Collecti
         for n in range(documents.MOST_FILES)
     )
     done = documents.add_files(ada, mill, [sent("more.md"), sent("7.md", "Other words.")])
-    assert reasons(done) == {"more.md": "a collection holds 2,000 files at most"}
+    assert reasons(done) == {"more.md": "a collection is limited to 2,000 files"}
     assert done.replaced == ("7.md",)
 
 
@@ -167,7 +169,7 @@ def test_a_removed_file_is_gone_from_the_disk(
     documents.add_files(ada, mill, [sent("a.md", LEASE)])
     documents.remove_file(ada, mill, "a.md")
     assert kept(state, mill) == [] and not mill.files.exists()
-    with pytest.raises(ServiceError, match="not in this collection any more"):
+    with pytest.raises(ServiceError, match="no longer in this collection"):
         documents.remove_file(ada, mill, "../../plumbline.sqlite3")
 
 
@@ -179,28 +181,30 @@ def test_a_name_is_needed_and_stands_once_for_a_person(
     ada: AbstractUser, mill: Collection, name: str
 ) -> None:
     with pytest.raises(ServiceError):
-        documents.create(ada, name)
+        documents.create_collection(ada, name)
     with pytest.raises(ServiceError):
-        documents.change(ada, documents.create(ada, "Other"), name, shared=False)
+        documents.change_collection(
+            ada, documents.create_collection(ada, "Other"), name, shared=False
+        )
 
 
 def test_signs_that_cannot_be_shown_are_left_out_of_a_name(ada: AbstractUser) -> None:
-    assert documents.create(ada, "The\x00 mi\u202ell").name == "The mill"
+    assert documents.create_collection(ada, "The\x00 mi\u202ell").name == "The mill"
     with pytest.raises(ServiceError, match="Give the collection a name"):
-        documents.create(ada, "\x00 \u200b")
+        documents.create_collection(ada, "\x00 \u200b")
 
 
 def test_two_people_may_use_one_name(mill: Collection, bob: AbstractUser) -> None:
-    assert documents.create(bob, mill.name).name == mill.name
+    assert documents.create_collection(bob, mill.name).name == mill.name
 
 
 def test_a_deleted_collection_is_gone_with_its_files_and_frees_its_name(
     ada: AbstractUser, state: Path
 ) -> None:
     mill = filled(ada, "The mill", a__md=LEASE)
-    documents.delete(ada, mill)
+    documents.delete_collection(ada, mill)
     assert not documents.visible_to(ada).exists() and kept(state, mill) == []
-    assert documents.create(ada, "The mill")
+    assert documents.create_collection(ada, "The mill")
 
 
 def test_people_see_their_own_and_shared_ones_and_change_their_own(
@@ -210,27 +214,27 @@ def test_people_see_their_own_and_shared_ones_and_change_their_own(
     for change in (
         lambda who: documents.add_files(who, mill, [sent("a.md")]),
         lambda who: documents.remove_file(who, mill, "a.md"),
-        lambda who: documents.change(who, mill, "Mine", shared=True),
+        lambda who: documents.change_collection(who, mill, "Mine", shared=True),
         lambda who: documents.look_again(who, mill),
-        lambda who: documents.delete(who, mill),
+        lambda who: documents.delete_collection(who, mill),
     ):
         for who in (bob, staff):
             with pytest.raises(PermissionDenied):
                 change(who)
-    documents.change(ada, mill, "The mill", shared=True)
+    documents.change_collection(ada, mill, "The mill", shared=True)
     assert documents.visible_to(bob).get() == documents.visible_to(staff).get() == mill
     mill.refresh_from_db()
     with pytest.raises(PermissionDenied):
-        documents.delete(bob, mill)
-    documents.delete(staff, mill)
+        documents.delete_collection(bob, mill)
+    documents.delete_collection(staff, mill)
 
 
 def test_a_question_gets_only_collections_that_its_asker_sees(
     ada: AbstractUser, bob: AbstractUser, mill: Collection
 ) -> None:
-    own = documents.create(bob, "Own")
+    own = documents.create_collection(bob, "Own")
     asked = [mill.public_id, own.public_id, "nothing"]
-    assert documents.chosen(bob, asked) == [{"id": own.public_id, "name": "Own"}]
+    assert documents.chosen_collections(bob, asked) == [{"id": own.public_id, "name": "Own"}]
 
 
 # --- folders of the server ---------------------------------------------------------------
@@ -249,7 +253,7 @@ def test_a_folder_is_taken_by_its_whole_path_and_once(staff: AbstractUser, tmp_p
         (f"{papers}/.", "collection of that folder already"),
         ("papers", "whole path"),
         ("", "whole path"),
-        (str(tmp_path / "none"), "no folder of this server"),
+        (str(tmp_path / "none"), "not a folder of this server"),
         (str(tmp_path), "Plumbline's own state"),
         (str(tmp_path / "state"), "Plumbline's own state"),
     ):

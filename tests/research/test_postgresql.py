@@ -11,23 +11,31 @@ from urllib.parse import urlsplit, urlunsplit
 import pytest
 
 HERE = Path(__file__).parent
+HISTORY = HERE.parent / "dashboard" / "test_history.py"
 SUITES = [
-    HERE / f"test_{name}.py"
+    HERE / f"{name}.py"
     for name in (
-        "leases",
-        "writer",
-        "journal_store",
-        "projection",
-        "worker",
-        "with_model",
-        "runs",
-        "retention",
-        "progress",
-        "admin",
-        "connections",
-        "uploads_at_once",
-        "indexing",
-        "document_runs",
+        "worker/test_leases",
+        "worker/test_writer",
+        "worker/test_journal_store",
+        "worker/test_projection",
+        "worker/test_embedded",
+        "queue/test_admission",
+        "queue/test_presence",
+        "queue/test_draining",
+        "limits/test_limiter",
+        "test_with_model",
+        "test_runs",
+        "worker/test_retention",
+        "readmodel/test_progress",
+        "test_admin",
+        "runtime/test_db_threads",
+        "test_uploads_at_once",
+        "documents/test_indexing",
+        "operations/test_backup",
+        "operations/test_metrics",
+        "test_compressed",
+        "test_document_runs",
     )
 ]
 
@@ -37,7 +45,7 @@ SUITES = [
 def test_the_same_holds_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
     database = urlsplit(postgresql_url)._replace(path=f"/plumbline_{os.getpid()}")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SUITES],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *SUITES, HISTORY],
         env={
             **os.environ,
             "DATABASE_URL": urlunsplit(database),

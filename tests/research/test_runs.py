@@ -12,28 +12,28 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.exceptions import PermissionDenied
 from django.db import connections
 
-from research import leases, notify
-from research.commands import ABOUT_TOPIC, ALLOWED, Kind
 from research.engine.config import ResearchConfig
 from research.engine.records import Status
 from research.models import Command, Evidence, PageText, Run, RunPage, Thread, Verdict
 from research.services import ServiceError, deleting, people, reviews, runs
+from research.worker import leases, notify
+from research.worker.commands import ABOUT_TOPIC, ALLOWED, Kind
 
 TELL: dict[Kind, Callable[[Any, Run], Command]] = {
-    Kind.ANSWER: lambda actor, run: runs.answer(actor, run, ["Soft", ""]),
+    Kind.ANSWER: lambda actor, run: runs.answer_questions(actor, run, ["Soft", ""]),
     Kind.SKIP: runs.skip_questions,
     Kind.SAME_TOPIC: runs.keep_topic,
     Kind.NEW_TOPIC: runs.start_anew,
-    Kind.APPROVE: runs.approve,
+    Kind.APPROVE: runs.approve_plan,
     Kind.REVISE: lambda actor, run: runs.send_back(actor, run, "Shorter"),
     Kind.STOP: runs.stop_and_report,
-    Kind.CANCEL: runs.cancel,
-    Kind.PAUSE: runs.pause,
-    Kind.RESUME: runs.resume,
+    Kind.CANCEL: runs.request_cancel,
+    Kind.PAUSE: runs.pause_run,
+    Kind.RESUME: runs.resume_run,
     Kind.ADD_TOPIC: lambda actor, run: runs.add_topic(actor, run, "Salt"),
     Kind.DROP_TOPIC: lambda actor, run: runs.drop_topic(actor, run, "Salt"),
     Kind.DIG_DEEPER: runs.dig_deeper,
-    Kind.RETRY: runs.retry,
+    Kind.RETRY: runs.retry_run,
 }
 
 
@@ -50,7 +50,7 @@ def stand(run: Run, status: str, kind: Kind | None = None) -> Run:
 
 def test_a_question_is_stored_with_everything_that_is_frozen(ada: AbstractUser) -> None:
     config = ResearchConfig(max_searches=7, deep_research_mode="fixed")
-    run = runs.ask(ada, "  Why? ", config=config, sources={"search": ["samples"]})
+    run = runs.ask_question(ada, "  Why? ", config=config, sources={"search": ["samples"]})
     run.refresh_from_db()
     assert (run.question, run.status, run.mode, run.agreed) == ("Why?", "queued", "fixed", False)
     assert ResearchConfig.model_validate(run.config) == config
@@ -68,22 +68,22 @@ def test_the_installation_s_defaults_are_frozen_where_nothing_is_said(run: Run) 
     [
         ("", "The question is empty."),
         ("  \n ", "The question is empty."),
-        ("x" * 2_001, "The question has 2,001 characters; 2,000 is the most."),
+        ("x" * 2_001, "The question has 2,001 characters; the maximum is 2,000."),
     ],
 )
 def test_a_question_that_is_none_is_refused(
     ada: AbstractUser, question: str, sentence: str
 ) -> None:
     with pytest.raises(ServiceError, match=sentence):
-        runs.ask(ada, question)
+        runs.ask_question(ada, question)
     assert not Run.objects.exists() and not Thread.objects.exists()
 
 
 def test_the_same_key_gives_the_same_run(ada: AbstractUser, bob: AbstractUser) -> None:
-    first = runs.ask(ada, "Why?", idempotency_key="k")
-    assert runs.ask(ada, "Why?", idempotency_key="k") == first
-    assert runs.ask(bob, "Why?", idempotency_key="k") != first
-    assert runs.ask(ada, "Why?") != runs.ask(ada, "Why?")
+    first = runs.ask_question(ada, "Why?", idempotency_key="k")
+    assert runs.ask_question(ada, "Why?", idempotency_key="k") == first
+    assert runs.ask_question(bob, "Why?", idempotency_key="k") != first
+    assert runs.ask_question(ada, "Why?") != runs.ask_question(ada, "Why?")
 
 
 @pytest.mark.parametrize(
@@ -99,8 +99,8 @@ def test_the_same_key_with_anything_else_is_another_run(
     ada: AbstractUser, other: dict[str, Any]
 ) -> None:
     """A browser's way back shows the form as it was sent, with its key."""
-    first = runs.ask(ada, "Why?", idempotency_key="k")
-    assert runs.ask(ada, **{"question": "Why?", "idempotency_key": "k", **other}) != first
+    first = runs.ask_question(ada, "Why?", idempotency_key="k")
+    assert runs.ask_question(ada, **{"question": "Why?", "idempotency_key": "k", **other}) != first
 
 
 @pytest.mark.django_db(transaction=True)
@@ -110,7 +110,7 @@ def test_the_same_key_sent_at_once_gives_one_run(ada: AbstractUser) -> None:
 
     def ask() -> None:
         ready.wait()
-        made.append(runs.ask(ada, "Why?", idempotency_key="k").pk)
+        made.append(runs.ask_question(ada, "Why?", idempotency_key="k").pk)
         connections.close_all()
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
@@ -123,7 +123,7 @@ def test_the_same_key_sent_at_once_gives_one_run(ada: AbstractUser) -> None:
 
 
 def test_public_ids_are_opaque_and_differ(ada: AbstractUser) -> None:
-    ids = {runs.ask(ada, "Why?").public_id for _ in range(20)}
+    ids = {runs.ask_question(ada, "Why?").public_id for _ in range(20)}
     assert len(ids) == 20
     assert all(len(each) == 12 and each.isalnum() and each.islower() for each in ids)
 
@@ -168,14 +168,16 @@ def test_another_s_run_takes_no_command(
 
 def test_payloads_are_what_the_engine_takes(run: Run, ada: AbstractUser) -> None:
     stand(run, "awaiting_approval")
-    assert runs.approve(ada, run, ["How hot?", " How long? "]).payload == {
+    assert runs.approve_plan(ada, run, ["How hot?", " How long? "]).payload == {
         "aspects": ["How hot?", "How long?"]
     }
-    assert runs.approve(
-        ada, stand(runs.ask(ada, "How?"), "awaiting_approval"), terms={"scope": " All  of it "}
+    assert runs.approve_plan(
+        ada,
+        stand(runs.ask_question(ada, "How?"), "awaiting_approval"),
+        terms={"scope": " All  of it "},
     ).payload == {"scope": "All of it"}
-    other = stand(runs.ask(ada, "Why?"), "awaiting_clarification")
-    assert runs.answer(ada, other, ["Soft", ""]).payload == {"answers": ["Soft", ""]}
+    other = stand(runs.ask_question(ada, "Why?"), "awaiting_clarification")
+    assert runs.answer_questions(ada, other, ["Soft", ""]).payload == {"answers": ["Soft", ""]}
 
 
 @pytest.mark.parametrize("aspects", [[], ["How hot?", " "], ["x"] * 21])
@@ -184,12 +186,12 @@ def test_a_plan_that_is_none_is_not_approved(
 ) -> None:
     stand(run, "awaiting_approval")
     with pytest.raises(ServiceError):
-        runs.approve(ada, run, aspects)
+        runs.approve_plan(ada, run, aspects)
 
 
 def test_a_wait_takes_one_answer(run: Run, ada: AbstractUser) -> None:
     stand(run, "awaiting_approval")
-    runs.approve(ada, run)
+    runs.approve_plan(ada, run)
     for again in (TELL[Kind.APPROVE], TELL[Kind.REVISE]):
         with pytest.raises(ServiceError, match="answered already"):
             again(ada, run)
@@ -220,7 +222,7 @@ def test_a_command_bumps_the_sequence_tells_and_wakes(run: Run, ada: AbstractUse
     notify.on_committed.append(tell)
     notify.on_wake.append(wake)
     try:
-        runs.pause(ada, stand(run, "researching"))
+        runs.pause_run(ada, stand(run, "researching"))
     finally:
         notify.on_committed.remove(tell)
         notify.on_wake.remove(wake)
@@ -230,16 +232,16 @@ def test_a_command_bumps_the_sequence_tells_and_wakes(run: Run, ada: AbstractUse
 
 def test_a_run_that_nobody_works_on_is_cancelled_at_once(run: Run, ada: AbstractUser) -> None:
     stand(run, "awaiting_approval")
-    assert runs.cancel(ada, run).kind == "cancel"
+    assert runs.request_cancel(ada, run).kind == "cancel"
     run.refresh_from_db()
     assert (run.status, run.termination_reason) == ("cancelled", "cancelled")
     assert run.finished_at
-    assert leases.claim(run.pk, "me") is None
+    assert leases.claim_run(run.pk, "me") is None
 
 
 def test_a_run_at_work_is_cancelled_by_its_worker(run: Run, ada: AbstractUser) -> None:
-    leases.claim(run.pk, "me")
-    runs.cancel(ada, run)
+    leases.claim_run(run.pk, "me")
+    runs.request_cancel(ada, run)
     run.refresh_from_db()
     assert run.status == "queued"
     assert run.commands.get().taken_at_place is None
@@ -249,12 +251,12 @@ def test_a_run_at_work_is_cancelled_by_its_worker(run: Run, ada: AbstractUser) -
 
 
 def test_deleting_takes_what_nothing_else_uses(run: Run, ada: AbstractUser) -> None:
-    other = runs.ask(ada, "Why?")
+    other = runs.ask_question(ada, "Why?")
     own, shared = (PageText.objects.create(id=i, sha256=i, text=i) for i in ("own", "shared"))
     RunPage.objects.create(run=run, page=own, url="a", url_key="a")
     for each in (run, other):
         RunPage.objects.create(run=each, page=shared, url="b", url_key="b")
-    deleting.delete(ada, stand(run, "completed"))
+    deleting.delete_run(ada, stand(run, "completed"))
     assert list(Run.objects.all()) == [other]
     assert list(PageText.objects.all()) == [shared]
     assert list(Thread.objects.all()) == [other.thread]
@@ -262,51 +264,51 @@ def test_deleting_takes_what_nothing_else_uses(run: Run, ada: AbstractUser) -> N
 
 def test_a_run_at_work_is_not_deleted(run: Run, ada: AbstractUser, bob: AbstractUser) -> None:
     with pytest.raises(PermissionDenied):
-        deleting.delete(bob, run)
-    leases.claim(run.pk, "me")
+        deleting.delete_run(bob, run)
+    leases.claim_run(run.pk, "me")
     with pytest.raises(ServiceError, match="cancel it first"):
-        deleting.delete(ada, run)
+        deleting.delete_run(ada, run)
 
 
 @pytest.mark.parametrize("status", ["queued", "awaiting_approval", "researching", "paused"])
 def test_a_run_that_has_not_ended_is_not_deleted(run: Run, ada: AbstractUser, status: str) -> None:
     with pytest.raises(ServiceError, match="cancel it first"):
-        deleting.delete(ada, stand(run, status))
-    runs.cancel(ada, run)
-    deleting.delete(ada, run)
+        deleting.delete_run(ada, stand(run, status))
+    runs.request_cancel(ada, run)
+    deleting.delete_run(ada, run)
     assert not Run.objects.exists()
 
 
 def test_a_run_that_its_worker_is_finishing_is_not_deleted(run: Run, ada: AbstractUser) -> None:
-    leases.claim(run.pk, "me")
+    leases.claim_run(run.pk, "me")
     with pytest.raises(ServiceError, match="try again in a moment"):
-        deleting.delete(ada, stand(run, "completed"))
+        deleting.delete_run(ada, stand(run, "completed"))
 
 
 def test_a_run_that_a_later_one_is_made_from_waits_for_its_end(run: Run, ada: AbstractUser) -> None:
     later = Run.objects.create(owner=ada, thread=run.thread, parent=run, today=run.today)
     with pytest.raises(ServiceError, match="A later run builds on this one"):
-        deleting.delete(ada, stand(run, "completed"))
+        deleting.delete_run(ada, stand(run, "completed"))
     stand(later, "failed")
-    deleting.delete(ada, run)
+    deleting.delete_run(ada, run)
     later.refresh_from_db()
     assert (later.parent, later.thread) == (None, run.thread)
 
 
 def test_staff_delete_anybody_s(run: Run, staff: AbstractUser) -> None:
-    deleting.delete(staff, stand(run, "failed"))
+    deleting.delete_run(staff, stand(run, "failed"))
     assert not Run.objects.exists()
 
 
 def test_a_command_for_a_deleted_run_says_so(run: Run, ada: AbstractUser) -> None:
     gone = Run.objects.get(pk=run.pk)
-    deleting.delete(ada, stand(run, "cancelled"))
+    deleting.delete_run(ada, stand(run, "cancelled"))
     with pytest.raises(ServiceError, match="deleted"):
-        runs.cancel(ada, gone)
+        runs.request_cancel(ada, gone)
 
 
 def test_a_person_who_leaves_takes_their_runs_along(run: Run, ada: AbstractUser) -> None:
-    runs.pause(ada, stand(run, "researching"))
+    runs.pause_run(ada, stand(run, "researching"))
     ada.delete()
     assert not Run.objects.exists()
 
@@ -325,7 +327,7 @@ def test_the_last_verdict_counts_and_all_are_kept(
     run: Run, evidence: Evidence, ada: AbstractUser
 ) -> None:
     for verdict in ("accept", "flag", "reject"):
-        reviews.review(ada, evidence, verdict, " so ")
+        reviews.record_verdict(ada, evidence, verdict, " so ")
     assert Evidence.objects.with_review().get().last_verdict == "reject"
     assert Verdict.objects.filter(note="so").count() == 3
     assert Run.objects.get(pk=run.pk).sequence == 3
@@ -335,8 +337,8 @@ def test_only_owner_and_staff_review(
     evidence: Evidence, bob: AbstractUser, staff: AbstractUser
 ) -> None:
     with pytest.raises(PermissionDenied):
-        reviews.review(bob, evidence, "accept")
-    assert reviews.review(staff, evidence, "accept").actor == staff
+        reviews.record_verdict(bob, evidence, "accept")
+    assert reviews.record_verdict(staff, evidence, "accept").actor == staff
 
 
 @pytest.mark.parametrize(("verdict", "note"), [("maybe", ""), ("accept", "x" * 2_001)])
@@ -344,7 +346,7 @@ def test_a_verdict_that_is_none_is_refused(
     evidence: Evidence, ada: AbstractUser, verdict: str, note: str
 ) -> None:
     with pytest.raises(ServiceError):
-        reviews.review(ada, evidence, verdict, note)
+        reviews.record_verdict(ada, evidence, verdict, note)
 
 
 def test_the_local_admin_is_made_once_and_has_no_password(db: None) -> None:

@@ -15,15 +15,15 @@ from django.core.exceptions import PermissionDenied
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from research import leases
-from research.advancing import Outcome, Timing, advance
 from research.engine.config import ResearchConfig
-from research.engine.loop import research as the_loop
+from research.engine.loop import run_research as the_loop
 from research.models import Evidence, Run, Verdict
-from research.replaying import replay
-from research.resource import run_resource
+from research.readmodel.run_json import run_resource
 from research.services import ServiceError, deleting, reviews, runs, threads
-from research.staleness import is_stale
+from research.threads.staleness import is_stale
+from research.worker import leases
+from research.worker.replay import replay_run
+from research.worker.run_executor import Outcome, Timing, advance_run
 from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
 from tests.research.killing import Killed, killed_at
 
@@ -35,11 +35,11 @@ QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 
 def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
     engine = killed_at(die_at, the_loop)
-    return asyncio.run(advance(run.pk, lambda _: world.tools(), timing=QUICK, engine=engine))
+    return asyncio.run(advance_run(run.pk, lambda _: world.tools(), timing=QUICK, engine=engine))
 
 
 def asked(actor: AbstractUser, world: World, question: str = SIMPLE.question, **knobs: Any) -> Run:
-    run = runs.ask(actor, question, agreed=True, config=ResearchConfig(**knobs))
+    run = runs.ask_question(actor, question, agreed=True, config=ResearchConfig(**knobs))
     return ended(run, world)
 
 
@@ -52,7 +52,7 @@ def ended(run: Run, world: World) -> Run:
 def reject(actor: AbstractUser, run: Run, words: str) -> Evidence:
     found = run.evidence.filter(quotes__quote__contains=words).distinct().first()
     assert found is not None, f"no evidence says {words!r}"
-    reviews.review(actor, found, "reject")
+    reviews.record_verdict(actor, found, "reject")
     return found
 
 
@@ -90,12 +90,13 @@ def test_a_revised_report_holds_nothing_of_what_was_rejected(
     gone = reject(ada, run, LIT)
     quotes = set(gone.quotes.values_list("quote", flat=True))
     searched, fetched = len(world.web.searched), world.web.fetched.total()
-    revised = ended(threads.revise(ada, run), world)
+    revised = ended(threads.revise_report(ada, run), world)
     after = resource(revised)
     assert revised.status == "completed"
     assert (revised.kind, revised.parent, revised.origin) == ("revise", run, run)
+    shown = " ".join(before["report_markdown"].replace("**", "").split())
     for quote in quotes:
-        assert quote in before["report_markdown"]
+        assert " ".join(quote.split()) in shown
         assert quote not in json.dumps(after | {"pages": []})
     assert gone.label not in {record["id"] for record in after["evidence"]}
     assert all(gone.label not in cited["evidence_ids"] for cited in after["citations"])
@@ -110,8 +111,8 @@ def test_a_revision_says_that_the_evidence_gate_fails(ada: AbstractUser) -> None
     world = harbour(SIMPLE)
     run = asked(ada, world)
     for record in run.evidence.all():
-        reviews.review(ada, record, "reject")
-    revised = ended(threads.revise(ada, run), world)
+        reviews.record_verdict(ada, record, "reject")
+    revised = ended(threads.revise_report(ada, run), world)
     assert revised.termination_reason == "nothing_found"
     assert "Too little evidence is left: evidence records: 0 of" in revised.termination_text
     report = revised.reports.get()
@@ -125,10 +126,10 @@ def test_a_revision_takes_one_model_call_and_replays(ada: AbstractUser) -> None:
     run = asked(ada, world, CHAIN.question)
     reject(ada, run, TRAINED)
     calls = len(world.model.requests)
-    revised = ended(threads.revise(ada, run), world)
+    revised = ended(threads.revise_report(ada, run), world)
     assert [request.task for request in world.model.requests[calls:]] == ["draft"]
     assert revised.usage["fetches"] == revised.usage["searches"] == 0
-    replayed = asyncio.run(replay(revised, {}))
+    replayed = asyncio.run(replay_run(revised, {}))
     assert replayed.identical and replayed.divergences == []
 
 
@@ -137,7 +138,7 @@ def test_what_stands_keeps_its_ids_and_the_report_is_not_stale(ada: AbstractUser
     run = asked(ada, world, CHAIN.question)
     gone = reject(ada, run, TRAINED)
     assert is_stale(run.reports.get())
-    revised = ended(threads.revise(ada, run), world)
+    revised = ended(threads.revise_report(ada, run), world)
     assert not is_stale(revised.reports.get())
     kept = {row.label: row.claim for row in run.evidence.exclude(pk=gone.pk)}
     for row in revised.evidence.all():
@@ -149,15 +150,15 @@ def test_what_a_reviewer_said_of_the_rest_still_stands(
     ada: AbstractUser, bob: AbstractUser
 ) -> None:
     """A revision does not ask for the same review again, and is not stale for a flag it knew."""
-    world = harbour()
+    world = harbour(CHAIN)
     run = asked(ada, world, CHAIN.question)
     first, second, third, *others = run.evidence.all()
     assert others
-    reviews.review(ada, first, "flag")
-    reviews.review(ada, first, "accept", "Seen in the archive.")
-    reviews.review(ada, second, "flag")
-    reviews.review(ada, third, "reject")
-    revised = ended(threads.revise(ada, run), world)
+    reviews.record_verdict(ada, first, "flag")
+    reviews.record_verdict(ada, first, "accept", "Seen in the archive.")
+    reviews.record_verdict(ada, second, "flag")
+    reviews.record_verdict(ada, third, "reject")
+    revised = ended(threads.revise_report(ada, run), world)
     said = {row.label: row.last_verdict for row in revised.evidence.with_review()}
     assert said[first.label] == "accept" and said[second.label] == "flag"
     assert all(said[row.label] is None for row in others if row.label in said)
@@ -167,7 +168,7 @@ def test_what_a_reviewer_said_of_the_rest_still_stands(
         "Said of an earlier version. Seen in the archive.",
     )
     assert not is_stale(revised.reports.get())
-    again = ended(threads.reshape(ada, revised, "table"), world)
+    again = ended(threads.reshape_report(ada, revised, "table"), world)
     noted = Verdict.objects.get(evidence__run=again, evidence__label=first.label)
     assert noted.note == copied.note
 
@@ -175,28 +176,28 @@ def test_what_a_reviewer_said_of_the_rest_still_stands(
 def test_a_revision_needs_something_rejected(ada: AbstractUser, bob: AbstractUser) -> None:
     run = asked(ada, harbour())
     with pytest.raises(ServiceError, match="No evidence of this report was rejected"):
-        threads.revise(ada, run)
+        threads.revise_report(ada, run)
     with pytest.raises(PermissionDenied):
-        threads.revise(bob, run)
+        threads.revise_report(bob, run)
 
 
 def test_asked_twice_it_is_the_same_revision(ada: AbstractUser) -> None:
     run = asked(ada, harbour())
     reject(ada, run, LIT)
-    assert threads.revise(ada, run) == threads.revise(ada, run)
+    assert threads.revise_report(ada, run) == threads.revise_report(ada, run)
 
 
 def test_a_revision_without_other_quotes_is_another(ada: AbstractUser) -> None:
     run = asked(ada, harbour())
     first = reject(ada, run, LIT)
-    without_first = threads.revise(ada, run)
-    reviews.review(ada, first, "accept")
+    without_first = threads.revise_report(ada, run)
+    reviews.record_verdict(ada, first, "accept")
     second = run.evidence.exclude(pk=first.pk).first()
     assert second is not None
-    reviews.review(ada, second, "reject")
-    without_second = threads.revise(ada, run)
+    reviews.record_verdict(ada, second, "reject")
+    without_second = threads.revise_report(ada, run)
     assert without_second != without_first
-    assert threads.revise(ada, run) == without_second
+    assert threads.revise_report(ada, run) == without_second
 
 
 # --- in another shape -----------------------------------------------------------------------
@@ -206,10 +207,10 @@ def test_a_revision_without_other_quotes_is_another(ada: AbstractUser) -> None:
 def test_code_alone_makes_a_report_shorter_or_a_table(ada: AbstractUser) -> None:
     """F12, with no model: the same evidence, nothing searched."""
     world = harbour()
-    run = asked(ada, world, CHAIN.question)
+    run = asked(ada, world, SIMPLE.question)
     long = run.reports.get().markdown
-    shorter = ended(threads.reshape(ada, run, "shorter"), world).reports.get()
-    table = ended(threads.reshape(ada, run, "table"), world)
+    shorter = ended(threads.reshape_report(ada, run, "shorter"), world).reports.get()
+    table = ended(threads.reshape_report(ada, run, "table"), world)
     assert len(shorter.markdown) < len(long)
     assert shorter.citations
     assert "| Sub-question | Answer | Sources |" in table.reports.get().markdown
@@ -222,9 +223,9 @@ def test_longer_or_for_a_reader_needs_a_model(ada: AbstractUser) -> None:
     run = asked(ada, harbour())
     for form, reader in (("longer", ""), ("reader", "a manager")):
         with pytest.raises(ServiceError, match="Without a model"):
-            threads.reshape(ada, run, form, reader)
+            threads.reshape_report(ada, run, form, reader)
     with pytest.raises(ServiceError, match="can be made shorter"):
-        threads.reshape(ada, run, "sideways")
+        threads.reshape_report(ada, run, "sideways")
 
 
 @pytest.mark.requirement("F12")
@@ -233,14 +234,14 @@ def test_a_model_reshapes_in_one_call(ada: AbstractUser, settings: Any) -> None:
     world = harbour(CHAIN)
     run = asked(ada, world, CHAIN.question)
     calls = len(world.model.requests)
-    made = ended(threads.reshape(ada, run, "reader", "a manager"), world)
+    made = ended(threads.reshape_report(ada, run, "reader", "a manager"), world)
     [request] = world.model.requests[calls:]
     assert request.task == "draft"
     assert "a manager" in request.prompt
     assert made.reason == "For a manager"
     assert made.quality_score == run.quality_score
     assert made.usage["llm_calls"] == 1
-    replayed = asyncio.run(replay(made, {}))
+    replayed = asyncio.run(replay_run(made, {}))
     assert replayed.identical and replayed.divergences == []
 
 
@@ -250,11 +251,11 @@ def test_a_shape_that_takes_a_model_fails_with_it(ada: AbstractUser, settings: A
     run = asked(ada, world)
     assert world.model is not None
     world.model.raw["draft"] = lambda text: "no"
-    longer = ended(threads.reshape(ada, run, "longer"), world)
+    longer = ended(threads.reshape_report(ada, run, "longer"), world)
     assert longer.status == "failed"
     assert longer.verdict.startswith("Not written: the model gave no usable answer")
     assert not longer.reports.exists()
-    shorter = ended(threads.reshape(ada, run, "shorter"), world)
+    shorter = ended(threads.reshape_report(ada, run, "shorter"), world)
     assert shorter.status == "completed"
 
 
@@ -266,7 +267,7 @@ def test_what_the_model_called_open_stays_open_in_another_shape(ada: AbstractUse
         "unanswered": ["A1", "A2", "A3"],
     }
     run = asked(ada, world, CHAIN.question, adaptive_max_depth=1)
-    table = ended(threads.reshape(ada, run, "table"), world)
+    table = ended(threads.reshape_report(ada, run, "table"), world)
     states = list(run.aspects.values_list("label", "state"))
     assert list(table.aspects.values_list("label", "state")) == states
 
@@ -296,7 +297,7 @@ def test_digging_deeper_goes_on_where_the_run_stopped(ada: AbstractUser) -> None
     assert deeper.usage["fetches"] == len(set(world.web.fetched) - fetched)
     states = {row.label: row.state for row in deeper.aspects.all()}
     assert any(states[label] != "not_found" for label in open_ones)
-    replayed = asyncio.run(replay(deeper, {}))
+    replayed = asyncio.run(replay_run(deeper, {}))
     assert replayed.identical and replayed.divergences == []
 
 
@@ -306,7 +307,7 @@ def test_a_rejected_passage_does_not_come_back(ada: AbstractUser) -> None:
     run = asked(ada, world)
     gone = reject(ada, run, LIT_TOO)
     quotes = set(gone.quotes.values_list("quote", flat=True))
-    revised = ended(threads.revise(ada, run), world)
+    revised = ended(threads.revise_report(ada, run), world)
     followed = threads.follow_up(ada, revised, "When was the Harrow Point lighthouse first lit?")
     followed = ended(followed, world)
     assert not quotes & quotes_of(followed)
@@ -340,7 +341,7 @@ def test_a_deeper_run_killed_anywhere_goes_on(ada: AbstractUser, die_at: int) ->
     deeper = ended(deeper, world)
     assert deeper.status == "completed"
     assert max(world.web.fetched.values()) <= 2
-    replayed = asyncio.run(replay(deeper, {}))
+    replayed = asyncio.run(replay_run(deeper, {}))
     assert replayed.identical
 
 
@@ -361,7 +362,7 @@ def test_a_follow_up_keeps_what_was_found(ada: AbstractUser, world: World) -> No
     assert followed.understood_as
     assert max(world.web.fetched.values()) == 1
     assert DESIGNED in json.dumps(resource(followed))
-    replayed = asyncio.run(replay(followed, {}))
+    replayed = asyncio.run(replay_run(followed, {}))
     assert replayed.identical and replayed.divergences == []
 
 
@@ -370,7 +371,7 @@ def test_a_version_of_a_follow_up_keeps_what_it_was_understood_as(ada: AbstractU
     run = asked(ada, world)
     followed = ended(threads.follow_up(ada, run, "And who designed it?"), world)
     assert "Harrow Point" in followed.understood_as
-    table = ended(threads.reshape(ada, followed, "table"), world)
+    table = ended(threads.reshape_report(ada, followed, "table"), world)
     assert (table.question, table.origin) == (followed.question, followed)
     assert table.understood_as == followed.understood_as
     assert table.reports.get().markdown.startswith(f"# {followed.understood_as}")
@@ -390,7 +391,7 @@ def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None
     assert followed.status == "awaiting_clarification"
     assert followed.asks.startswith("This looks like another topic")
     with pytest.raises(ServiceError):
-        runs.answer(ada, followed, ["x"])
+        runs.answer_questions(ada, followed, ["x"])
     runs.start_anew(ada, followed)
     with pytest.raises(ServiceError):
         runs.keep_topic(ada, followed)
@@ -398,7 +399,7 @@ def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None
     assert followed.asks == ""
     assert not quotes_of(followed) & quotes_of(run)
     assert "Somerset" in resource(followed)["report_markdown"]
-    shorter = ended(threads.reshape(ada, followed, "shorter"), world)
+    shorter = ended(threads.reshape_report(ada, followed, "shorter"), world)
     urls = {page["url"] for page in shorter.snapshot.content["pages"]}
     assert urls and all(followed.journal.filter(place=f"fetch/{url}").exists() for url in urls)
 
@@ -414,7 +415,7 @@ def test_another_topic_may_belong_to_the_thread(ada: AbstractUser) -> None:
 
 
 def test_a_run_that_does_not_ask_about_its_topic_takes_no_answer(ada: AbstractUser) -> None:
-    run = runs.ask(ada, SIMPLE.question)
+    run = runs.ask_question(ada, SIMPLE.question)
     with pytest.raises(ServiceError, match="doesn't ask about its topic"):
         runs.start_anew(ada, run)
 
@@ -423,10 +424,10 @@ def test_a_run_that_does_not_ask_about_its_topic_takes_no_answer(ada: AbstractUs
 
 
 def test_it_needs_an_ended_run(ada: AbstractUser) -> None:
-    run = runs.ask(ada, SIMPLE.question)
+    run = runs.ask_question(ada, SIMPLE.question)
     with pytest.raises(ServiceError, match="has not ended"):
         threads.follow_up(ada, run, AND_WHO)
-    runs.cancel(ada, run)
+    runs.request_cancel(ada, run)
     run.refresh_from_db()
     with pytest.raises(ServiceError, match="before it had a plan"):
         threads.follow_up(ada, run, AND_WHO)
@@ -435,9 +436,9 @@ def test_it_needs_an_ended_run(ada: AbstractUser) -> None:
 def test_pages_outlive_the_run_that_fetched_them(ada: AbstractUser) -> None:
     world = harbour()
     run = asked(ada, world)
-    shorter = ended(threads.reshape(ada, run, "shorter"), world)
-    table = ended(threads.reshape(ada, run, "table"), world)
-    deleting.delete(ada, run)
+    shorter = ended(threads.reshape_report(ada, run, "shorter"), world)
+    table = ended(threads.reshape_report(ada, run, "table"), world)
+    deleting.delete_run(ada, run)
     found = resource(shorter)
     texts = {page["text_sha256"]: page["text"] for page in found["pages"]}
     for record in found["evidence"]:
@@ -456,6 +457,6 @@ def test_queries_do_not_grow_with_the_run(ada: AbstractUser) -> None:
     taken = []
     for run in (small, large):
         with CaptureQueriesContext(connection) as queries:
-            threads.reshape(ada, run, "table")
+            threads.reshape_report(ada, run, "table")
         taken.append(len(queries))
     assert taken[0] == taken[1]

@@ -29,7 +29,7 @@ def state(settings: Settings, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def mill(ada: AbstractUser) -> Collection:
-    return documents.create(ada, "The mill")
+    return documents.create_collection(ada, "The mill")
 
 
 class Meeting(SimpleUploadedFile):
@@ -61,11 +61,11 @@ def test_uploads_that_come_at_once_do_not_pass_the_bound_together(
     ada: AbstractUser, mill: Collection, state: Path, settings: Settings
 ) -> None:
     settings.UPLOADS_MAX_MB = 1
-    other = documents.create(ada, "Other")
+    other = documents.create_collection(ada, "Other")
     half = 600_000
     done = upload_at_once(ada, (mill, "a.txt", b"a" * half), (other, "b.txt", b"b" * half))
     [told] = [each.reason for upload in done for each in upload.refused]
-    assert told == "your uploads hold 1 MB at most"
+    assert told == "your uploads are limited to 1 MB"
     assert len(kept(state, mill) + kept(state, other)) == Document.objects.count() == 1
 
 
@@ -76,7 +76,7 @@ def test_nor_the_number_of_files(ada: AbstractUser, mill: Collection, state: Pat
     )
     done = upload_at_once(ada, (mill, "a.txt", b"a"), (mill, "b.txt", b"b"))
     [told] = [each.reason for upload in done for each in upload.refused]
-    assert told == "a collection holds 2,000 files at most"
+    assert told == "a collection is limited to 2,000 files"
     assert mill.files.count() == documents.MOST_FILES
     assert len(kept(state, mill)) == 1
 

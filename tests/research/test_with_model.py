@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AbstractUser
 
-from research import writer as writing
-from research.advancing import Outcome, advance
 from research.engine import loop
 from research.engine.config import ResearchConfig
 from research.models import Run
+from research.queue.embedded import EmbeddedWorker
 from research.services import runs
-from research.worker import EmbeddedWorker
+from research.worker import writer as writing
+from research.worker.run_executor import Outcome, advance_run
 from tests.engine.scripted import Oracle, Part, Script, Web, World, harbour_pages
 from tests.research.killing import Killed, killed_at
-from tests.research.test_worker import QUICK, Engine, expire
+from tests.research.worker.test_embedded import QUICK, Engine, expire
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -52,11 +52,11 @@ def wide_world(seed: int = 1) -> World:
 
 def asked(person: AbstractUser) -> Run:
     config = ResearchConfig(max_concurrent_research_units=SLOTS)
-    return runs.ask(person, WIDE.question, agreed=True, config=config)
+    return runs.ask_question(person, WIDE.question, agreed=True, config=config)
 
 
-def advanced(run: Run, world: World, engine: Engine = loop.research) -> Outcome:
-    own = advance(run.pk, lambda _: world.tools(), engine=engine, timing=QUICK)
+def advanced(run: Run, world: World, engine: Engine = loop.run_research) -> Outcome:
+    own = advance_run(run.pk, lambda _: world.tools(), engine=engine, timing=QUICK)
     return asyncio.run(own)
 
 
@@ -74,13 +74,13 @@ def test_four_runs_at_once_complete_with_large_batches(
     ada: AbstractUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    commit = writing.commit
+    commit = writing.commit_works
 
     def counted(lease: Any, works: list[writing.Work]) -> None:
         sizes.append(len(works))
         commit(lease, works)
 
-    monkeypatch.setattr(writing, "commit", counted)
+    monkeypatch.setattr(writing, "commit_works", counted)
     waiting = [asked(ada) for _ in range(RUNS)]
     asyncio.run(worked_off(waiting))
     assert [ended(run) for run in waiting] == ["completed"] * RUNS
@@ -108,7 +108,7 @@ def test_killed_at_an_entry_it_completes_and_asks_for_no_settled_answer_again(
     for k in range(1, whole.journal.count(), 5):
         run, world = asked(ada), wide_world()
         with pytest.raises(BaseException) as died:
-            advanced(run, world, killed_at(k, loop.research))
+            advanced(run, world, killed_at(k, loop.run_research))
         assert is_killed(died.value), k
         check_resumed(run, world, k)
 

@@ -1,4 +1,4 @@
-"""Fixtures for tests of whole runs: name this module in `pytest_plugins`."""
+"""Fixtures for tests of whole runs; add this module to `pytest_plugins`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def world() -> Iterator[World]:
 
 @pytest.fixture(scope="session")
 def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for the state with a database at the present schema; making one takes a second."""
+    """A state folder with a migrated database, created once because migrations take a second."""
     home: Path = tmp_path_factory.mktemp("installation") / "state"
     Installation(home, {}).manage("migrate", "--verbosity", "0").check_returncode()
     return home
@@ -31,14 +31,14 @@ def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installation(world: World, bare_installation: Installation) -> Installation:
-    """An installation of its own that is pointed at the world."""
+    """A separate installation that uses the simulated world."""
     bare_installation.settings = world.environment()
     return bare_installation
 
 
 @pytest.fixture
 def bare_installation(empty_state: Path, tmp_path: Path) -> Installation:
-    """An installation with nothing configured."""
+    """A separate installation with nothing configured."""
     return Installation(Path(shutil.copytree(empty_state, tmp_path / "state")), {})
 
 
@@ -46,7 +46,7 @@ def bare_installation(empty_state: Path, tmp_path: Path) -> Installation:
 def postgresql_installation(
     world: World, postgresql_url: str, tmp_path: Path
 ) -> Iterator[Installation]:
-    """As `installation`, with a database of its own on the PostgreSQL server."""
+    """As `installation`, with a temporary database on the PostgreSQL server."""
     name = f"plumbline_installation_{os.getpid()}"
     url = urlunsplit(urlsplit(postgresql_url)._replace(path=f"/{name}"))
     with psycopg.connect(postgresql_url, autocommit=True) as server:

@@ -1,11 +1,11 @@
-"""A pool that extracts texts on the spot: for tests that need no other process."""
+"""An extraction pool that runs in the calling process, for tests that need no workers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TypeVar
 
-from research.retrieval.pool import TextPool
+from research.extract.pool import TextPool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -1,7 +1,7 @@
-"""A program of the tests: does what it is told on standard input, each time in a new process.
+"""Subprocess of the tests: executes calls from standard input, each in a forked process.
 
-Each line is a JSON list of a function's name and its arguments. Everything is imported
-once; a process for each call is forked from that, so that killing one is cheap.
+Each line is a JSON list of a function name and its arguments. Everything is imported once before
+the forks, so that killing one is cheap.
 """
 
 from __future__ import annotations
@@ -17,29 +17,30 @@ from typing import Any
 
 import django
 
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-from research import assembly, leases  # noqa: E402 - after the setup
-from research.advancing import Timing  # noqa: E402
 from research.engine import loop  # noqa: E402
 from research.engine.config import ResearchConfig  # noqa: E402
 from research.engine.journal import Entry, Journal, Store  # noqa: E402
 from research.engine.records import ENDED  # noqa: E402
+from research.extract import pool  # noqa: E402, F401
 from research.llm import client  # noqa: E402, F401 - imported once for all
 from research.models import Run  # noqa: E402
-from research.replaying import replay as replayed  # noqa: E402
-from research.resource import run_resource  # noqa: E402
-from research.retrieval import fallback, fetch, index, pool, providers  # noqa: E402, F401
-from research.schema import migrate  # noqa: E402
+from research.queue.embedded import EmbeddedWorker  # noqa: E402
+from research.readmodel.run_json import run_resource  # noqa: E402
+from research.runtime import tool_factory  # noqa: E402
+from research.runtime.schema import migrate_database  # noqa: E402
 from research.services import people, runs  # noqa: E402
-from research.worker import EmbeddedWorker  # noqa: E402
+from research.worker import leases  # noqa: E402 - after the setup
+from research.worker.replay import replay_run as replayed  # noqa: E402
+from research.worker.run_executor import Timing  # noqa: E402
 
 POLL_SECONDS = 0.02
 
 
 def main() -> None:
-    migrate()
+    migrate_database()
     for line in sys.stdin:
         name, arguments = json.loads(line)
         pid = os.fork()
@@ -61,7 +62,7 @@ def die() -> None:
 
 
 def ask(question: str, agreed: bool = True) -> str:
-    return runs.ask(people.local_admin(), question, agreed=agreed).public_id
+    return runs.ask_question(people.local_admin(), question, agreed=agreed).public_id
 
 
 def tell(run: str, command: str, arguments: Iterable[Any] = ()) -> None:
@@ -69,7 +70,7 @@ def tell(run: str, command: str, arguments: Iterable[Any] = ()) -> None:
 
 
 def expire(run: str) -> None:
-    """Turn the clock on to where the run's lease is over."""
+    """Advance the clock beyond the expiry of the run's lease."""
     past = leases.database_now() - timedelta(seconds=1)
     Run.objects.filter(public_id=run).update(lease_until=past)
 
@@ -77,32 +78,35 @@ def expire(run: str) -> None:
 # --- workers --------------------------------------------------------------------------------
 
 
-def work(run: str, die_after: int = 0, until: Iterable[str] = (), then_die: bool = False) -> Any:
-    """Run a worker until the run has ended, or is in one of the states of `until`.
+def work(
+    run: str, die_after: int | str = 0, until: Iterable[str] = (), then_die: bool = False
+) -> Any:
+    """Run a worker until the run has ended or has a status in `until`.
 
-    With `die_after` the process is killed as soon as so many entries of the journal are
-    durable. Returns the places of model calls that may have been paid for twice.
+    With `die_after` the process is killed once that number of journal entries, or the settled entry
+    at that place, is durable. Return the journal places of model calls that may have been paid
+    twice.
     """
     return asyncio.run(_work(run, die_after, set(until) or {s.value for s in ENDED}, then_die))
 
 
-async def _work(run: str, die_after: int, until: set[str], then_die: bool) -> list[str]:
+async def _work(run: str, die_after: int | str, until: set[str], then_die: bool) -> list[str]:
     paid_twice: list[str] = []
 
     async def engine(question: Any, config: ResearchConfig, journal: Journal) -> None:
         journal.store = Deadly(journal.store, die_after)
         paid_twice.extend(journal.paid_twice)
-        await loop.research(question, config, journal)
+        await loop.run_research(question, config, journal)
 
     timing = Timing(heartbeat_seconds=1.0, poll_seconds=POLL_SECONDS)
-    worker = EmbeddedWorker(assembly.build_tools, 1, timing=timing, engine=engine)
+    worker = EmbeddedWorker(tool_factory.build_tools, 1, timing=timing, engine=engine)
     await worker.start()
     while not _is_free_and(await worker.writer.call(_run, run), until):
         await asyncio.sleep(POLL_SECONDS)
     if then_die:
         die()
     await worker.stop()
-    await assembly.close()
+    await tool_factory.close_tools()
     return paid_twice
 
 
@@ -111,16 +115,21 @@ def _is_free_and(run: Run, states: set[str]) -> bool:
 
 
 class Deadly:
-    """A journal's store that kills its process once `entries` of them are durable."""
+    """A journal store that kills its process once `last` is durable.
 
-    def __init__(self, store: Store, entries: int) -> None:
+    `last` is a number of entries, or the place of a settled one.
+    """
+
+    def __init__(self, store: Store, last: int | str) -> None:
         self._store = store
-        self._left = entries
+        self._last = last
+        self._written = 0
 
     async def put(self, entry: Entry) -> None:
         await self._store.put(entry)
-        self._left -= 1
-        if self._left == 0:
+        self._written += 1
+        is_settled = entry.place == self._last and entry.status == "done"
+        if is_settled or self._written == self._last:
             die()
 
     def __getattr__(self, name: str) -> Any:
@@ -131,7 +140,7 @@ class Deadly:
 
 
 def latest() -> str | None:
-    """The id of the newest run."""
+    """Return the id of the newest run."""
     return Run.objects.order_by("-pk").values_list("public_id", flat=True).first()
 
 

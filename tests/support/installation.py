@@ -1,4 +1,4 @@
-"""Plumbline as its user has it: a folder for the state, an environment, `manage.py`."""
+"""Plumbline as users run it: a state folder, an environment and `manage.py`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ LONGEST_SECONDS = 90
 
 @dataclass
 class Installation:
-    """`settings` are environment variables; nothing of the tests' own environment leaks in."""
+    """An installation in a folder.
+
+    `settings` are environment variables; the tests' own environment is not inherited.
+    """
 
     home: Path
     settings: Mapping[str, str]
@@ -38,7 +41,7 @@ class Installation:
     def manage(
         self, *arguments: str, prefix: Iterable[str] = (), seconds: float = LONGEST_SECONDS
     ) -> subprocess.CompletedProcess[str]:
-        """`manage.py ARGUMENTS` to its end, without a terminal; `prefix` stands before it."""
+        """Run `manage.py ARGUMENTS` to completion, without a terminal, with a command `prefix`."""
         return subprocess.run(
             [*prefix, sys.executable, "manage.py", *arguments],
             cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
@@ -46,7 +49,7 @@ class Installation:
         )  # fmt: skip
 
     def start(self, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
-        """`manage.py ARGUMENTS`, running; the caller ends it."""
+        """Start `manage.py ARGUMENTS`; the caller must end the process."""
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
                    "stderr": subprocess.DEVNULL, **streams}  # fmt: skip
         command = [sys.executable, "manage.py", *arguments]
@@ -54,7 +57,7 @@ class Installation:
 
     @contextmanager
     def inside(self) -> Iterator[Inside]:
-        """A way to call what `tests/support/inside.py` offers, each call in a new process."""
+        """Return a proxy for the functions of `tests/support/inside.py`, run in new processes."""
         process = subprocess.Popen(
             [sys.executable, "-m", "tests.support.inside"],
             cwd=ROOT, env=self.environment, text=True,
@@ -68,7 +71,7 @@ class Installation:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """End a process and what it forked, also a call that would go on for ever."""
+    """End a process and its forks, even if a call would never return."""
     os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -77,13 +80,13 @@ class Killed(Exception):
 
 
 class Inside:
-    """Calls by name: `inside("resource", run=run)`. One at a time."""
+    """Calls by name, one at a time: `inside("resource", run=run)`."""
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
 
     def __call__(self, name: str, **arguments: Any) -> Any:
-        """What the call returned. Raises `Killed`."""
+        """Return the result of a call. Raise `Killed`."""
         self.begin(name, **arguments)
         return self.end()
 

@@ -1,7 +1,7 @@
-"""An OpenAI-compatible model that answers by rule, from nothing but the prompt it is sent.
+"""An OpenAI-compatible scripted model whose answers depend only on the prompt.
 
-It reads the documented envelope of the prompts: labelled sections, sub-questions as
-`[A1] …`, pages as `<page …>` with `[n] sentence`, findings and evidence as `[E1] …`.
+It parses the documented prompt format: labelled sections, sub-questions as `[A1] …`, pages as
+`<page …>` with `[n] sentence`, findings and evidence as `[E1] …`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from dataclasses import dataclass, field, replace
 from time import time
 from typing import Any
 
-from research.engine.text import term_set
+from research.engine.text.tokens import term_set
+from tests.engine.scripted import is_carried, verdicts_on
 from tests.support.serving import LoopbackServer, Reply, json_reply, path_of
 
 Answer = dict[str, Any]
-SECTION = re.compile(r"^# ([A-Z][A-Z ,-]+)$", re.MULTILINE)
-LINE = re.compile(r"^\[(\w+)\] (?:\(([^)]*)\) )?(.*)$", re.MULTILINE)
+SECTION = re.compile(r"^# ([A-Z][A-Z ,-]+)$", re.MULTILINE)  # "# SUB-QUESTIONS"
+LINE = re.compile(r"^\[(\w+)\] (?:\(([^)]*)\) )?(.*)$", re.MULTILINE)  # "[A1] (open) Who?"
 MARKS = {"completeness": 9, "depth": 9, "reliability": 9, "actionability": 9}
 
 
 @dataclass(frozen=True)
 class Part:
-    """A sub-question that the model proposes, and the words by which it knows an answer."""
+    """A sub-question that the model proposes, and the words by which it recognizes an answer."""
 
     question: str
     query: str
@@ -35,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Script:
-    """How the model plans one question. `leads` maps words of a sentence to what they name."""
+    """The plan for one question. `leads` maps words of a sentence to the names they introduce."""
 
     parts: tuple[Part, ...]
     complexity: str = "simple"
@@ -45,11 +46,11 @@ class Script:
 
 @dataclass(frozen=True)
 class Manner:
-    """How a server differs from OpenAI's own.
+    """Deviations of a server from OpenAI's API.
 
-    `knows` are the fields that a strict one takes, None takes all. `window` in tokens of four
-    characters; a longer prompt is a 400, and `GET /v1/models` tells it but where it is `silent`.
-    `most_output` is the longest answer that may be asked for.
+    `knows` are the request fields a strict server accepts; None accepts all. `window` is the
+    context size in tokens of four characters: longer prompts get a 400, and `GET /v1/models`
+    reports it unless `silent`. `most_output` is the largest accepted output limit.
     """
 
     knows: frozenset[str] | None = None
@@ -78,9 +79,7 @@ MODERN = Manner(
 
 @dataclass(frozen=True)
 class Asked:
-    """One request as the server logged it; `constrained` says that it named a schema, `at` is
-    in seconds of the day's clock.
-    """
+    """One logged request. `constrained` is True if it had a schema; `at` is Unix time."""
 
     task: str
     digest: str
@@ -91,11 +90,11 @@ class Asked:
 
 
 class ModelServer(LoopbackServer):
-    """`faults[task]` are given first, one a request; `twists[task]` change an answer.
+    """A scripted model on loopback.
 
-    `pace_seconds` pass before each event of a stream. With `refuses_schema` a request with a
-    schema is a 400. `hold(task)` keeps the next request of a task without an answer until
-    `let_go`.
+    `faults[task]` are sent first, one per request; `twists[task]` change an answer. `pace_seconds`
+    is the delay before each event of a stream. With `refuses_schema`, requests with a schema get a
+    400. `hold(task)` blocks the next request of a task until `let_go`.
     """
 
     def __init__(self, scripts: Mapping[str, Script], manner: Manner = Manner()) -> None:
@@ -191,7 +190,7 @@ class ModelServer(LoopbackServer):
 
 
 def says(text: str, prompt: bytes = b"", counted: bool = True, reasoning: str = "") -> Reply:
-    """A completion with this text, whatever it is."""
+    """Return a completion with this text, valid or not."""
     usage = {"prompt_tokens": len(prompt) // 4 or 1, "completion_tokens": len(text) // 4 or 1}
     usage["total_tokens"] = sum(usage.values())
     message = {"role": "assistant", "content": text}
@@ -202,7 +201,7 @@ def says(text: str, prompt: bytes = b"", counted: bool = True, reasoning: str = 
 
 
 def streams(text: str, counted: bool = True, cut_at: int | None = None) -> Reply:
-    """A completion as server-sent events of forty characters each; `cut_at` breaks it off."""
+    """Return a completion as server-sent events of 40 characters each; `cut_at` aborts it."""
     head = {"id": "c1", "object": "chat.completion.chunk", "created": 0, "model": "scripted"}
     events: list[Any] = [
         {**head, "choices": [{"index": 0, "delta": {"content": text[i : i + 40]}}]}
@@ -221,14 +220,14 @@ def streams(text: str, counted: bool = True, cut_at: int | None = None) -> Reply
 
 
 def cut_short(text: str) -> Reply:
-    """An answer that ended at its length limit."""
+    """Return a completion that ended at its length limit."""
     choice = {"index": 0, "message": {"role": "assistant", "content": text},
               "finish_reason": "length"}  # fmt: skip
     return _completion([choice], {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18})
 
 
 def declines() -> Reply:
-    """A refusal to answer."""
+    """Return a refusal to answer."""
     message = {"role": "assistant", "content": None, "refusal": "I can't help with that."}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return _completion([choice], {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18})
@@ -261,7 +260,7 @@ def _asked(request: Mapping[str, Any], body: bytes) -> Asked:
 
 
 def _task_of(prompt: str) -> str:
-    """The task of a request that names no schema, by the sections that only it has."""
+    """Return the task of a request without a schema, recognized by its sections."""
     sections = sections_of(prompt)
     if "QUESTION" not in sections:
         return "shape"
@@ -278,7 +277,7 @@ def sections_of(prompt: str) -> dict[str, str]:
 
 
 def lines_of(text: str) -> list[tuple[str, str, str]]:
-    """`[id] (note) words` of a section: id, note and words."""
+    """Return (id, note, words) of the lines `[id] (note) words` of a section."""
     return LINE.findall(text)
 
 
@@ -345,7 +344,7 @@ def _draft(sections: Mapping[str, str], script: Script) -> Answer:
 
 
 def _repair(sections: Mapping[str, str], script: Script) -> Answer:
-    """Each faulty statement becomes the claim of the first evidence that it cites."""
+    """Replace each faulty statement by the claim of the first evidence record it cites."""
     claims = {i: claim for i, _, claim in lines_of(sections["EVIDENCE"])}
     mended = []
     for number, _, text in lines_of(sections["STATEMENTS TO PUT RIGHT"]):
@@ -362,6 +361,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
     "assess": _assess,
     "draft": _draft,
     "repair": _repair,
+    "verify": lambda sections, script: verdicts_on(sections["STATEMENTS"], is_carried),
     "follow_up": lambda sections, script: {
         "same_topic": bool(term_set(sections["QUESTION"]) & term_set(sections["EARLIER QUESTION"])),
         "question": sections["QUESTION"],
@@ -375,7 +375,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, str], Script], Answer]] = {
     "sense": lambda sections, script: {"sentence": 3},
 }
 
-# The short answers of the small profile, whose prompts name no day.
+# The short answers of the small profile, whose prompts contain no date.
 SMALL: dict[str, Callable[[Answer], Answer]] = {
     "intake": lambda full: {"query": full["queries"][0], "parts": []},
     "read": lambda full: {

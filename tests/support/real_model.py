@@ -1,7 +1,7 @@
-"""A small real model behind a server of its own, where this machine has both.
+"""A small real model behind a local server, if this machine has both.
 
-`LLAMA_SERVER` names llama.cpp's server and `LOCAL_MODEL_FILE` a GGUF file. What it says means
-little; what Plumbline makes of malformed, rambling and cut-off answers is what counts.
+`LLAMA_SERVER` names the server of llama.cpp and `LOCAL_MODEL_FILE` a GGUF file. The content of its
+answers is irrelevant; tested is the handling of malformed, rambling and truncated answers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WINDOW_TOKENS = 4096
 LONGEST_ANSWER_TOKENS = 600
 READY_SECONDS = 10
 THREADS = "1"
-"""Two that wait for each other at every step crawl on a busy machine."""
+"""Threads that synchronize at every step are extremely slow on a busy machine."""
 
 needs_real_model = pytest.mark.skipif(
     not (SERVER and MODEL), reason="LLAMA_SERVER and LOCAL_MODEL_FILE name no small real model"
@@ -30,7 +30,7 @@ needs_real_model = pytest.mark.skipif(
 
 @contextmanager
 def served() -> Iterator[str]:
-    """The address of the model's server on loopback, `http://127.0.0.1:PORT/v1`."""
+    """Yield the base URL of the model's server, `http://127.0.0.1:PORT/v1`."""
     port = _free_port()
     command = [str(SERVER), "-m", str(MODEL), "--host", "127.0.0.1", "--port", str(port)]
     sizes = ["-c", str(WINDOW_TOKENS), "-n", str(LONGEST_ANSWER_TOKENS)]

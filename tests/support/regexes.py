@@ -1,7 +1,7 @@
-"""Adversarial inputs for a regular expression, made from its own parts, and how matching grows.
+"""Adversarial inputs for a regular expression, derived from its own parts, to detect ReDoS.
 
-For each repetition of a pattern there are texts that begin as the pattern does, go on with what
-the repetition takes, and then break off: whatever is super-linear about it shows there.
+For each repetition there are texts that match up to the repetition, go on with characters it
+accepts, and then fail: super-linear backtracking shows there.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ UNITS = (
 )  # fmt: skip
 FEW, MANY = 2_000, 16_000
 SURELY_FAST_SECONDS = 0.002
-"""For twice the few characters: whatever is quadratic takes ten times as long."""
+"""For twice the initial length: quadratic patterns take ten times as long."""
 FAST_SECONDS = 0.02
 MOST_GROWTH = 3.0 * MANY / FEW
 TOO_LONG_SECONDS = 0.3
 ENDLESS_SECONDS = 3.0
-"""Not measured again after so long."""
-EXPONENTIAL = 22
-"""Characters for which what is exponential takes too long already."""
+"""Seconds after which a measurement is not repeated."""
+EXPONENTIAL = range(16, 34, 2)
+"""Numbers of characters: an exponential pattern takes too long at one of them on any machine."""
 MOST_ATTACKS = 60
 
 Match = Callable[[str], object]
@@ -39,7 +39,7 @@ Match = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Attack:
-    """`start`, then `unit` again and again, then `end`."""
+    """An input: `start`, then `unit` repeated, then `end`."""
 
     start: str
     unit: str
@@ -50,7 +50,7 @@ class Attack:
 
 
 def attacks(pattern: str, flags: int = 0) -> list[Attack]:
-    """What may make a pattern slow: what its repetitions take, then units of every kind."""
+    """Return inputs that may be slow: from the pattern's repetitions, then generic units."""
     parsed = list(re._parser.parse(pattern, flags))  # type: ignore[attr-defined]
     found: list[tuple[str, str]] = []
     for start, unit in _repeated(parsed, [""]):
@@ -61,7 +61,7 @@ def attacks(pattern: str, flags: int = 0) -> list[Attack]:
 
 
 def _repeated(nodes: Iterable[Any], starts: list[str]) -> Iterator[tuple[str, str]]:
-    """(what stands before, what it takes) for each long repetition, the inner ones too."""
+    """Return (prefix, repeated item) for each unbounded repetition, including nested ones."""
     for kind, value in nodes:
         name = str(kind)
         if name in {"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"}:
@@ -81,7 +81,7 @@ def _repeated(nodes: Iterable[Any], starts: list[str]) -> Iterator[tuple[str, st
 
 
 def _samples(nodes: Iterable[Any]) -> list[str]:
-    """A few texts that a sequence takes."""
+    """Return a few texts that a sequence matches."""
     found = [""]
     for kind, value in nodes:
         found = _cut(one + more for one in found for more in _sample(str(kind), value))
@@ -133,7 +133,7 @@ def _is(kind: str, value: Any, char: str) -> bool:
 
 
 def _first(members: Iterable[Any]) -> str:
-    """The first character of a set that the alphabet has none of."""
+    """Return the first character of a set without any character of the alphabet."""
     values = (value for _, value in members if value is not None)
     value = next(values)
     return chr(value[0] if isinstance(value, tuple) else value)
@@ -143,12 +143,12 @@ def _first(members: Iterable[Any]) -> str:
 
 
 def growth(match: Match, attack: Attack) -> str:
-    """'' where matching is linear on this attack, else what was measured.
+    """Return '' if matching is linear on this attack, else the measured times.
 
-    The time of this thread's processor counts, at its best of several: a busy machine changes
-    little of it, and a short time is never too long whatever it grew from.
+    CPU time of this thread counts, the best of several measurements, so that a busy machine has
+    little influence. Short times always pass.
     """
-    for length in (EXPONENTIAL, FEW // 4):
+    for length in (*EXPONENTIAL, FEW // 4):
         if (took := seconds(match, attack.text(length))) > TOO_LONG_SECONDS:
             return f"{took:.1f} s for {length} characters"
     if seconds(match, attack.text(FEW * 2), 1) < SURELY_FAST_SECONDS:
@@ -164,7 +164,7 @@ def growth(match: Match, attack: Attack) -> str:
 
 
 def seconds(match: Match, text: str, again: int = 0) -> float:
-    """Of this thread's processor, at best."""
+    """Return the best CPU time of this thread."""
     best = float("inf")
     with collector_off():
         for _ in range(1 + again):
@@ -176,7 +176,7 @@ def seconds(match: Match, text: str, again: int = 0) -> float:
 
 @contextmanager
 def collector_off() -> Iterator[None]:
-    """Keep the garbage of other tests out of the time: collecting it may take .3 s."""
+    """Disable the garbage collector: collecting the garbage of other tests may take 0.3 s."""
     gc.collect(0)
     gc.disable()
     try:

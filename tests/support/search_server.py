@@ -1,4 +1,4 @@
-"""A search server that speaks SearXNG's JSON: pages are ranked by the words they share."""
+"""A search server with SearXNG's JSON API: ranks pages by the words they share with a query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALL_WORDS = frozenset(("a", "and", "did", "in", "is", "of", "the", "to", "was"
 
 @dataclass(frozen=True)
 class Listed:
-    """A page as the search shows it; `words` is what it is found by."""
+    """A page as shown in results; `words` are the words it is found by."""
 
     url: str
     title: str
@@ -22,8 +22,10 @@ class Listed:
 
 
 class SearchServer(LoopbackServer):
-    """`replies` are given first, one a request; with `down` every answer is a 503. What is `odd`
-    stands before the results of each answer.
+    """A search server on loopback.
+
+    `replies` are sent first, one per request; with `down` every response is a 503. `odd` results
+    precede the others in each response.
     """
 
     def __init__(self, listed: list[Listed]) -> None:

@@ -1,4 +1,4 @@
-"""What the servers of the tests share: HTTP on loopback in a thread, and a log of requests."""
+"""Shared parts of the test servers: HTTP on loopback in a thread, and a request log."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 POLL_SECONDS = 0.005
-"""How soon a server notices that it is to end."""
+"""Interval in seconds at which a server checks for shutdown."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """`pace_seconds` pass before each event of a stream."""
+    """A response; `pace_seconds` is the delay before each event of a stream."""
 
     body: bytes = b""
     status: int = 200
@@ -40,7 +40,7 @@ def json_reply(value: Any, status: int = 200, **headers: str) -> Reply:
 
 
 class _Threads(ThreadingHTTPServer):
-    """Keeps its errors; that a client was killed in the middle of a request is none."""
+    """Collects errors of request threads, except for disconnects of killed clients."""
 
     daemon_threads = True
     block_on_close = False
@@ -53,7 +53,7 @@ class _Threads(ThreadingHTTPServer):
 
 
 class LoopbackServer:
-    """Answers on a free port of 127.0.0.1 while its `with` block lasts."""
+    """A server on a free port of 127.0.0.1, running within its `with` block."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -63,7 +63,7 @@ class LoopbackServer:
         )
 
     def reply(self, path: str, body: bytes) -> Reply:
-        """What a request is answered; called in a thread of its own."""
+        """Return the response to a request; called in a separate thread."""
         raise NotImplementedError
 
     @property
@@ -74,7 +74,7 @@ class LoopbackServer:
         return f"http://{self.place}{path}"
 
     def close(self) -> None:
-        """Raises what went wrong in answering."""
+        """Stop the server. Raise the errors of request threads."""
         self._http.shutdown()
         self._http.server_close()
         self._thread.join()
@@ -123,7 +123,7 @@ def path_of(target: str) -> str:
 
 
 def closed_place() -> str:
-    """An address of this machine where nothing listens."""
+    """Return an address of this machine that no server listens on."""
     http = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
     port = http.server_port
     http.server_close()

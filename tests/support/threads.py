@@ -1,4 +1,4 @@
-"""Work done by several threads at once, which the interpreter switches as often as it can."""
+"""Concurrent work in several threads, with the shortest thread switch interval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def switching_often() -> Iterator[None]:
 
 
 def in_threads(work: Callable[[], T], threads: int = THREADS) -> Sequence[T]:
-    """What the same work gave in each thread; they begin together. Raises what one raised."""
+    """Return the results of the same work in each thread, all started together. Raise its error."""
     together = threading.Barrier(threads)
 
     def begin() -> T:

@@ -1,10 +1,10 @@
-"""An event loop whose clock stands still while there is work and jumps while there is none.
+"""An event loop with virtual time: its clock stops during work and jumps while the loop is idle.
 
-A test that is marked `virtual_time` runs on it: a wait of an hour takes no time, and however busy
-the machine is, no time-out ends before the work that it waits for. Sockets of loopback are real:
-before the clock jumps the loop waits a moment, so that what was sent within this process arrives.
-While a thread of the loop's executor works the clock doesn't move. What works elsewhere, such as
-another process, is not known to the loop: a test that waits for it needs the real clock.
+Tests marked `virtual_time` run on it: waiting for an hour takes no time, and timeouts never expire
+before the work they guard, even on a busy machine. Loopback sockets are real: the loop waits
+briefly before it advances the clock, so that data sent within this process arrives. The clock
+doesn't move while a thread of the loop's executor is working. The loop is not aware of other
+processes: tests that wait for one need the real clock.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ BEGIN = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """`time` is virtual: seconds since the loop was made."""
+    """An event loop whose `time` is virtual: seconds since its creation."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -33,7 +33,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return self.seconds
 
     def close(self) -> None:
-        """Sockets that were closed last still have to be told."""
+        """Notify sockets that were closed last, then close."""
         if not self.is_closed():
             self.run_until_complete(asyncio.sleep(POLL_SECONDS))
         super().close()
@@ -51,7 +51,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 class _JumpingSelector(selectors.BaseSelector):
-    """A selector that moves its loop's clock instead of waiting."""
+    """A selector that advances its loop's clock instead of waiting."""
 
     def __init__(self, loop: VirtualTimeLoop) -> None:
         self._loop = loop
@@ -71,8 +71,8 @@ class _JumpingSelector(selectors.BaseSelector):
         return ready
 
     def _arriving(self) -> list[tuple[selectors.SelectorKey, int]]:
-        """What the kernel still carries from one socket of this process to another."""
-        has_sockets = len(self._real.get_map()) > 1  # the first one wakes the loop up
+        """Return events of data in transit between sockets of this process."""
+        has_sockets = len(self._real.get_map()) > 1  # the first one is the loop's wake-up socket
         for _ in range(POLLS if has_sockets else 0):
             if ready := self._real.select(POLL_SECONDS):
                 return ready
@@ -95,7 +95,7 @@ class _JumpingSelector(selectors.BaseSelector):
 
 
 class LoopClock:
-    """An engine's clock that goes with the running loop's."""
+    """A clock for the engine that follows the running loop."""
 
     def now(self) -> datetime:
         return BEGIN + timedelta(seconds=self.monotonic())

@@ -1,4 +1,4 @@
-"""A small web: pages of HTML under a server for each of several sites."""
+"""A small web: one server per site with HTML pages."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def html(title: str, *paragraphs: str) -> str:
 
 
 class WebServer(LoopbackServer):
-    """One site. `pages` maps paths to HTML; with `down` every answer is a 503.
+    """One site. `pages` maps paths to HTML; with `down` every response is a 503.
 
-    Requests for `/robots.txt`, which it hasn't, are not among its `requests`.
+    It has no `/robots.txt`; requests for it are not logged.
     """
 
     def __init__(self, pages: Mapping[str, str]) -> None:

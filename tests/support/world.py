@@ -1,7 +1,7 @@
-"""The world of the tests: a small web, a search over it, a scripted model; all on loopback.
+"""The simulated world of the tests on loopback: a small web, a search over it, a scripted model.
 
-Two questions are answered in it. The second one's second part is answered by a page that
-only the first part's page names.
+It answers two questions. The second part of the second question is answered by a page that only the
+first part's page names.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ SITES = {
 
 @dataclass
 class World:
-    """What a run may reach, and what was asked of it."""
+    """The services of a run and their logs."""
 
     model: ModelServer
     search: SearchServer
@@ -119,7 +119,7 @@ class World:
         return [url for site in self.sites.values() for url in site.requests]
 
     def calls(self) -> list[tuple[str, str]]:
-        """Everything that was asked of the servers since they were last told to forget."""
+        """Return all requests to the servers since the last reset of their logs."""
         prompts = [("model", asked.prompt) for asked in self.model.requests]
         searches = [("search", query) for query in self.search.requests]
         return [*prompts, *searches, *(("fetch", url) for url in self.fetched)]
@@ -131,13 +131,13 @@ class World:
             site.requests.clear()
 
     def page(self, url: str) -> str:
-        """The HTML that is served at an address."""
+        """Return the HTML served at a URL."""
         served = {site.url(path): page for site in self.sites.values()
                   for path, page in site.pages.items()}  # fmt: skip
         return served[url]
 
     def environment(self) -> dict[str, str]:
-        """What points an installation at this world."""
+        """Return the environment of an installation that uses this world."""
         return {
             "OPENAI_BASE_URL": self.model.url("/v1"),
             "OPENAI_API_KEY": "none",
@@ -149,7 +149,7 @@ class World:
 
 @contextmanager
 def opened() -> Iterator[World]:
-    """The world, with all its servers up."""
+    """Yield the world with all servers running."""
     with ExitStack() as stack:
         sites = {name: stack.enter_context(WebServer(pages)) for name, pages in SITES.items()}
         search = stack.enter_context(SearchServer(_listed(sites)))

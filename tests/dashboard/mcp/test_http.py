@@ -1,0 +1,82 @@
+"""What `/mcp` refuses before a tool is called."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.utils import timezone
+
+from dashboard.mcp.http import McpEndpoint
+from research.models import ApiToken
+from research.services import api_tokens
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+ACCEPT = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+
+
+def post(
+    token: str = "", *, body: object = LIST, starts: bool = True, **headers: str
+) -> httpx.Response:
+    """Return the answer of an endpoint that is started, unless told otherwise."""
+    sent = {**ACCEPT, **headers}
+    if token:
+        sent["Authorization"] = f"Bearer {token}"
+
+    async def ask() -> httpx.Response:
+        endpoint = McpEndpoint()
+        if starts:
+            await endpoint.start()
+        try:
+            transport = httpx.ASGITransport(app=endpoint)
+            async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
+                return await http.post("/mcp", json=body, headers=sent)
+        finally:
+            await endpoint.stop()
+
+    return asyncio.run(ask())
+
+
+@pytest.fixture
+def token(admin: AbstractUser) -> str:
+    return api_tokens.create_token(admin, "Agent")[1]
+
+
+def test_a_token_lists_the_tools(token: str) -> None:
+    answer = post(token)
+    assert answer.status_code == 200 and "start_research" in answer.text
+
+
+@pytest.mark.parametrize("given", ["", "plumbline_unknown"])
+def test_without_a_valid_token_it_asks_for_one(db: None, given: str) -> None:
+    answer = post(given)
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"].startswith("Bearer")
+    assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_an_expired_token_is_refused(token: str) -> None:
+    ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert post(token).status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"origin": "http://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"origin": "http://localhost"}, 200),
+        ({"host": "evil.example"}, 421),
+    ],
+)
+def test_origin_and_host_are_checked(token: str, headers: dict[str, str], status: int) -> None:
+    assert post(token, **headers).status_code == status
+
+
+def test_it_says_so_until_it_is_started(token: str) -> None:
+    assert post(token, starts=False).status_code == 503

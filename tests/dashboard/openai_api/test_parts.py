@@ -1,0 +1,232 @@
+"""Parts of the OpenAI-compatible endpoints: what is researched, and how it is answered."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from dashboard.api.asking import Asked
+from dashboard.api.auth import Caller
+from dashboard.models import StoredResponse
+from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
+from dashboard.openai_api.housekeeping import answer_housekeeping, short_title
+from dashboard.openai_api.messages import Conversation, read_conversation
+from dashboard.openai_api.models import find_depth
+from dashboard.openai_api.reports import load_report
+from dashboard.openai_api.response_objects import build_events, load_progressed, response_object
+from dashboard.openai_api.starting import find_or_start, request_key
+from dashboard.openai_api.tools import choose_searches
+from research.models import JournalEntry, Run
+from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
+
+HISTORY = (
+    "<chat_history>\nUSER: How old do oaks get?\nASSISTANT: Old.\nUSER: And yews?\n</chat_history>"
+)
+
+
+# --- housekeeping ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "answer"),
+    [
+        ("Generate a concise, 3-5 word title with an emoji.", {"title": "How old do oaks get"}),
+        ("Generate 1-3 broad tags categorizing the main themes.", {"tags": []}),
+        ("Suggest 3-5 relevant follow-up questions or prompts.", {"follow_ups": []}),
+        ("Analyze the chat history to determine the search queries.", {"queries": []}),
+    ],
+)
+def test_tasks_of_open_webui_are_answered_at_once(task: str, answer: dict[str, Any]) -> None:
+    prompt = f"### Task:\n{task}\n### Chat History:\n{HISTORY}"
+    assert json.loads(answer_housekeeping(prompt) or "") == answer
+
+
+def test_a_title_for_librechat_is_plain_text() -> None:
+    prompt = (
+        "Provide a concise, 5-word-or-less title for the conversation, using title case "
+        "conventions. Only return the title itself.\n\nConversation:\nUser: How old do oaks get?\n"
+        "AI: About 600 years."
+    )
+    assert answer_housekeeping(prompt) == "How old do oaks get"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How old do oaks get?",
+        "What is a good title for a book about oaks?",
+        "How do search queries work in PostgreSQL?",
+        "Which tags does HTML have, by category?",
+    ],
+)
+def test_questions_are_researched(question: str) -> None:
+    assert answer_housekeeping(question) is None
+
+
+def test_a_long_title_is_cut_at_a_word() -> None:
+    title = short_title("oaks and " * 30)
+    assert len(title) <= 61 and title.endswith("…")
+
+
+# --- requests ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "depth"),
+    [
+        ("plumbline-quick", "quick"),
+        ("o4-mini-deep-research-2025-06-26", "standard"),
+        ("o3-deep-research", "thorough"),
+    ],
+)
+def test_a_model_is_a_depth(model: str, depth: str) -> None:
+    assert find_depth(model) == depth
+
+
+def test_the_last_user_message_is_the_question() -> None:
+    parts = [{"type": "input_text", "text": "And yews?"}]
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "How old do oaks get?"},
+        {"role": "assistant", "content": "Old."},
+        {"role": "user", "content": parts},
+    ]
+    assert read_conversation(messages, "input") == Conversation("And yews?", "How old do oaks get?")
+    with pytest.raises(InvalidRequest):
+        read_conversation([{"role": "system", "content": "Be brief."}], "input")
+
+
+def test_tools_choose_what_is_searched() -> None:
+    files = {"type": "file_search", "vector_store_ids": ["c1", "c2"]}
+    web = {"type": "web_search", "filters": {"allowed_domains": ["example.org"]}}
+    assert choose_searches([files]).source == "documents"
+    both = choose_searches([web, files])
+    assert (both.source, both.collections) == ("both", ("c1", "c2"))
+    assert both.knobs == {"only_sites": ("example.org",)}
+    assert choose_searches([{"type": "web_search_preview_2025_03_11"}]).source == ""
+
+
+@pytest.mark.parametrize(
+    ("tool", "param"),
+    [
+        ({"type": "code_interpreter"}, "tools[0].type"),
+        ("web_search", "tools[0].type"),
+        ({"type": "file_search"}, "tools[0].vector_store_ids"),
+        ({"type": "web_search", "filters": {"allowed_domains": 1}}, "tools[0].filters"),
+    ],
+)
+def test_a_tool_that_cannot_be_used_is_named(tool: Any, param: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        choose_searches([tool])
+    assert refused.value.param == param
+
+
+# --- one run for one request -------------------------------------------------------------
+
+
+def test_a_retry_is_the_same_run_for_a_day(admin: User) -> None:
+    caller, asked = Caller(admin), Asked("How old do oaks get?")
+    key = request_key("chat", {"model": "x"}, None)
+    first = find_or_start(caller, asked, key)
+    assert find_or_start(caller, asked, key) == first
+    Run.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    assert find_or_start(caller, asked, key) != first
+    assert Run.objects.count() == 2
+
+
+def test_a_failed_run_is_tried_again_after_some_minutes(admin: User) -> None:
+    caller, asked, key = Caller(admin), Asked("How old do oaks get?"), "chat-1"
+    first = find_or_start(caller, asked, key)
+    Run.objects.update(status="failed", finished_at=timezone.now())
+    assert find_or_start(caller, asked, key) == first
+    Run.objects.update(finished_at=timezone.now() - timedelta(minutes=11))
+    assert find_or_start(caller, asked, key) != first
+
+
+def test_a_key_replaces_the_body() -> None:
+    assert request_key("chat", {"a": 1}, "k") == request_key("chat", {"a": 2}, "k")
+    assert request_key("chat", {"a": 1}, None) != request_key("chat", {"a": 2}, None)
+    assert request_key("chat", {}, "k") != request_key("responses", {}, "k")
+
+
+# --- reports and events ------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(admin: User) -> Run:
+    run = make_run(admin, "completed", termination_reason="quality_met")
+    add_evidence(run, 1)
+    add_report(run, f"# Oaks\n\n{QUOTE} [1] See \\[1] and [7].\n\n- [1] Oak: <{URL}>")
+    return run
+
+
+def test_only_markers_of_the_text_are_annotated(run: Run) -> None:
+    report = load_report(run)
+    [citation] = report.annotations
+    assert report.text[: citation["end_index"]].endswith(f"{QUOTE} [1]")
+    assert (citation["url"], citation["title"]) == (URL, "Oak")
+    assert "".join(report.chunks()) == report.text
+
+
+@pytest.mark.parametrize(("status", "text"), [("failed", "Broken."), ("cancelled", "cancelled")])
+def test_a_run_without_a_report_is_an_error(admin: User, status: str, text: str) -> None:
+    with pytest.raises(ResearchFailed, match=text):
+        load_report(make_run(admin, status, termination_text="Broken."))
+
+
+def add_search(run: Run, number: int, status: str = "done") -> JournalEntry:
+    return JournalEntry.objects.create(
+        run=run,
+        place=f"round/1/unit/{number}/search/1",
+        place_key=str(number),
+        attempt=1,
+        kind="search",
+        status=status,
+        request={"query": f"oaks {number}"},
+    )
+
+
+def test_events_keep_their_numbers_while_a_run_goes_on(run: Run) -> None:
+    stored = StoredResponse.objects.create(run=run, request={"model": "plumbline-quick"})
+    Run.objects.filter(pk=run.pk).update(status="researching")
+    pending, _ = add_search(run, 1, "pending"), add_search(run, 2)
+    earlier = build_events(load_progressed(stored))
+    assert earlier[-1]["type"] == "response.web_search_call.searching"
+    JournalEntry.objects.filter(pk=pending.pk).update(status="failed")
+    later = build_events(load_progressed(stored))
+    assert later[: len(earlier)] == earlier
+    Run.objects.filter(pk=run.pk).update(status="completed")
+    final = build_events(load_progressed(stored))
+    assert final[: len(later)] == later
+    assert final[-1]["type"] == "response.completed"
+    statuses = [each["status"] for each in final[-1]["response"]["output"]]
+    assert statuses == ["failed", "completed", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "shown"),
+    [
+        ("queued", None, "queued"),
+        ("researching", None, "in_progress"),
+        ("writing", None, "in_progress"),
+        ("completed", "quality_met", "completed"),
+        ("completed", "budget_cost", "incomplete"),
+        ("failed", None, "failed"),
+        ("stalled", None, "failed"),
+        ("cancelled", "cancelled", "cancelled"),
+    ],
+)
+def test_every_status_of_a_run_is_one_of_a_response(
+    run: Run, status: str, reason: str | None, shown: str
+) -> None:
+    stored = StoredResponse.objects.create(run=run)
+    Run.objects.filter(pk=run.pk).update(status=status, termination_reason=reason)
+    told = response_object(load_progressed(stored))
+    assert told["status"] == shown
+    assert (told["error"] is not None) == (shown == "failed")
+    assert (told["incomplete_details"] is not None) == (shown == "incomplete")

@@ -1,0 +1,88 @@
+"""What a new user finds on the first page: a sentence, finished samples, and what is missing."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from pytest_django import Settings
+
+from dashboard.forms.samples import load_samples
+from research.models import PageText, Run
+from research.services import sample_reports
+from research.services.errors import ServiceError
+from tests.dashboard.conftest import make_run
+
+SLUGS = [sample.slug for sample in load_samples()]
+NO_MODEL = "No model connected: you get passages, not answers"
+
+
+@pytest.fixture
+def no_model(settings: Settings) -> None:
+    settings.RESEARCH_MODEL = ""
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_sample_report_is_read_like_any_other(client: Client, admin: User, slug: str) -> None:
+    answer = client.post(f"/samples/{slug}/report/")
+    run = Run.objects.get()
+    assert answer.headers["Location"] == f"/runs/{run.public_id}/"
+    assert (run.owner, run.status, run.reason) == (admin, "completed", "Sample report")
+    page = client.get(answer.headers["Location"]).content.decode()
+    assert "Short answer" in page and f"/runs/{run.public_id}/citations/1/" in page
+    assert b"<mark" in client.get(f"/runs/{run.public_id}/citations/1/").content
+    for part in ("activity/", "sources/", "evidence/", "export/md"):
+        assert client.get(f"/runs/{run.public_id}/{part}").status_code == 200
+
+
+def test_a_sample_report_is_copied_once_for_each_user(admin: User) -> None:
+    ada = User.objects.create_user("ada")
+    mine = sample_reports.open_sample(admin, SLUGS[0])
+    assert sample_reports.open_sample(admin, SLUGS[0]) == mine
+    hers = sample_reports.open_sample(ada, SLUGS[0])
+    assert hers.pk != mine.pk and hers.owner == ada
+    assert hers.evidence.count() == mine.evidence.count() > 0
+    assert PageText.objects.count() == mine.pages.count()
+
+
+def test_a_stored_sample_is_the_run_that_it_was_made_from(
+    admin: User, tmp_path: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = sample_reports.open_sample(admin, SLUGS[0])
+    monkeypatch.setattr(sample_reports, "FOLDER", tmp_path)
+    sample_reports.store_sample(run, "copy")
+    copy = sample_reports.open_sample(admin, "copy")
+    assert copy.reports.get().markdown == run.reports.get().markdown
+    labels = [list(one.evidence.values_list("label", "claim")) for one in (run, copy)]
+    assert labels[0] == labels[1]
+
+
+def test_an_unknown_sample_report_is_refused(client: Client, admin: User) -> None:
+    assert client.post("/samples/nothing/report/").status_code == 404
+    with pytest.raises(ServiceError, match="no such sample"):
+        sample_reports.open_sample(admin, "../questions")
+
+
+def test_the_page_says_what_plumbline_is_until_something_was_asked(
+    client: Client, admin: User
+) -> None:
+    assert 'class="intro"' in client.get("/").content.decode()
+    make_run(admin)
+    assert 'class="intro"' not in client.get("/").content.decode()
+
+
+def test_a_missing_model_is_shown_with_the_way_to_connect_one(
+    client: Client, no_model: None, settings: Settings
+) -> None:
+    page = client.get("/").content.decode()
+    assert NO_MODEL in page and 'href="/installation/">Connect a model' in page
+    settings.RESEARCH_MODEL = "qwen3:8b"
+    page = client.get("/").content.decode()
+    assert NO_MODEL not in page and "Model: qwen3:8b" in page
+
+
+def test_who_cannot_connect_a_model_is_told_who_can(db: None, no_model: None) -> None:
+    client = Client()
+    client.force_login(User.objects.create_user("ada"))
+    page = client.get("/").content.decode()
+    assert "An administrator can connect one." in page and "/installation/" not in page

@@ -1,0 +1,129 @@
+"""The history: search in questions, reports and sources; names, folders, pins, archive, undo."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.test import Client
+from django.utils import timezone
+
+from research.models import Collection, Report, Run, Source, Thread
+from research.services import history
+from research.services.errors import ServiceError
+from tests.dashboard.conftest import make_run
+
+
+@pytest.fixture
+def run(admin: User) -> Run:
+    run = make_run(admin, "completed", question="How old do oaks get?")
+    Report.objects.create(run=run, number=1, markdown="An oak lives for **600 years**.")
+    Source.objects.create(
+        run=run, url="https://trees.test/", url_key="k", title="Quercus robur",
+        domain="trees.test", round=1, status="read",
+    )  # fmt: skip
+    make_run(admin, "completed", question="Who keeps the lighthouse?")
+    return run
+
+
+def change(client: Client, run: Run, what: str, **sent: str) -> str:
+    address = f"/threads/{run.thread.public_id}/{what}/"
+    return client.post(address, {"next": "/runs/", **sent}, follow=True).content.decode()
+
+
+@pytest.mark.parametrize("text", ["oaks", "600 years", "quercus", "trees.test", "oaks 600 Robur"])
+def test_words_are_found_in_question_report_and_sources(
+    client: Client, run: Run, text: str
+) -> None:
+    page = client.get("/runs/", {"text": text}).content.decode()
+    assert "How old do oaks get?" in page and "lighthouse" not in page
+
+
+@pytest.mark.parametrize("text", ["birches", "oaks birches", "600 lighthouse"])
+def test_every_word_must_be_found(client: Client, run: Run, text: str) -> None:
+    assert "No results." in client.get("/runs/", {"text": text}).content.decode()
+
+
+def test_syntax_of_the_text_search_is_harmless(client: Client, run: Run) -> None:
+    assert client.get("/runs/", {"text": "& | ' \\ :* oaks"}).status_code == 200
+
+
+def test_a_name_replaces_the_question_and_is_found(client: Client, run: Run) -> None:
+    page = change(client, run, "rename", name="  The   forest ", folder="Trees")
+    assert ">The forest</a>" in page and '<option value="Trees">' in page
+    assert "The forest" in client.get("/runs/?text=forest").content.decode()
+    in_folder = client.get("/runs/?folder=Trees").content.decode()
+    assert "The forest" in in_folder and "lighthouse" not in in_folder
+    assert "The forest" not in change(client, run, "rename", name="", folder="")
+
+
+def test_a_name_that_is_too_long_is_refused(client: Client, run: Run) -> None:
+    assert "at most 60 characters" in change(client, run, "rename", folder="x" * 61)
+
+
+def test_pinned_questions_come_first(client: Client, run: Run) -> None:
+    before = client.get("/runs/").content.decode()
+    assert before.index("lighthouse") < before.index("oaks")
+    page = change(client, run, "pin")
+    assert page.index("oaks") < page.index("lighthouse") and "Pinned" in page
+    assert "Pinned" not in change(client, run, "unpin")
+
+
+def test_archived_questions_are_listed_on_request_and_found(client: Client, run: Run) -> None:
+    assert "oaks" not in change(client, run, "archive")
+    assert "oaks" not in client.get("/").content.decode()
+    assert "oaks" in client.get("/runs/?state=archived").content.decode()
+    assert "oaks" in client.get("/runs/?text=quercus").content.decode()
+    assert "oaks" in change(client, run, "unarchive")
+
+
+def test_a_deleted_question_is_gone_and_can_be_restored(client: Client, run: Run) -> None:
+    page = change(client, run, "delete")
+    assert "was deleted" in page and "Undo" in page and ">How old do oaks get?</a>" not in page
+    for address in (f"/runs/{run.public_id}/", f"/threads/{run.thread.public_id}/"):
+        assert client.get(address).status_code == 404
+    assert "Undo" not in client.get("/runs/").content.decode()
+    assert ">How old do oaks get?</a>" in change(client, run, "restore")
+    assert client.get(f"/runs/{run.public_id}/").status_code == 200
+
+
+def test_a_question_in_progress_is_not_deleted(client: Client, admin: User) -> None:
+    run = make_run(admin)
+    assert "cancel it first" in change(client, run, "delete")
+    assert client.get(f"/runs/{run.public_id}/").status_code == 200
+
+
+def test_what_was_deleted_a_day_ago_is_removed_with_its_files(admin: User, run: Run) -> None:
+    made = Collection.objects.create(owner=admin, name="Lease", thread=run.thread)
+    history.delete_thread(admin, run.thread)
+    now = timezone.now()
+    assert history.purge_deleted(now) == 0
+    later = now + timedelta(seconds=history.KEPT_SECONDS + 1)
+    assert history.purge_deleted(later) == 1
+    made.refresh_from_db()
+    assert made.deleted_at is not None
+    assert not Thread.objects.filter(pk=run.thread_id).exists()
+    assert Run.objects.get().question == "Who keeps the lighthouse?"
+
+
+def test_other_users_cannot_change_a_question(run: Run) -> None:
+    ada = User.objects.create_user("ada")
+    client = Client()
+    client.force_login(ada)
+    assert client.post(f"/threads/{run.thread.public_id}/delete/").status_code == 404
+    for act in (history.delete_thread, history.restore_thread):
+        with pytest.raises(PermissionDenied):
+            act(ada, run.thread)
+
+
+def test_a_change_leads_to_no_other_host(client: Client, run: Run) -> None:
+    sent = {"next": "https://elsewhere.test/"}
+    answer = client.post(f"/threads/{run.thread.public_id}/pin/", sent)
+    assert answer.headers["Location"] == "/runs/"
+
+
+def test_a_name_is_refused_by_the_service_too(admin: User, run: Run) -> None:
+    with pytest.raises(ServiceError, match="A name has at most 200"):
+        history.rename_thread(admin, run.thread, "x" * 201, "")

@@ -1,0 +1,119 @@
+"""A finished run opens with its report; how it was researched is a second tab."""
+
+from __future__ import annotations
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+from django.contrib.auth.models import User
+from django.test import Client
+
+from research.models import Aspect, Run
+from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
+
+REPORT = "# How old?\n\n**Short answer.** About 600 years. [1]\n\n## Growth\n\nIt is slow. [1]\n"
+
+
+@pytest.fixture
+def run(admin: User) -> Run:
+    """Finished, with a report on one sub-question."""
+    run = make_run(admin, "completed", plan={"aspects": []}, analyst="some-model")
+    add_evidence(run, 1)
+    add_report(run, REPORT)
+    return run
+
+
+def shown(client: Client, address: str) -> BeautifulSoup:
+    answer = client.get(address)
+    assert answer.status_code == 200
+    return BeautifulSoup(answer.content, "html.parser")
+
+
+def text(soup: BeautifulSoup, selector: str) -> str:
+    found = soup.select_one(selector)
+    assert isinstance(found, Tag), selector
+    return " ".join(found.get_text(" ").split())
+
+
+def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
+    client: Client, run: Run
+) -> None:
+    soup = shown(client, f"/runs/{run.public_id}/")
+    assert [heading.get_text() for heading in soup.select("h1")] == ["How old do oaks get?"]
+    order = [each.name or "" for each in soup.select(".column > :is(section, form, .outcome)")]
+    assert order[:3] == ["section", "form", "div"]
+    assert "About 600 years." in text(soup, ".answer")
+    assert "About 600 years." not in text(soup, ".report")
+    assert text(soup, ".contents a") == "Growth"
+
+
+def test_each_tab_has_an_address(client: Client, run: Run) -> None:
+    addresses = {
+        "report": f"/runs/{run.public_id}/",
+        "research": f"/runs/{run.public_id}/research/",
+    }
+    for tab, address in addresses.items():
+        soup = shown(client, address)
+        assert [link["href"] for link in soup.select(".run-tabs a")] == list(addresses.values())
+        current = soup.select(".run-tabs [aria-current]")
+        assert [link["href"] for link in current] == [address]
+        assert soup.select(f".run[data-tab={tab}]")
+
+
+@pytest.mark.parametrize(
+    ("states", "badge"),
+    [
+        (("answered", "answered"), "Answered"),
+        (("answered", "not_found"), "Partly answered"),
+        (("disputed", "answered"), "Partly answered"),
+        (("not_found", "open"), "Not answered"),
+    ],
+)
+def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
+    client: Client, run: Run, states: tuple[str, str], badge: str
+) -> None:
+    Aspect.objects.update(state=states[0], evidence_labels=["E1"])
+    Aspect.objects.create(
+        run=run, label="A9", position=9, text="How tall?", round=1, state=states[1]
+    )
+    assert text(shown(client, f"/runs/{run.public_id}/"), ".verdict-top .state") == badge
+    assert text(shown(client, "/runs/"), ".run-list .state") == badge
+
+
+def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run) -> None:
+    Aspect.objects.update(state="one_source")
+    address = f"/runs/{run.public_id}/"
+    assert text(shown(client, address), ".uncertain") == "The answer rests on one source."
+    Aspect.objects.create(run=run, label="A9", position=9, text="How tall?", round=1, state="open")
+    told = "No confirmed answer to “How tall?”; 1 of 2 answers rests on one source."
+    assert text(shown(client, address), ".uncertain") == told
+    Aspect.objects.update(state="answered")
+    assert not shown(client, address).select(".uncertain")
+    Run.objects.update(analyst="extractive")
+    assert "no model has judged" in text(shown(client, address), ".uncertain")
+
+
+def test_buttons_belong_to_the_live_part_and_send_the_form_of_the_viewer(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin)
+    soup = shown(client, f"/runs/{run.public_id}/")
+    buttons = soup.select(f"#run-{run.public_id}-controls button")
+    assert [button.get_text(strip=True) for button in buttons] == ["Pause", "Stop and report"]
+    for button in buttons:
+        form = soup.find("form", id=button["form"])
+        assert isinstance(form, Tag) and form.select("[name=csrfmiddlewaretoken]")
+
+
+def test_a_thread_is_shown_as_a_conversation(client: Client, run: Run) -> None:
+    run.reports.update(short_answer="About 600 years. [1]")
+    later = make_later(run, origin=None, kind="follow_up", question="And yews?")
+    soup = shown(client, f"/runs/{later.public_id}/")
+    assert "About 600 years." in text(soup, ".turns")
+    assert text(soup, ".turn-question") == "How old do oaks get?"
+    assert [heading.get_text() for heading in soup.select("h1")] == ["And yews?"]
+    assert text(shown(client, f"/runs/{run.public_id}/"), ".turn-question") == "And yews?"
+
+
+def test_the_first_view_of_a_run_has_no_empty_columns(client: Client, admin: User) -> None:
+    soup = shown(client, f"/runs/{make_run(admin, 'queued').public_id}/")
+    assert len(soup.select(".columns .skeleton")) == 2

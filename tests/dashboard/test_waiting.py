@@ -1,0 +1,72 @@
+"""What a waiting run waits for, and what to do about a failed one."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from bs4 import BeautifulSoup
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from research.models import Collection, Problem, Run
+from tests.dashboard.conftest import make_run
+
+
+def shown(client: Client, run: Run, part: str, selector: str = "") -> str:
+    page = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
+    found = page.select_one(f"#run-{run.public_id}-{part} {selector}".strip())
+    return " ".join(found.get_text(" ").split()) if found else ""
+
+
+def test_a_queued_run_says_how_many_are_ahead(client: Client, admin: User) -> None:
+    runs = [make_run(admin, "queued") for _ in range(3)]
+    assert shown(client, runs[0], "action", ".now > span").startswith("Next in line")
+    assert shown(client, runs[2], "action", ".now > span").startswith("2 runs ahead of yours")
+    answer = client.get(f"/runs/{runs[2].public_id}/action/")
+    assert (answer.status_code, answer.content) == (200, b"2 runs ahead of yours")
+    Run.objects.update(status="researching")
+    assert client.get(f"/runs/{runs[2].public_id}/action/").status_code == 286
+
+
+def test_a_run_whose_documents_are_being_read_says_how_far_that_is(
+    client: Client, admin: User
+) -> None:
+    made = Collection.objects.create(owner=admin, name="Leases", done=432, total=1169)
+    until = timezone.now() + timedelta(minutes=1)
+    sources = {"collections": [{"id": made.public_id, "name": "Leases"}]}
+    run = make_run(admin, "queued", sources=sources, lease_until=until, lease_owner="worker")
+    assert "Reading your documents: 432 of 1,169" in shown(client, run, "action")
+
+
+@pytest.mark.parametrize("status", ["failed", "cancelled"])
+def test_a_run_without_a_report_can_be_asked_again(
+    client: Client, admin: User, status: str
+) -> None:
+    run = make_run(admin, status, sources={"search": ["samples"]}, agreed=True)
+    assert shown(client, run, "controls") == "Try again"
+    answer = client.post(f"/runs/{run.public_id}/again/")
+    again = Run.objects.latest("pk")
+    assert answer.headers["Location"] == f"/runs/{again.public_id}/"
+    assert (again.question, again.sources, again.agreed) == (run.question, run.sources, True)
+    assert again.config == run.config and again.status == "queued"
+
+
+def test_a_finished_run_is_not_asked_again(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    client.post(f"/runs/{run.public_id}/again/")
+    assert Run.objects.count() == 1
+
+
+def test_a_failure_is_said_once_and_names_what_to_check(client: Client, admin: User) -> None:
+    run = make_run(admin, "failed", termination_text="No model answered.")
+    for key, where, message in (
+        ("1", "run", "No model answered."),
+        ("2", "model", "Connection refused."),
+    ):
+        Problem.objects.create(run=run, key=key, where=where, message=message)
+    html = client.get(f"/runs/{run.public_id}/").content.decode()
+    assert html.count("No model answered.") == 1
+    assert "Connection refused." in shown(client, run, "failure")
+    assert "check the model server" in shown(client, run, "failure")

@@ -1,0 +1,29 @@
+"""How far a whole question is answered, from the status of its sub-questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from research.engine.assessment.answer_status import Trust, overall_status
+from research.engine.records import AnswerStatus
+
+ANSWERED, ONE_SOURCE, CLOSE = AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, AnswerStatus.CLOSE
+
+
+@pytest.mark.parametrize(
+    ("marks", "found", "trust"),
+    [
+        ([ANSWERED, ONE_SOURCE, AnswerStatus.PASSAGES], True, Trust.ANSWERED),
+        ([ANSWERED, CLOSE], True, Trust.PARTLY),
+        ([ANSWERED, AnswerStatus.DISPUTED], True, Trust.PARTLY),
+        ([CLOSE, AnswerStatus.NOT_FOUND], True, Trust.NOT_ANSWERED),
+        ([AnswerStatus.NOT_FOUND], False, Trust.NOTHING_FOUND),
+        ([], False, Trust.NOTHING_FOUND),
+    ],
+)
+def test_a_question_is_answered_as_far_as_its_sub_questions(
+    marks: Sequence[AnswerStatus], found: bool, trust: Trust
+) -> None:
+    assert overall_status(marks, found=found) is trust

@@ -1,0 +1,55 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from research.engine.evidence import quotes
+from research.engine.text.sentences import split_sentences
+
+# --- span -----------------------------------------------------------------------------------
+
+PROSE = st.lists(st.text("ab ", min_size=1, max_size=300).map(lambda s: s + "."), min_size=1)
+
+
+@pytest.mark.requirement("F1")
+@given(PROSE, st.lists(st.integers(0, 9), max_size=5))
+def test_a_quote_is_never_longer_than_400_characters(parts: list[str], picked: list[int]) -> None:
+    text = " ".join(parts)
+    found = split_sentences(text)
+    chosen = [found[n] for n in picked if n < len(found)]
+    place = quotes.quote_span(chosen, text)
+    if place is None:
+        return
+    start, end = place
+    assert 0 < end - start <= quotes.MAX_QUOTE
+    assert start == chosen[0].start
+    assert not text[start:end].endswith(" ")
+
+
+def test_neighbouring_sentences_make_one_quote_and_others_do_not() -> None:
+    text = "One is here. Two is here. Three is here."
+    one, two, three = split_sentences(text)
+    assert quotes.quote_span([one, two], text) == (one.start, two.end)
+    assert quotes.quote_span([one, three], text) == (one.start, one.end)
+    assert quotes.quote_span([two, one], text) == (two.start, two.end)
+    assert quotes.quote_span([], text) is None
+
+
+def test_a_list_item_is_a_quote_of_its_own() -> None:
+    text = "- Beat the eggs.\n- Melt the butter."
+    one, two = split_sentences(text)
+    assert quotes.quote_span([one, two], text) == (one.start, one.end)
+
+
+def test_a_long_sentence_is_cut_at_a_word() -> None:
+    text = "word " * 200 + "end."
+    place = quotes.quote_span(split_sentences(text), text)
+    assert place is not None
+    assert text[slice(*place)].endswith("word")
+    assert place[1] - place[0] > quotes.MAX_QUOTE - 10
+
+
+# --- plain ---------------------------------------------------------------------------------
+
+
+def test_marks_of_lists_are_no_part_of_what_people_read() -> None:
+    assert quotes.plain_quote("1. Beat the\n   eggs.\n- Serve.") == "Beat the eggs. Serve."

@@ -1,0 +1,84 @@
+"""Sheets: which sentences of the pages a prompt shows."""
+
+import pytest
+
+from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
+from tests.engine.scripted import page
+
+FILLER = "Gulls nest here. Rain falls. Wind blows. "
+
+
+def shown(*texts: str, wanted: str = "Who built the harbour lighthouse?") -> list[list[str]]:
+    pages = [page(f"https://s{n}.example/", text, "Lighthouse") for n, text in enumerate(texts)]
+    return [[line.sentence.text for line in s.lines] for s in number_sentences(pages, (wanted,))]
+
+
+def test_sentences_far_from_what_is_wanted_are_left_out() -> None:
+    [lines] = shown(f"{FILLER}The lighthouse is old. Edda Marlow drew it. {FILLER}")
+    assert lines == ["Wind blows.", "The lighthouse is old.", "Edda Marlow drew it."]
+
+
+def test_a_heading_that_is_wanted_brings_its_section() -> None:
+    [lines] = shown(f"Opening.\n\n## The harbour\n\n{FILLER}")
+    assert "Rain falls." in lines
+
+
+def test_a_page_without_any_of_the_wanted_terms_is_shown_whole() -> None:
+    [lines] = shown("Der Turm ist alt. Er ist weiß. Er leuchtet.")
+    assert len(lines) == 3
+
+
+def test_a_near_copy_shows_only_what_it_adds() -> None:
+    told = " ".join(f"The lighthouse keeper {n} wrote letter {n}." for n in range(40))
+    first, copy = shown(told, f"{told} The lighthouse was sold.")
+    assert len(first) == 40
+    assert copy == ["The lighthouse was sold."]
+
+
+def test_a_sentence_that_two_sites_share_is_shown_of_both() -> None:
+    shared = "Edda Marlow built the lighthouse."
+    assert shown(f"{shared} It is white.", f"{shared} It is tall.")[1][0] == shared
+
+
+@pytest.mark.requirement("D10")
+def test_a_prompt_holds_at_most_8000_characters_of_a_page() -> None:
+    told = [f"The lighthouse keeper {n} wrote of storm {n}." for n in range(400)]
+    built = "Edda Marlow built the harbour lighthouse."
+    [lines] = shown(f"It opens here. {' '.join(told)} {built}")
+    assert 7900 < sum(map(len, lines)) <= 8000
+    assert (lines[0], lines[-1]) == ("It opens here.", built)
+
+
+BUILT = "Edda Marlow built the harbour lighthouse."
+
+
+def test_a_relevant_page_that_fits_is_shown_whole() -> None:
+    facts = " ".join(f"Crew {n} landed stone {n}." for n in range(24))
+    [lines] = shown(f"{BUILT} {FILLER}\n\n## Works\n\n{FILLER}{facts}")
+    assert len(lines) == 1 + 2 * 3 + 24
+
+
+def test_of_a_long_page_whole_sections_come_before_single_sentences() -> None:
+    section = f"{BUILT} {FILLER * 20}"
+    chapters = "".join(f"## Chapter {n}\n\n{FILLER * 20}\n\n" for n in range(9))
+    [lines] = shown(f"Opening.\n\n{chapters}## Builder\n\n{section}\n\n{chapters}")
+    at = lines.index(BUILT)
+    assert lines[0] == "Opening." and len(lines[at : at + 61]) == 61
+    assert 7900 < sum(map(len, lines)) <= 8000
+
+
+def test_a_section_longer_than_half_of_the_room_gives_its_paragraphs() -> None:
+    paragraphs = "\n\n".join(FILLER * 10 for _ in range(30))
+    [lines] = shown(f"Opening.\n\n{paragraphs}\n\nRain falls first. {BUILT} Then it closed.")
+    assert lines[-3:] == ["Rain falls first.", BUILT, "Then it closed."]
+    assert 7900 < sum(map(len, lines)) <= 8000
+
+
+def test_room_that_one_page_leaves_is_for_the_others() -> None:
+    told = [f"The harbour lighthouse keeper {n} built boat {n}." for n in range(100)]
+    pages = [page("https://a.example/", BUILT), page("https://b.example/", " ".join(told))]
+    for room in (1000, 2000):
+        sheets = number_sentences(pages, ("Who built the harbour lighthouse?",), room)
+        shown_each = [sum(len(line.sentence.text) for line in s.lines) for s in sheets]
+        assert shown_each[0] == len(BUILT)
+        assert room - 60 < sum(shown_each) <= room

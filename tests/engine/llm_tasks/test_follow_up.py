@@ -1,0 +1,94 @@
+"""Task `follow_up` (D13): the model's reading of a new turn, or the one by its words."""
+
+import json
+from typing import Any
+
+from research.engine.analyst import analyst_of
+from research.engine.llm_tasks.follow_up import (
+    ASTRAY,
+    SUMMARY_CHARACTERS,
+    TASK,
+    EarlierTurns,
+    FollowUpAnswer,
+)
+from research.engine.llm_tasks.prompting.ask import PROMPTS, parse_answer
+from research.engine.offline.follow_up import Turn
+from research.engine.ports import ModelFailure
+from research.engine.run import Question, Run
+from tests.engine.llm_tasks.prompting.test_ask import Parrot, journal_of
+from tests.engine.scripted import TODAY
+
+BEFORE = EarlierTurns("Who designed the Harrow Point lighthouse?", "Edda Marlow designed it.")
+SAID = "What did it cost?"
+BY_WORDS = Turn(True, "What did it cost (Harrow Point)?")
+ALONE = "What did the Harrow Point lighthouse cost?"
+
+
+def run_of(model: Parrot | None, **knobs: Any) -> Run:
+    journal = journal_of(model or Parrot(), **knobs)
+    journal.analyst = model.name if model else "extractive"
+    return Run(Question(SAID, TODAY), journal.meter.config, journal)
+
+
+async def turned(*says: str | ModelFailure, said: str = SAID, **knobs: Any) -> tuple[Turn, Run]:
+    run = run_of(Parrot(*says), **knobs)
+    return await analyst_of(run).understand_follow_up("follow_up", BEFORE, said), run
+
+
+def says(same_topic: bool, question: str) -> str:
+    return json.dumps({"same_topic": same_topic, "question": question})
+
+
+def fallbacks(run: Run) -> dict[str, Any]:
+    return dict(run.journal.meter.snapshot().fallbacks)
+
+
+async def test_the_model_words_the_question_so_that_it_can_be_understood_alone() -> None:
+    turn, run = await turned(says(True, f" {ALONE} "))
+    assert turn == Turn(True, ALONE)
+    assert (run.journal.meter.llm_calls, fallbacks(run)) == (1, {})
+
+
+async def test_a_topic_shift_keeps_the_turn_as_it_was_said() -> None:
+    turn, _ = await turned(says(False, "Something of the model's own"), said="How is bread baked?")
+    assert turn == Turn(False, "How is bread baked?")
+
+
+async def test_the_prompt_holds_the_thread_and_the_new_turn() -> None:
+    model = Parrot(says(True, ALONE))
+    long = EarlierTurns(BEFORE.question, "It is old. " * 10_000)
+    await analyst_of(run_of(model)).understand_follow_up("follow_up", long, SAID)
+    [request] = model.requests
+    assert request.prompt.startswith(f"# QUESTION\n{SAID}\n\n# TODAY\n{TODAY}\n")
+    assert (
+        f"# EARLIER QUESTION\n{BEFORE.question}\n\n# WHAT WAS FOUND\nIt is old." in request.prompt
+    )
+    assert len(request.prompt) < SUMMARY_CHARACTERS + 300
+
+
+async def test_where_the_model_fails_the_words_decide_and_the_cause_is_counted() -> None:
+    turn, run = await turned(ModelFailure("No such model.", permanent=True))
+    assert turn == BY_WORDS
+    assert fallbacks(run) == {"follow_up": {"No such model.": 1}}
+
+
+async def test_a_question_with_nothing_of_what_was_asked_is_not_taken() -> None:
+    turn, run = await turned(says(True, "When was the Eiffel Tower finished?"))
+    assert turn == BY_WORDS
+    assert fallbacks(run) == {"follow_up": {ASTRAY: 1}}
+
+
+async def test_a_small_model_is_not_asked() -> None:
+    turn, run = await turned(model_profile="small")
+    assert (turn, run.journal.meter.llm_calls, fallbacks(run)) == (BY_WORDS, 0, {})
+
+
+async def test_without_a_model_the_words_decide() -> None:
+    run = run_of(None)
+    assert await analyst_of(run).understand_follow_up("follow_up", BEFORE, SAID) == BY_WORDS
+    assert fallbacks(run) == {}
+
+
+def test_the_example_fits_the_schema() -> None:
+    system = (PROMPTS / "follow_up.md").read_text().partition("\n=====\n")[0]
+    assert isinstance(parse_answer(system.splitlines()[-1], TASK.answer), FollowUpAnswer)

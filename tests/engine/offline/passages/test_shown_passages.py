@@ -1,0 +1,116 @@
+"""Which passages are shown for a question, how likely they answer, and what follows from that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from research.engine.assessment import answer_status
+from research.engine.offline.passages.passage_model import (
+    SHOWN,
+    answer_probability,
+    best_of_sections,
+    rank_passages,
+)
+from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
+from research.engine.offline.passages.shown_passages import shown_text, standings
+from research.engine.ports import Page
+from research.engine.records import AnswerStatus, AnswerSupport, AspectState
+from tests.engine.offline.test_drafting import read_into
+from tests.engine.scripted import page
+
+SETTINGS = page(
+    "https://lamps.example/settings",
+    "# Settings\n\nThe lamps of the tower are set by these names.\n\n"
+    "###### wick_length\n\nHow long the wick is. The default is 3 centimetres.\n\n"
+    "###### wick_width\n\nHow wide the wick is. The default is 9 millimetres.\n\n"
+    "###### oil_grade\n\nThe grade of the oil. New in version 4.2.\n\n"
+    + "".join(
+        f"###### spare_{n}\n\nA spare setting of the tower and its bell. The default is {n}.\n\n"
+        for n in range(20)
+    ),
+    "Settings",
+)
+
+
+def best(text: str, *pages: Page) -> str:
+    return rank_passages(PassageRanking(pages), AskedText(text))[0].passage.text
+
+
+def test_a_sibling_s_default_does_not_answer() -> None:
+    assert "3 centimetres" in best("What is the default of wick_length?", SETTINGS)
+    assert "9 millimetres" in best("What is the default of wick_width?", SETTINGS)
+    found = PassageRanking([SETTINGS]).signs(AskedText("What is the default of wick_length?"))
+    [brings] = [each.passage.text for each in found if each.signs["default"]]
+    assert brings.startswith("wick_length ")
+
+
+def test_since_which_version_is_answered_by_the_note_of_the_thing() -> None:
+    assert "New in version 4.2" in best("Since which version is there oil_grade?", SETTINGS)
+
+
+def test_at_most_five_are_shown_one_of_a_section() -> None:
+    ranked = rank_passages(PassageRanking([SETTINGS]), AskedText("What is the default of spare?"))
+    shown = best_of_sections(ranked)
+    assert len(shown) == SHOWN
+    assert len({each.passage.section for each in shown}) == SHOWN
+
+
+def test_what_names_the_thing_is_more_likely_an_answer_than_what_does_not() -> None:
+    def probability(text: str) -> float:
+        asked, ranking = AskedText(text), PassageRanking([SETTINGS])
+        return answer_probability(asked, ranking, best_of_sections(rank_passages(ranking, asked)))
+
+    assert probability("What is the default of wick_length?") > 0.6
+    assert probability("How do I submit jobs from an editor?") < 0.3
+    assert probability("zebra crossing") == 0.0
+
+
+def test_the_passages_shown_are_records_in_the_order_of_their_chance() -> None:
+    made = read_into("What is the default of wick_length?", SETTINGS)
+    found = standings(made)["A1"]
+    assert found == made.aspects["A1"].standing
+    first = made.book.records[found.passages[0]]
+    assert shown_text(first) == "wick_length How long the wick is. The default is 3 centimetres."
+    assert first.claim.startswith("wick_length: ")
+    assert made.aspects["A1"].evidence_ids[: len(found.passages)] == found.passages
+
+
+@pytest.mark.parametrize(
+    "probability, mark, state",
+    [
+        (0.7, AnswerStatus.ANSWERED, AspectState.ONE_SOURCE),
+        (0.69, AnswerStatus.CLOSE, AspectState.OPEN),
+        (0.3, AnswerStatus.CLOSE, AspectState.OPEN),
+        (0.29, AnswerStatus.OPEN, AspectState.OPEN),
+    ],
+)
+def test_score_mark_state_and_gap_follow_from_one_probability(
+    probability: float, mark: AnswerStatus, state: AspectState
+) -> None:
+    made = read_into("What is the default of wick_length?", SETTINGS)
+    found = made.aspects["A1"].standing
+    assert found is not None
+    made.refresh_aspects({"A1": replace(found, probability=probability)})
+    aspect = made.aspects["A1"]
+    assert aspect.state is state
+    assert answer_status.mark_of(made, aspect).mark is mark
+    assert answer_status.stated_score(made) == pytest.approx(10 * probability)
+    assert answer_status.is_answered_by_code(made) is (mark is AnswerStatus.ANSWERED)
+    assert bool(answer_status.supporting(made)) is (mark is not AnswerStatus.OPEN)
+
+
+def test_a_run_from_before_the_estimate_is_displayed_as_it_was() -> None:
+    agreed = AnswerSupport(("a", "b"), True)
+    assert (
+        answer_status.status_from_state(AspectState.ANSWERED, agreed, 3).mark
+        is AnswerStatus.ANSWERED
+    )
+    alone = AnswerSupport(("a",), True)
+    assert (
+        answer_status.status_from_state(AspectState.ANSWERED, alone, 3).mark
+        is AnswerStatus.ONE_SOURCE
+    )
+    none = AnswerSupport((), False)
+    assert answer_status.status_from_state(AspectState.ANSWERED, none, 3).mark is AnswerStatus.CLOSE

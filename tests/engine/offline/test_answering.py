@@ -1,0 +1,42 @@
+"""Rule C11: what code alone takes for an answer is on the subject and of the kind asked for."""
+
+import pytest
+
+from research.engine.offline.answering import brings_wanted, is_answer
+
+WHO = "Who designed the Harrow Point lighthouse?"
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "asked, text, brought",
+    [
+        ("When was the lamp lit?", "The lamp was lit in 1887.", True),
+        ("When was the lamp lit?", "The lamp was lit by hand.", False),
+        ("How many lamps are there?", "There are two lamps.", True),
+        ("How many lamps are there?", "There are lamps.", False),
+        (WHO, "The lighthouse was designed by Edda Marlow.", True),
+        (WHO, "The Harrow Point lighthouse was designed with care by two people.", False),
+        (WHO, "The Harrow Point lighthouse was designed on 14 March 1887.", False),
+        ("Which file holds it?", "It stands in file 77.", True),
+        ("Why do lamps fail?", "Lamps fail in storms.", True),
+    ],
+)
+def test_a_question_for_a_date_number_or_name_is_answered_by_one(
+    asked: str, text: str, brought: bool
+) -> None:
+    assert brings_wanted(text, asked) is brought
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "text, context, answered",
+    [
+        ("The Harrow Point lighthouse was designed by Edda Marlow.", "", True),
+        ("It was designed by Edda Marlow.", "Harrow Point lighthouse", True),
+        ("It was designed by Edda Marlow.", "", False),
+        ("Edda Marlow walked to Harrow Point.", "Harrow Point", False),
+    ],
+)
+def test_an_answer_is_on_what_is_asked(text: str, context: str, answered: bool) -> None:
+    assert is_answer(text, context, WHO) is answered

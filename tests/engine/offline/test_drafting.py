@@ -1,0 +1,108 @@
+from dataclasses import replace
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.llm_tasks.passages import _to_finding
+from research.engine.offline.drafting import draft_closest, draft_offline, lead_in, quote_statement
+from research.engine.offline.passages.reading import read_pages
+from research.engine.offline.passages.shown_passages import standings
+from research.engine.ports import Page
+from research.engine.records import Source
+from research.engine.report.markdown import render_report
+from tests.engine.scripted import ledger, page
+
+RECIPE = page(
+    "https://eggs.example/",
+    "Scrambled eggs are cooked over low heat.\n\n## How to make scrambled eggs\n\n"
+    "1. Crack four eggs into a bowl of medium size.\n"
+    "2. Beat the eggs with a fork until they are even.\n"
+    "3. Melt the butter in a pan over a low heat.\n"
+    "4. Pour the eggs into the pan and wait a moment.\n"
+    "5. Stir the eggs slowly until soft curds form there.\n"
+    "6. Serve the scrambled eggs at once on warm plates.",
+    "How to make scrambled eggs",
+)
+STORMS = (
+    page("https://a.example/", "Storms put out the lamps of lighthouses on every coast. " * 3),
+    page("https://b.example/", "The lamps of lighthouses go out when storms are heavy at night."),
+)
+
+
+def read_into(question: str, *pages: Page) -> Ledger:
+    made, _ = ledger(question)
+    for each in pages:
+        made.pages[each.url] = each
+        made.sources[each.url] = Source(each.url, each.title, each.url, 1)
+    for scored in read_pages(pages, list(made.aspects.values()), 5):
+        made.book.add(_to_finding(scored), 1)
+    made.refresh_aspects(standings(made))
+    made.emit_evidence({})
+    return made
+
+
+def judged(question: str, probability: float, *pages: Page) -> Ledger:
+    made = read_into(question, *pages)
+    found = made.aspects["A1"].standing
+    assert found is not None
+    made.refresh_aspects({"A1": replace(found, probability=probability)})
+    return made
+
+
+def test_the_short_answer_is_the_first_passage_whole() -> None:
+    made = judged("How to make scrambled eggs?", 0.8, RECIPE)
+    found = draft_offline(made)
+    [short] = found.short_answer
+    assert found.by_code and not found.opening
+    assert "Crack four eggs" in short.text and "warm plates." in short.text
+    assert short not in found.sections[0].statements
+    told = render_report(made, found, "Stopped.", 0, 0)
+    assert "**Short answer.**" in told.markdown and "Crack four eggs" in told.short_answer
+    assert "Passages that may answer this; no model has judged them." in told.markdown
+
+
+def test_below_seven_passages_are_shown_and_no_short_answer() -> None:
+    made = judged("How to make scrambled eggs?", 0.6, RECIPE)
+    told = render_report(made, draft_offline(made), "Stopped.", 0, 0)
+    assert not told.short_answer and "Short answer" not in told.markdown
+    heading = "Passages that may answer this; no model has judged them."
+    assert told.markdown.count(heading) == 1
+    assert "four **eggs** into" in told.markdown and told.citations
+
+
+def test_below_three_nothing_seems_to_answer() -> None:
+    made = judged("How to make scrambled eggs?", 0.2, RECIPE)
+    found = draft_closest(made)
+    assert not found.found
+    told = render_report(made, found, "Stopped.", 0, 0).markdown
+    assert "**Nothing here seems to answer this.**" in told
+    assert "no model has judged" not in told
+
+
+def test_words_that_are_asked_for_are_marked_in_their_other_forms() -> None:
+    made = judged("Why does a storm put out a lamp?", 0.8, *STORMS)
+    told = render_report(made, draft_offline(made), "Stopped.", 0, 0)
+    assert "**Storms**" in told.markdown and "**lamps**" in told.markdown
+    assert "**lamps**" not in told.short_answer
+
+
+def test_every_statement_is_a_quotation_behind_its_source() -> None:
+    made = read_into("Why are eggs cooked over low heat?", RECIPE)
+    for each in draft_offline(made).statements:
+        assert each.quoted
+        [record] = (made.book.records[i] for i in each.evidence)
+        assert each.text.startswith(f"**{lead_in(record.sources[0])}:** “")
+        assert each == quote_statement(record)
+
+
+def test_a_lead_in_says_title_and_section_once() -> None:
+    [source, *_] = (r.sources[0] for r in read_into("How to make eggs?", RECIPE).evidence)
+    assert lead_in(replace(source, title="Eggs", section="Eggs › Pans")) == "Eggs › Pans"
+    assert lead_in(replace(source, title="Eggs", section="")) == "Eggs"
+    assert lead_in(replace(source, title="", section="Pans")) == "eggs.example › Pans"
+
+
+def test_a_sub_question_that_a_page_raised_is_a_heading_with_a_capital() -> None:
+    made = read_into("lamps of lighthouses in storms", *STORMS)
+    assert (
+        "\n## Lamps of lighthouses in storms\n"
+        in render_report(made, draft_offline(made), "", 0, 0).markdown
+    )

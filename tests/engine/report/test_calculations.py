@@ -1,0 +1,91 @@
+"""Statements that are computed from several quotes, from the model's answer to the citation."""
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.store import Finding
+from research.engine.llm_tasks.draft import DraftAnswer, _to_draft
+from research.engine.records import Source
+from research.engine.report.calculations import calculations_of
+from research.engine.report.draft import Computation, Draft, Section, Statement, check_statement
+from research.engine.report.markdown import render_report
+from tests.engine.scripted import ledger, page, quoted
+
+OLD, NEW = "In 1990 the pier had 120 lamps.", "In 2020 the pier had 180 lamps."
+MORE = "In 2020 the pier had 60 lamps more than in 1990."
+FORMULA = "180 lamps (E2) − 120 lamps (E1) = 60 lamps"
+
+
+@pytest.fixture
+def known() -> Ledger:
+    made, _ = ledger("How many lamps did the pier have?")
+    for number, text in enumerate((OLD, NEW)):
+        source = page(f"https://s{number}.example/", text)
+        made.put_source(Source(source.url, source.title, source.domain, 1, status="read"))
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    return made
+
+
+def computed(text: str = MORE, operation: str = "difference", *ids: str) -> Statement:
+    return Statement(text, ("E1", "E2"), computed=Computation(operation, ids or ("E1", "E2")))
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "statement, outcome, reason",
+    [
+        (computed(), "carried", ""),
+        (Statement(MORE, ("E1", "E2")), "refused", "number differs"),
+        (computed(MORE.replace("60", "70")), "refused", "its result differs"),
+        (computed(MORE, "guess"), "refused", "there is no operation 'guess'"),
+        (computed(MORE, "difference", "E1", "E7"), "refused", "evidence that doesn't exist"),
+        (computed(NEW), "carried", ""),
+    ],
+)
+def test_code_vouches_for_what_it_computes_itself(
+    known: Ledger, statement: Statement, outcome: str, reason: str
+) -> None:
+    check = check_statement(statement, known)
+    assert check.outcome == outcome
+    assert reason in " ".join(check.reasons)
+
+
+@pytest.mark.requirement("C4")
+def test_a_draft_s_computation_belongs_to_the_statement_of_its_number(known: Ledger) -> None:
+    answer = DraftAnswer.model_validate(
+        {
+            "statements": ["E1", f"{MORE} [E2]"],
+            "short_answer": ["2"],
+            "computed": [{"statement": 2, "operation": "Difference", "evidence": ["[E1]", "E2"]}],
+        }
+    )
+    draft = _to_draft(known, answer)
+    [short] = draft.short_answer
+    assert short.evidence == ("E2", "E1")
+    assert short.computed == Computation("difference", ("E1", "E2"))
+    assert draft.statements[1].computed is None
+
+
+def test_a_draft_without_computations_is_as_before(known: Ledger) -> None:
+    answer = DraftAnswer.model_validate({"statements": ["E1"], "short_answer": ["1"]})
+    assert answer.computed == []
+    assert all(statement.computed is None for statement in _to_draft(known, answer).statements)
+
+
+@pytest.mark.requirement("D14")
+def test_the_report_and_its_citations_show_the_calculation(known: Ledger) -> None:
+    draft = Draft((computed(),), (Section("A1", (computed(), Statement(OLD, ("E1",)))),))
+    rendered = render_report(known, draft, "Done", 0, 0)
+    assert f"## Calculations\n\n- {MORE} {FORMULA} " in rendered.markdown
+    assert [citation.calculations for citation in rendered.citations] == [
+        (f"{MORE} {FORMULA}",),
+        (f"{MORE} {FORMULA}",),
+    ]
+
+
+def test_a_report_without_computed_statements_has_no_calculations(known: Ledger) -> None:
+    draft = Draft((), (Section("A1", (Statement(OLD, ("E1",)),)),))
+    assert calculations_of(draft, known) == ()
+    rendered = render_report(known, draft, "Done", 0, 0)
+    assert "Calculations" not in rendered.markdown
+    assert rendered.citations[0].calculations == ()

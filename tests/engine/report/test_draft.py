@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.store import Finding
+from research.engine.llm_tasks.draft import newest_within
+from research.engine.report.draft import (
+    Draft,
+    Section,
+    Statement,
+    drop_statements,
+    find_faults,
+    replace_statements,
+)
+from tests.engine.scripted import ledger, page, quoted
+
+LIT = "The lighthouse was lit in 1887."
+MAY = "The lamp may fail in storms."
+ALSO_MAY = "Old keepers believe that gales could make any lamp fail early."
+SURE = "In storms the lamp on the old wooden tower of the harbour fails."
+
+
+@pytest.fixture
+def known() -> Ledger:
+    made, _ = ledger("When was the Harrow Point lighthouse lit?")
+    for number, text in enumerate((LIT, MAY, ALSO_MAY, SURE)):
+        source = page(f"https://s{number}.example/", text)
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    assert list(made.book.records) == ["E1", "E2", "E3", "E4"]
+    return made
+
+
+def reasons(known: Ledger, *statements: Statement) -> list[str]:
+    return [fault.reason for fault in find_faults(Draft((), (Section("A1", statements),)), known)]
+
+
+@pytest.mark.requirement("C4")
+@pytest.mark.parametrize(
+    "text, evidence, reason",
+    [
+        ("The lighthouse was lit in 1887.", ("E1",), None),
+        ("Harrow Point lighthouse was lit in 1887.", ("E1",), None),
+        ("The lighthouse was lit in 1889.", ("E1",), "number differs, compared with its quotes"),
+        ("Ruth Ansel lit the lighthouse.", ("E1",), "name differs, compared with its quotes"),
+        ("The lighthouse was not lit.", ("E1",), "negation differs, compared with its quotes"),
+        ("Cheese is made from the milk of cows.", ("E1",), "its quotes don't say it"),
+        ("The lighthouse was lit.", ("E9",), "there is no evidence E9"),
+        ("The lamp may fail in storms.", ("E2",), None),
+        ("The lamp fails in storms.", ("E2",), "hedge lost, compared with its quotes"),
+        (
+            "The lamp fails in storms.",
+            ("E2", "E3"),
+            "hedge lost, speaker lost, compared with its quotes",
+        ),
+        ("The lamp fails in storms.", ("E2", "E4"), None),
+        ("", ("E1",), "its quotes don't say it"),
+    ],
+)
+def test_a_statement_says_no_more_than_its_quotes(
+    known: Ledger, text: str, evidence: tuple[str, ...], reason: str | None
+) -> None:
+    assert reasons(known, Statement(text, evidence)) == ([reason] if reason else [])
+
+
+def test_one_source_that_says_a_statement_outright_is_enough() -> None:
+    made, _ = ledger("Who built the Harrow Point lighthouse?")
+    plain = "Ruth Ansel designed and built the tall lighthouse of Harrow Point."
+    for number, text in enumerate((f"The mayor said that {plain[:-1]} alone.", plain)):
+        source = page(f"https://s{number}.example/", text)
+        made.book.add(Finding(plain, "A1", quoted(source, text), 0.9), 1)
+    assert [len(record.sources) for record in made.book.records.values()] == [2]
+    assert reasons(made, Statement("The lighthouse of Harrow Point was built by Ruth Ansel, who "
+                                   "designed it.", ("E1",))) == []  # fmt: skip
+
+
+def test_one_sentence_in_ten_may_only_connect_others(known: Ledger) -> None:
+    cited = [Statement(LIT, ("E1",))] * 9
+    bridge = Statement("So much for the light.")
+    assert reasons(known, *cited, bridge) == []
+    assert reasons(known, *cited[:8], bridge) == ["it cites no evidence"]
+    assert reasons(known, *cited, bridge, bridge) == ["it cites no evidence"]
+
+
+@pytest.mark.parametrize(
+    "text", ["It cost five million crowns.", "It was 42 m high.", "Surely Ruth Ansel built it."]
+)
+def test_a_connection_states_no_fact_of_its_own(known: Ledger, text: str) -> None:
+    cited = [Statement(LIT, ("E1",))] * 30
+    assert reasons(known, *cited, Statement(text)) == ["it cites no evidence"]
+    assert reasons(known, *cited, Statement("Harrow Point stands out.")) == []
+
+
+def test_a_long_sentence_connects_nothing(known: Ledger) -> None:
+    long = Statement("It is safe for everybody to climb up there alone at night " + "or so " * 3)
+    assert reasons(known, *[Statement(LIT, ("E1",))] * 9, long) == ["it cites no evidence"]
+
+
+def test_faults_are_numbered_through_short_answer_and_sections(known: Ledger) -> None:
+    wrong, right = Statement("It was lit in 1889.", ("E1",)), Statement(LIT, ("E1",))
+    draft = Draft((right, wrong), (Section("A1", (right,)), Section("A2", (wrong, right))))
+    found = find_faults(draft, known)
+    assert [fault.number for fault in found] == [2, 4]
+    cut = drop_statements(draft, {2, 4})
+    assert cut.statements == [right, right, right]
+    assert find_faults(cut, known) == []
+    put_right = replace_statements(draft, {2: right, 4: replace(right, evidence=("E2",))})
+    assert [s.evidence for s in put_right.statements] == [("E1",)] * 3 + [("E2",), ("E1",)]
+    assert [len(section.statements) for section in put_right.sections] == [1, 2]
+
+
+def test_a_section_with_nothing_left_goes(known: Ledger) -> None:
+    draft = Draft((), (Section("A1", (Statement("x"),)), Section("A2", (Statement("y"),))))
+    assert [section.aspect_id for section in drop_statements(draft, {1}).sections] == ["A2"]
+
+
+@pytest.mark.requirement("B6")
+def test_of_evidence_that_is_too_long_for_a_prompt_the_newest_is_kept(known: Ledger) -> None:
+    """B6"""
+    records = list(known.book.records.values())
+    long = [
+        replace(each, sources=(replace(each.sources[0], quote="word " * 12_500),))
+        for each in records
+    ]
+    assert [each.id for each in newest_within(long)] == ["E3", "E4"]
+    assert [each.id for each in newest_within(long, 24_999)] == ["E4"]
+    assert newest_within(records) == records

@@ -1,0 +1,57 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from research.engine.report.markdown_escape import escape_markdown, escape_sentence, unlinked
+from research.engine.text.tokens import normalise_space
+
+PARSER = MarkdownIt("commonmark").enable("table")
+
+
+def shown(markdown: str) -> str:
+    """What a reader sees of a paragraph; every mark that was taken for one is told by its name."""
+    said = []
+    for token in PARSER.parse(markdown):
+        if token.type == "inline":
+            said += [c.content if c.type.startswith("text") else f"({c.type})"
+                     for c in token.children or ()]  # fmt: skip
+        elif not token.type.startswith("paragraph"):
+            said.append(f"({token.type})")
+    return "".join(said)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Call __init__ with *args and **kwargs, as in a*b or 2 * 3 * 4.",
+        "See [this page](https://bad.example/) and ![it](https://bad.example/p.png) [1][2].",
+        "A List<T> <img src=x onerror=alert(1)> &lt;b&gt; <https://bad.example/>",
+        r"Match \d+ or \* with `grep` in C:\_x_ and ~~not~~ os_path_x.",
+        "# No heading",
+        "- no list",
+        "1. no list",
+        "> no quotation",
+    ],
+)
+def test_a_page_s_words_are_shown_as_they_are_written(text: str) -> None:
+    assert shown(escape_markdown(text)) == text
+    assert shown(f"**Name:** “{escape_markdown(text)}” [1]").endswith(f"“{text}” [1]")
+
+
+@given(st.text(st.sampled_from("ab1 *_`[]()<>!\\#-+.&;~:/|"), max_size=40))
+def test_nothing_in_a_page_s_words_is_a_mark(text: str) -> None:
+    text = normalise_space(text)
+    assert shown(f"“{escape_markdown(text)}”") == f"“{text}”"
+
+
+def test_a_model_keeps_its_code_and_has_no_links() -> None:
+    assert escape_sentence("Use `a_[b](c)` for __it__.") == "Use `a_[b](c)` for \\_\\_it\\_\\_."
+    assert "link" not in shown(escape_sentence("See [here](https://bad.example/)."))
+    assert "image" not in shown(escape_sentence("See ![here](https://bad.example/p.png)."))
+    assert shown(escape_sentence("## Sources")) == "## Sources"
+
+
+def test_no_program_makes_a_link_of_a_quote() -> None:
+    shown = unlinked("see https://a.example/b, www.a.example or desk@a.example")
+    assert shown == "see https\\://a.example/b, www\\.a.example or `desk@a.example`"

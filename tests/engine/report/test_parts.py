@@ -1,0 +1,136 @@
+"""Paragraphs, lists, repetitions, doubts and the method note of a report."""
+
+from dataclasses import replace
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.store import Finding
+from research.engine.records import AspectState, Source
+from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
+from research.engine.report.parts.method_note import method_note
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
+from research.engine.report.parts.repetitions import (
+    cover_parts,
+    drop_repetitions,
+    without_summarised,
+)
+from research.engine.report.parts.sources import doubt_mark, render_source
+from research.engine.report.parts.timeline import render_timeline
+from research.engine.report.report_i18n import labels_for
+from tests.engine.scripted import ledger, page, quoted
+
+WORDS = labels_for("en")
+OLD = "The tower is 40 metres high."
+NEW = "The tower is 60 metres high."
+
+
+@pytest.fixture
+def known() -> Ledger:
+    """Two dated sources that disagree."""
+    made, _ = ledger("How high is the Harrow Point tower?")
+    for number, (text, day) in enumerate(((OLD, "2001-05-06"), (NEW, "2020-01-02"))):
+        source = page(f"https://s{number}.example/", text, published=day)
+        made.put_page(source)
+        made.book.add(Finding(text, "A1", quoted(source, text), 0.9), 1)
+    assert made.book.records["E1"].contradicts == ("E2",)
+    return made
+
+
+@pytest.mark.parametrize("count", [1, 5, 6, 11, 23])
+def test_no_paragraph_is_longer_than_five_sentences(count: int) -> None:
+    shown = [f"Sentence {number}." for number in range(count)]
+    parts = render_paragraphs([Statement(text) for text in shown], shown).split("\n\n")
+    sizes = [part.count("Sentence") for part in parts]
+    assert sum(sizes) == count and max(sizes) <= MOST_SENTENCES
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_parallel_items_are_a_list_and_one_alone_is_none(known: Ledger) -> None:
+    said = [cite_ids(text, known) for text in (f"{OLD} [E1]", "- One. [E1]", "* Two. [E2]")]
+    assert [each.is_item for each in said] == [False, True, True]
+    assert said[1].text == "One."
+    assert render_paragraphs(said, ["A.", "B.", "C."]) == "A.\n\n- B.\n- C."
+    assert render_paragraphs(said[:2], ["A.", "B."]) == "A.\n\nB."
+
+
+def test_a_repaired_item_stays_in_its_list() -> None:
+    draft = Draft((), (Section("A1", (Statement("One.", is_item=True),)),))
+    mended = replace_statements(draft, {1: Statement("Two.")})
+    assert mended.statements == [Statement("Two.", is_item=True)]
+
+
+def test_a_repetition_has_the_same_evidence_and_quantities() -> None:
+    first = Statement("The tower was finished in 1889 by two men.", ("E1",))
+    again = Statement("The tower was finished by two men in 1889.", ("E1",))
+    other_year = Statement("The tower was finished in 1890 by two men.", ("E1",))
+    other_source = Statement("The tower was finished in 1889 by two men.", ("E2",))
+    said = (first, again, other_year, other_source)
+    draft = drop_repetitions(Draft((first,), (Section("A1", said),)))
+    assert draft.sections[0].statements == (first, other_year, other_source)
+    assert draft.short_answer == (first,)
+
+
+def test_a_summary_gains_what_it_left_out_but_nothing_that_is_open(known: Ledger) -> None:
+    known.set_aspect("A1", state=AspectState.DISPUTED)
+    said = Statement("Something else.", ("E9",))
+    missing = Statement(OLD, ("E1",))
+    sections = [Section("A1", (missing,))]
+    assert cover_parts(known, (said,), sections) == (said, missing)
+    assert cover_parts(known, (missing,), sections) == (missing,)
+    known.set_aspect("A1", state=AspectState.OPEN)
+    assert cover_parts(known, (said,), sections) == (said,)
+
+
+def test_a_quick_report_says_nothing_in_section_and_summary() -> None:
+    one, two = Statement("One.", ("E1",)), Statement("Two.", ("E2",))
+    draft = without_summarised(Draft((one,), (Section("A1", (one, two)), Section("A2", (one,)))))
+    assert [section.statements for section in draft.sections] == [(two,), (one,)]
+
+
+def test_a_statement_that_a_newer_source_contradicts_says_so(known: Ledger) -> None:
+    old, new = Statement(OLD, ("E1",)), Statement(NEW, ("E2",))
+    assert doubt_mark(old, known, WORDS) == " (⚠ a source of 2020-01-02 says otherwise)"
+    assert doubt_mark(new, known, WORDS) == " (⚠ Sources disagree)"
+    assert doubt_mark(Statement("Both.", ("E1", "E2")), known, WORDS) == ""
+    assert doubt_mark(replace(old, quoted=True), known, WORDS) == ""
+
+
+def test_a_source_is_shown_with_publisher_kind_and_date(known: Ledger) -> None:
+    url = "https://s0.example/"
+    known.pages[url] = replace(known.pages[url], site="The *Tower* Trust")
+    source = Source(url, "Heights", "s0.example", 1, kind="official", published="2001-05-06")
+    shown = render_source(known, source, WORDS)
+    assert shown == f"Heights, The \\*Tower\\* Trust, s0.example, official, 2001-05-06: <{url}>"
+
+
+def test_the_method_note_has_three_lines(known: Ledger) -> None:
+    known.queries |= {"tower height": 2, "tower metres": 1}
+    known.put_source(Source("https://no.example/", "No", "no.example", 1, status="failed"))
+    note = method_note(known, WORDS, {"https://s0.example/"})
+    assert note.split("\n") == [
+        "## Method",
+        "",
+        "- 2 searches · 2 pages read",
+        "- published 2001-05-06 to 2020-01-02",
+        "- 1 page read but not used · 1 page refused or failed",
+    ]
+    assert method_note(ledger("What?")[0], WORDS, set()) == ""
+
+
+def test_dated_statements_make_a_timeline_in_order() -> None:
+    days = ("May 1890", "3 April 1889", "June 2001", "1 May 1890", "July 1999")
+    said = [Statement(f"A | B changed in {day}.", (f"E{n}",)) for n, day in enumerate(days)]
+    other = [Statement("It changed in 1888.", ("E8",)), Statement("March 1800 saw none.")]
+    sections = [Section(f"A{n}", tuple(part)) for n, part in enumerate((said[:2], said[2:], other))]
+    shown = render_timeline(Draft((), tuple(sections)), WORDS, lambda ids: f"[{','.join(ids)}]")
+    assert shown.split("\n")[2:] == [
+        "| Date | Event |",
+        "| --- | --- |",
+        "| 1889-04-03 | A \\| B changed in 3 April 1889. [E1] |",
+        "| 1890-05 | A \\| B changed in May 1890. [E0] |",
+        "| 1890-05-01 | A \\| B changed in 1 May 1890. [E3] |",
+        "| 1999-07 | A \\| B changed in July 1999. [E4] |",
+        "| 2001-06 | A \\| B changed in June 2001. [E2] |",
+    ]
+    assert render_timeline(Draft((), tuple(sections[:2])), WORDS, lambda ids: "") == ""

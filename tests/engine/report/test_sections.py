@@ -1,0 +1,119 @@
+"""A thorough run's report: sections side by side, a summary of them, and what fails alone."""
+
+import re
+from collections.abc import Callable
+
+from research.engine.ports import ModelFailure
+from research.engine.report import outline
+from tests.engine.report.test_report import check_markers
+from tests.engine.scripted import (
+    CHAIN,
+    DESIGNED,
+    OWNED,
+    TRAINED,
+    Answer,
+    Oracle,
+    Ran,
+    World,
+    harbour,
+    sections_of,
+)
+
+THOROUGH = {"research_depth": "thorough"}
+
+
+async def thorough(twist: Callable[[Oracle], None] = lambda model: None) -> tuple[World, Ran]:
+    world = harbour(CHAIN)
+    assert world.model is not None
+    twist(world.model)
+    return world, await world.ask(CHAIN.question, **THOROUGH)
+
+
+def models(world: World) -> Oracle:
+    assert world.model is not None
+    return world.model
+
+
+async def test_each_sub_question_has_a_section_drafted_from_evidence_of_its_own() -> None:
+    world, ran = await thorough()
+    asked = [r for r in models(world).requests if r.task == "section"]
+    owned = [set(re.findall(r"^\[(E\d+)\]", r.prompt, re.MULTILINE)) for r in asked]
+    assert len(asked) == 3 and all(owned)
+    assert len(set().union(*owned)) == sum(map(len, owned))
+    assert all(part.question in sections_of(asked[0].prompt)["OUTLINE"] for part in CHAIN.parts)
+    for text in (DESIGNED, TRAINED, OWNED):
+        assert text in ran.report.markdown
+    check_markers(ran)
+
+
+async def test_sections_have_places_of_their_own_in_the_journal() -> None:
+    world, _ = await thorough()
+    places = {place for place, _ in world.store.entries if place.startswith("report/")}
+    wanted = {f"report/section/{part}" for part in ("A1", "A2", "A3")} | {"report/summary"}
+    assert wanted <= places and "report/draft" not in places
+
+
+async def test_a_section_that_fails_is_quoted_and_the_others_stay() -> None:
+    def fail_once(model: Oracle) -> None:
+        model.faults["section"] = [ModelFailure("It would not answer.", permanent=True)]
+
+    _, ran = await thorough(fail_once)
+    assert ran.usage.fallbacks == {"section": {"It would not answer.": 1}}
+    first, *others = re.split(r"^## ", ran.report.markdown, flags=re.MULTILINE)[1:4]
+    assert "“" in first and not any("“" in other for other in others)
+    check_markers(ran)
+
+
+async def test_the_summary_follows_the_checked_statements_alone() -> None:
+    """A sentence that says more than its statements goes; so does one that names none."""
+    invented = "The lighthouse was designed by Ruth Ansel in 1999. [1]"
+
+    def invent(model: Oracle) -> None:
+        model.twists["summary"] = lambda _: {"sentences": [invented, "Nobody knows.", "Or: [99]"]}
+
+    _, ran = await thorough(invent)
+    assert "1999" not in ran.report.markdown and "Nobody knows" not in ran.report.markdown
+
+
+async def test_a_summary_that_leaves_a_sub_question_out_is_completed() -> None:
+    def first_only(answer: Answer) -> Answer:
+        return {"sentences": answer["sentences"][:1]}
+
+    _, ran = await thorough(lambda model: model.twists.update(summary=first_only))
+    for text in (DESIGNED, TRAINED):
+        assert text in ran.report.short_answer
+    assert "Ruth Ansel" in ran.report.short_answer
+
+
+async def test_a_report_in_sections_is_replayed_without_a_call() -> None:
+    world, ran = await thorough()
+    models(world).requests.clear()
+    again = await world.replay(CHAIN.question, **THOROUGH)
+    assert again.report == ran.report and not models(world).requests
+
+
+async def test_a_run_that_lost_its_sections_drafts_no_other() -> None:
+    """On resume only what is not recorded is asked for."""
+    world, ran = await thorough()
+    del world.store.entries["report/section/A2", 1]
+    models(world).requests.clear()
+    again = await world.ask(CHAIN.question, **THOROUGH)
+    assert models(world).tasks == ["section"]
+    assert again.report == ran.report
+
+
+async def test_where_sections_take_over_half_of_a_budget_one_draft_is_made() -> None:
+    world = harbour(CHAIN)
+    await world.ask(CHAIN.question, **THOROUGH, max_llm_calls=11)
+    assert "section" not in models(world).tasks
+
+
+async def test_a_standard_run_of_few_sub_questions_is_one_draft() -> None:
+    world = harbour(CHAIN)
+    await world.ask(CHAIN.question)
+    assert models(world).tasks.count("draft") == 1 and "section" not in models(world).tasks
+
+
+def test_words_are_shared_out_by_evidence_within_bounds() -> None:
+    shared = [outline._share_words(3000, own, 40) for own in (1, 10, 30)]
+    assert shared == [outline.LEAST_WORDS, 750, outline.MOST_WORDS]

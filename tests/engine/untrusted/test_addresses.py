@@ -1,0 +1,36 @@
+import pytest
+
+from research.engine.untrusted.addresses import addresses_in
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("See https://a.example/b?q=QUESTION).", "https://a.example/b?q=QUESTION"),
+        ("As www.a.example says", "www.a.example"),
+        ("Write to desk@a-b.example, please.", "desk@a-b.example"),
+        ("Look at a.example for more.", "a.example"),
+        ("https：//a.example/x", "https：//a.example/x"),
+        ("evil [dot] example", "evil [dot] example"),
+        ("Call +44 20 7946 0958 now", "+44 20 7946 0958"),
+        ("Ruf 030 23125 118 an", "030 23125 118"),
+        ("(212) 555-0147", "(212) 555-0147"),
+    ],
+)
+def test_an_address_is_found(text: str, found: str) -> None:
+    assert [address.text for address in addresses_in(text)] == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "node.js, README.md and main.py",
+        "ASP.NET and Amazon.com are names.",
+        "pg_hba.conf and version 1.2.3.4",
+        "between 1986 and 1988, 1 234 567 people",
+        "The end.The next.",
+        "open from 0800-0900",
+    ],
+)
+def test_what_only_looks_like_an_address_is_none(text: str) -> None:
+    assert not addresses_in(text)

@@ -1,0 +1,190 @@
+"""A draft's statements that code can't vouch for: verified, or quoted; through whole runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from research.engine.ports import ModelFailure
+from research.engine.records import GateResult, Qualification, Stage
+from tests.engine.scripted import (
+    LIT,
+    LIT_TOO,
+    QUALIFIED,
+    SIMPLE,
+    Answer,
+    Oracle,
+    Ran,
+    World,
+    harbour,
+    run,
+)
+
+TRUE = "In 1887, on 14 March, Harrow Point lighthouse was lit first."
+FALSE = "On 14 March 1887 the village opened the lighthouse of Harrow Point with a merry feast."
+GOOD, BAD = f"{TRUE} [E1]", f"{FALSE} [E1]"
+
+
+async def drafted(
+    *statements: str,
+    verifier: Qualification | None = QUALIFIED,
+    verify: Any = None,
+    fault: ModelFailure | None = None,
+    **knobs: Any,
+) -> tuple[Oracle, Ran, World]:
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    draft: Answer = {"statements": list(statements), "short_answer": ["1"]}
+    world.model.twists["draft"] = lambda _: draft
+    if verify is not None:
+        world.model.twists["verify"] = verify
+    if fault is not None:
+        world.model.faults["verify"] = [fault]
+    ran = await run(
+        SIMPLE.question, world.tools(), world.store, world.analyst, verifier=verifier, **knobs
+    )
+    return world.model, ran, world
+
+
+def always(verdict: str) -> Any:
+    def twist(answer: Answer) -> Answer:
+        every = sorted(number for numbers in answer.values() for number in numbers)
+        return {"carried": [], "more": [], "other": [], verdict: every}
+
+    return twist
+
+
+async def test_what_the_verifier_carries_stays_and_what_it_does_not_becomes_a_quotation() -> None:
+    model, ran, _ = await drafted(GOOD, BAD)
+    assert model.tasks.count("verify") == 1
+    assert TRUE in ran.report.markdown and FALSE not in ran.report.markdown
+    assert f"“{LIT}”" in ran.report.markdown
+    checks = ran.report.checks
+    assert (checks.verifier, checks.quoted_instead, checks.cut) == ("believed", 1, 0)
+    assert checks.by_model == 2, "in the short answer and in its section"
+    assert (checks.planted, checks.planted_found) == (6, 6)
+    assert "planted errors found: 6 of 6 (at least 61 %)" in ran.report.markdown
+
+
+async def test_where_code_vouches_for_all_nobody_is_asked() -> None:
+    model, ran, _ = await drafted(f"{LIT} [E1]", f"{LIT_TOO} [E2]")
+    assert "verify" not in model.tasks
+    assert (ran.report.checks.verifier, ran.report.checks.by_code) == ("", 3)
+    assert "planted" not in ran.report.markdown
+
+
+@pytest.mark.parametrize("verdict", ["carried", "more"])
+async def test_a_verifier_that_says_the_same_of_all_is_disbelieved(verdict: str) -> None:
+    _, ran, _ = await drafted(GOOD, BAD, verify=always(verdict))
+    assert TRUE not in ran.report.markdown and FALSE not in ran.report.markdown
+    assert f"“{LIT}”" in ran.report.markdown
+    assert (ran.report.checks.verifier, ran.report.checks.by_model) == ("disbelieved", 0)
+
+
+@pytest.mark.parametrize("errors", [{"missed": 17}, {"refused": 17}])
+async def test_a_model_that_is_not_qualified_is_not_asked(errors: dict[str, int]) -> None:
+    counts = {"false_pairs": 80, "missed": 0, "faithful_pairs": 80, "refused": 0, **errors}
+    model, ran, _ = await drafted(GOOD, verifier=Qualification("v", **counts))
+    assert "verify" not in model.tasks
+    assert TRUE not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
+    assert ran.report.checks.verifier == "unqualified"
+    assert ran.report.markdown.count("Short answer") == 1, "it is answered, by a quotation"
+
+
+async def test_a_verifier_that_is_switched_off_is_not_asked() -> None:
+    model, ran, _ = await drafted(GOOD, enable_verifier=False)
+    assert "verify" not in model.tasks
+    assert (ran.report.checks.verifier, TRUE in ran.report.markdown) == ("off", False)
+
+
+async def test_a_small_model_is_neither_qualified_nor_asked() -> None:
+    model, ran, _ = await drafted(GOOD, verifier=None, model_profile="small")
+    assert "verify" not in model.tasks
+    assert ran.report.checks.verifier in ("", "off")
+
+
+async def test_a_missing_verdict_means_not_carried() -> None:
+    def without_first(answer: Answer) -> Answer:
+        return {key: [n for n in numbers if n not in lost] for key, numbers in answer.items()}
+
+    model, _, _ = await drafted(GOOD)
+    prompt = next(r.prompt for r in model.requests if r.task == "verify")
+    lost = {int(line[1 : line.index("]")]) for line in prompt.splitlines() if TRUE in line}
+    assert len(lost) == 1
+    _, ran, _ = await drafted(GOOD, verify=without_first)
+    assert ran.report.checks.verifier == "believed"
+    assert TRUE not in ran.report.markdown
+
+
+async def test_a_verifier_that_fails_leaves_quotations() -> None:
+    failure = ModelFailure("The model's server is gone.", permanent=True)
+    _, ran, _ = await drafted(GOOD, fault=failure)
+    assert ran.report.checks.verifier == "failed"
+    assert TRUE not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
+    assert ran.usage.fallbacks["verify"] == {failure.reason: 1}
+
+
+async def test_the_first_run_of_a_model_qualifies_it_and_says_so() -> None:
+    model, ran, world = await drafted(GOOD, verifier=None)
+    assert model.tasks.count("verify") == 8 + 1
+    assert ran.only(Qualification).missed == 0
+    assert ran.report.checks.verifier == "believed" and TRUE in ran.report.markdown
+    again = await world.replay(SIMPLE.question)
+    assert again.report.markdown == ran.report.markdown
+    assert again.usage.llm_calls == ran.usage.llm_calls
+
+
+async def test_a_budget_without_room_for_a_qualification_leaves_quotations() -> None:
+    model, ran, _ = await drafted(GOOD, verifier=None, max_llm_calls=12)
+    assert "verify" not in model.tasks
+    assert ran.report.checks.verifier == "unqualified" and TRUE not in ran.report.markdown
+
+
+async def test_what_is_known_of_the_verifier_is_frozen_in_the_run() -> None:
+    """A replay decides alike, whatever is stored by then."""
+    _, ran, world = await drafted(GOOD, BAD)
+    bad = Qualification("v", 80, 80, 80, 0)
+    again = await run(SIMPLE.question, None, world.store, world.analyst, verifier=bad)
+    assert again.report.markdown == ran.report.markdown and not again.journal.divergences
+
+
+async def test_a_run_from_before_fences_and_verification_is_replayed() -> None:
+    _, _, world = await drafted(GOOD)
+    for place in ("secret", "verifier", "report/verify"):
+        del world.store.entries[place, 1]
+    again = await world.replay(SIMPLE.question)
+    assert again.ended is None
+    assert TRUE in again.report.markdown and again.report.checks.verifier == ""
+
+
+async def test_the_order_of_a_call_does_not_tell_statements_from_canaries() -> None:
+    places = set()
+    for statement in (TRUE, f"Indeed, {TRUE}", TRUE.replace("lit", "duly lit"), f"So {TRUE}"):
+        model, _, _ = await drafted(f"{statement} [E1]")
+        prompt = next(r.prompt for r in model.requests if r.task == "verify")
+        lines = [line for line in prompt.splitlines() if line.startswith("[")]
+        places.add(next(at for at, line in enumerate(lines) if statement in line))
+    assert len(places) > 1
+
+
+async def test_statements_that_the_verifier_refuses_count_for_gate_3() -> None:
+    """Three of four statements are refused: the draft goes back to research once."""
+    false = [
+        "A noisy village crowd opened Harrow Point lighthouse on 14 March 1887. [E1]",
+        "On 14 March 1887 a rich merchant paid for lighthouse oil at Harrow Point. [E1]",
+        "The county council sent its lamp to Harrow Point lighthouse on 14 March 1887. [E1]",
+    ]
+    _, ran, _ = await drafted(f"{LIT} [E1]", *false)
+    gate = next(g for g in ran.of(GateResult) if g.gate == "draft")
+    [stood] = [c for c in gate.criteria if c.name == "share of statements that stood the check"]
+    assert (stood.value, gate.decision) == (0.25, "retry")
+    assert Stage.DEEP_RESEARCH in {r.stage for r in ran.rounds} or len(ran.rounds) >= 1
+
+
+async def test_an_assessment_knows_nothing_of_verdicts() -> None:
+    model, _, _ = await drafted(GOOD, BAD)
+    other, _, _ = await drafted(GOOD, BAD, enable_verifier=False)
+    assert [r.prompt for r in model.requests if r.task == "assess"] == [
+        r.prompt for r in other.requests if r.task == "assess"
+    ]

@@ -1,0 +1,199 @@
+import pytest
+
+from research.extract.extract import extract_text
+from research.extract.extracted import EmptyPage
+
+FILE = "file:///notes/about%20tides.md"
+
+
+def markdown(text: str, url: str = FILE):
+    return extract_text(text.encode(), "text/markdown", url)
+
+
+def test_plain_text_keeps_its_lines():
+    extracted = extract_text(b"One line\r\nand  another \r\n\r\n\r\n\r\nend\f", "text/plain", FILE)
+    assert extracted.text == "One line\nand  another\n\nend"
+    assert extracted.title == "about tides.md"
+    assert extracted.kind == "document"
+
+
+def test_markdown_keeps_headings_and_code():
+    source = "# Tides\ntext\n\nWinds\n-----\n\n```sh\n# not a heading\n<!-- kept -->\n```\n* item\n"
+    extracted = markdown(source)
+    assert extracted.title == "Tides"
+    assert extracted.text == (
+        "# Tides\n\ntext\n\n## Winds\n\n```sh\n# not a heading\n<!-- kept -->\n```\n* item"
+    )
+
+
+def test_markdown_comments_are_hidden_text():
+    assert markdown("a <!-- hidden\n\nwords --> b").text == "a  b"
+
+
+def test_a_dashed_line_is_not_always_a_heading():
+    source = "a\nb\n---\n\n- item\n---\n\n| a |\n---"
+    assert markdown(source).text == source
+
+
+def test_front_matter_gives_title_and_date():
+    extracted = markdown('---\ntitle: "The tides"\ndate: 2024-05-01\nlang: en\n---\nWords.')
+    assert (extracted.title, extracted.text) == ("The tides", "Words.")
+    assert (extracted.published, extracted.language) == ("2024-05-01", "en")
+
+
+def test_a_file_without_title_is_called_by_its_name():
+    assert markdown("word " * 50).title == "about tides.md"
+
+
+NAME = "about tides.md"
+LONG = "The sea rises and falls " * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The tides\n\nThe sea rises.", "The tides"),
+        ("\n\n  The tides  \n\nThe sea rises.", "The tides"),
+        ("The tides\n=========\nThe sea rises.", "The tides"),
+        ("The tides\n---------\nThe sea rises.", "The tides"),
+        ("The tides\n~~~~\n\nThe sea rises.", "The tides"),
+        ("=========\nThe tides\n=========\nThe sea rises.", "The tides"),
+        ("*********\n\nThe tides\n\n*********\nThe sea rises.", "The tides"),
+        ("# The tides\n\nThe sea rises.", "The tides"),
+        ("Why do tides come twice a day?\n\nThe moon pulls.", "Why do tides come twice a day?"),
+        ("3.2 The tides\n\nThe sea rises.", "3.2 The tides"),
+        ("Dr. Ebb on the tides\n\nThe sea rises.", "Dr. Ebb on the tides"),
+        ("潮の満ち引き\n\n海は満ちる。", "潮の満ち引き"),
+        ("Die Gezeiten\n\nDas Meer steigt.", "Die Gezeiten"),
+        # sentences, openings and other beginnings
+        ("The sea rises and falls.\n\nTwice a day.", "tides.txt"),
+        ("海は満ちる。\n\nそして引く。", "tides.txt"),
+        ("It rises. It falls\n\nTwice a day.", "tides.txt"),
+        ("Dear reader,\n\nthe sea rises.", "tides.txt"),
+        ("What follows is known:\n\nthe sea rises.", "tides.txt"),
+        ("The sea rises\nand falls twice a day.\n\nSo it is.", "tides.txt"),
+        (f"{LONG}\n\nThe sea rises.", "tides.txt"),
+        ("The tides", "tides.txt"),
+        ("The sea rises", "tides.txt"),
+        ("- the sea\n\n- the moon", "tides.txt"),
+        ("* the sea\n\n* the moon", "tides.txt"),
+        ("1. the sea\n\n2. the moon", "tides.txt"),
+        ("place\theight\n\nBrest\t7", "tides.txt"),
+        ("| place | height |\n\n| Brest | 7 |", "tides.txt"),
+        ("2024-05-06 12:00\n\nThe sea rose.", "tides.txt"),
+        ("----\n\nThe sea rises.", "tides.txt"),
+        ("https://tides.example/\n\nThe sea rises.", "tides.txt"),
+        ("> The sea rises\n\nsaid Ebb", "tides.txt"),
+        ("    high = 7\n\n    low = 1", "tides.txt"),
+        ("// Ebb and flow\n\nint high;", "tides.txt"),
+        ("From: Ebb\n\nThe sea rises.", "tides.txt"),
+    ],
+    ids=lambda text: text[:25],
+)
+def test_a_first_line_is_a_title_where_it_looks_like_one(text: str, title: str):
+    assert extract_text(text.encode(), "text/plain", "file:///notes/tides.txt").title == title
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("The tides\n\nThe sea rises.", "The tides"),
+        ("**The tides**\n\nThe sea rises.", "The tides"),
+        ("_The tides_\n\nThe sea rises.", "The tides"),
+        ("## The tides\n\nThe sea rises.", "The tides"),
+        ("![](a.png) [b](c)\n\n## The tides\n\nThe sea rises.", "The tides"),
+        ("<p align=center>\n\n# The tides\n\nThe sea rises.", "The tides"),
+        ("The sea rises.\n\n# The tides\n\nTwice a day.", "The tides"),
+        ("# **The** [tides](a.md) `x`\n\nThe sea rises.", "The tides x"),
+        ("The sea rises.\n\nIt falls.", NAME),
+        ("The sea rises.\n\n## Where\n\nHere.", NAME),
+        ("The sea rises.\n\n```\n# no heading\n```", NAME),
+        ("```\n# no heading\n```\n\nThe sea rises.", NAME),
+        ("![The tides](a.png)\n\nThe sea rises.", NAME),
+        ("[The tides](a.md)\n\nThe sea rises.", NAME),
+        ("Note: the sea rises and falls.\n\nSo it is.", NAME),
+        ("| place | height |\n|---|---|\n| Brest | 7 |", NAME),
+        ("#\n\nThe sea rises.", NAME),
+    ],
+    ids=lambda text: text[:25],
+)
+def test_markdown_is_called_by_its_heading_or_a_line_that_looks_like_one(text: str, title: str):
+    assert markdown(text).title == title
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("**E4**: *too* __hot now__, ***off*** _at once_", "E4: too hot now, off at once"),
+        ("run `fan --slow` or ``a ` b``", "run fan --slow or a ` b"),
+        (
+            "**the `x`\nof [Mor](a(b).md) bay** [![b](x.svg)](y) ![p](q.png)end",
+            "the x\nof Mor bay  end",
+        ),
+        ("## The **kiln** of `K3`", "## The kiln of K3"),
+        ("- item **one**\n* *two*\n1. `three`", "- item one\n* two\n1. three"),
+        ("これは**重要**です", "これは重要です"),
+        (r"3 \* 4 \_ 5", "3 * 4 _ 5"),
+        # names, sums and what would become a heading or an item
+        ("a snake_case_name, __init__.py, 2*3*4, a * b * c", None),
+        ("`# no heading`\n`- no item`", None),
+        ("- [Mor bay](a.md)\n- [Beag](b.md)", None),
+        ("tea* and * coffee, [x] and a[0](1)", None),
+        ("    **code** | `x`", None),
+        ("```\n**code**\n| a | b |\n|---|---|\n```", None),
+    ],
+)
+def test_markdown_is_stored_as_it_reads(source: str, text: str | None):
+    assert markdown(f"Lamps.\n\n{source}").text == f"Lamps.\n\n{text or source}"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("| Lamp | K3 |\n| --- | :-: |\n| Oil | **1** l |\n| `a\\|b` | |",
+         "Lamp\tK3\nOil\t1 l\na|b\t"),
+        ("Lamp | K3\n--|--\nOil | 2", "Lamp\tK3\nOil\t2"),
+        ("Above:\n| Lamp | K3 |\n|---|---|\n| Oil | 2 |", "Above:\n\nLamp\tK3\nOil\t2"),
+        ("| no | table |", None),
+        ("| not | this |\n|---|", None),
+    ],
+)  # fmt: skip
+def test_a_pipe_table_becomes_rows(source: str, text: str | None):
+    extracted = markdown(f"{source}\n\nNext.")
+    assert extracted.text == f"{text or source}\n\nNext."
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ('Name,Depth (m)\nLoch Awe,93.6\n"Upper, Loch\nEwan",\n',
+         "Name: Loch Awe\tDepth (m): 93.6\n\nName: Upper, Loch Ewan"),
+        ("\ufeffName;Depth\r\nAwe;93,6;deep\r\n", "Name: Awe\tDepth: 93,6\tdeep"),
+        ("Lake,2019,2020\nAwe,1,2", "Lake\t2019\t2020\n\nAwe\t1\t2"),
+        ("one\ntwo", "one\n\ntwo"),
+    ],
+)  # fmt: skip
+def test_a_row_of_a_csv_file_names_its_columns(source: str, text: str):
+    extracted = extract_text(source.encode(), "text/csv", "file:///notes/lakes.csv")
+    assert (extracted.title, extracted.text) == ("lakes.csv", text)
+
+
+def test_a_tsv_file_is_parted_by_tabs():
+    extracted = extract_text(b"Name\tOil, l\nLamp\t3", "text/tab-separated-values", "file:///a.tsv")
+    assert extracted.text == "Name: Lamp\tOil, l: 3"
+
+
+@pytest.mark.parametrize("content", [b"", b",,\n", b'"' + b"x" * 200_000])
+def test_a_table_that_holds_nothing_is_empty(content):
+    with pytest.raises(EmptyPage):
+        extract_text(content, "text/csv", "file:///notes/lakes.csv")
+
+
+def test_an_open_fence_ends_with_the_file():
+    assert markdown("```\n# code").text == "```\n# code"
+
+
+@pytest.mark.parametrize("content", [b"", b" \n\t\n"])
+def test_nothing_is_empty(content):
+    with pytest.raises(EmptyPage):
+        extract_text(content, "text/plain", FILE)

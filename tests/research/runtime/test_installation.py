@@ -1,0 +1,152 @@
+"""Settings that are stored in the browser, below the environment."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
+from pytest_django import Settings
+
+from research.engine.config import ResearchConfig
+from research.models import InstallationSetting
+from research.runtime import status_summary
+from research.runtime.installation import Value, current_installation
+from research.search.providers import ProviderSettings
+from research.services import runs
+from research.services.errors import ServiceError
+from research.services.installation import change_settings
+
+pytestmark = pytest.mark.django_db
+LOCAL = {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v1", "RESEARCH_MODEL": "small"}
+
+
+@pytest.fixture(autouse=True)
+def nothing_given(settings: Settings) -> None:
+    for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "RESEARCH_MODEL"):
+        setattr(settings, name, "")
+    settings.PROVIDERS = ProviderSettings()
+    settings.RESEARCH_DEFAULTS = ResearchConfig()
+
+
+def test_what_an_admin_stores_holds(staff: AbstractUser) -> None:
+    assert current_installation().model_settings is None
+    change_settings(staff, LOCAL)
+    now = current_installation()
+    assert now.values["RESEARCH_MODEL"] == Value("small", "stored")
+    assert now.model_settings and now.model_settings.base_url == LOCAL["OPENAI_BASE_URL"]
+
+
+@pytest.mark.requirement("F5", "F16")
+def test_what_somebody_chose_is_not_called_all_that_there_is(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    settings.SEARCH_PROVIDER, settings.DOCUMENTS = "", []
+    settings.NETWORK_PROBE = "none"
+    assert (
+        status_summary.describe_search(current_installation())
+        == "the bundled sample library (nothing else is configured)"
+    )
+    change_settings(staff, {"SEARCH_PROVIDER": "samples"})
+    assert status_summary.describe_search(current_installation()) == "the bundled sample library"
+    change_settings(staff, {"SEARCH_PROVIDER": "ddgs,wikipedia"})
+    assert status_summary.describe_search(current_installation()) == "ddgs, wikipedia"
+
+
+def test_the_environment_wins(staff: AbstractUser, settings: Settings) -> None:
+    change_settings(staff, LOCAL)
+    settings.RESEARCH_MODEL = "large"
+    assert current_installation().values["RESEARCH_MODEL"] == Value("large", "environment")
+    with pytest.raises(ServiceError, match="environment"):
+        change_settings(staff, {"RESEARCH_MODEL": "small"})
+
+
+@pytest.mark.requirement("A15")
+def test_what_is_judged_goes_to_the_evaluator_where_one_is_named(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    change_settings(staff, LOCAL)
+    one = current_installation().model_settings
+    assert one and one.model_of("evaluator") == one.model_of("research") == "small"
+    settings.RESEARCH_MODEL, settings.EVALUATOR_MODEL = "large", "small"
+    two = current_installation().model_settings
+    assert two and (two.model_of("research"), two.model_of("evaluator")) == ("large", "small")
+    assert two.model_of("reader") == "large"
+    settings.READER_MODEL = "quick"
+    three = current_installation().model_settings
+    assert three and (three.model_of("reader"), three.model_of("evaluator")) == ("quick", "small")
+    settings.REASONING_EFFORT = "low"
+    thinking = current_installation().model_settings
+    assert thinking and thinking.reasoning_effort == "low"
+
+
+def test_a_key_of_the_environment_never_goes_to_a_stored_address(
+    staff: AbstractUser, settings: Settings
+) -> None:
+    change_settings(staff, LOCAL)
+    settings.OPENAI_API_KEY = "sk-given"
+    assert current_installation()["OPENAI_BASE_URL"] == ""
+    with pytest.raises(ServiceError):
+        change_settings(staff, {"OPENAI_BASE_URL": "http://elsewhere.test/v1"})
+
+
+def test_a_key_is_dropped_when_the_address_becomes_another_server_s(staff: AbstractUser) -> None:
+    change_settings(staff, {**LOCAL, "OPENAI_API_KEY": "sk-one"})
+    change_settings(staff, {"OPENAI_BASE_URL": "http://127.0.0.1:11434/v2"})
+    assert current_installation()["OPENAI_API_KEY"] == "sk-one"
+    change_settings(staff, {"OPENAI_BASE_URL": "http://elsewhere.test/v1"})
+    assert current_installation()["OPENAI_API_KEY"] == ""
+    change_settings(staff, {"OPENAI_BASE_URL": "http://other.test/v1", "OPENAI_API_KEY": "sk-two"})
+    assert current_installation()["OPENAI_API_KEY"] == "sk-two"
+
+
+def test_an_empty_value_takes_a_setting_back(staff: AbstractUser) -> None:
+    change_settings(staff, LOCAL)
+    change_settings(staff, {"RESEARCH_MODEL": ""})
+    assert not InstallationSetting.objects.filter(name="RESEARCH_MODEL").exists()
+
+
+def test_a_stored_model_is_known_without_its_provider(staff: AbstractUser) -> None:
+    change_settings(staff, {**LOCAL, "RESEARCH_MODEL": "openai:large", "READER_MODEL": "qwen3:8b"})
+    assert (current_installation()["RESEARCH_MODEL"], current_installation()["READER_MODEL"]) == (
+        "large",
+        "qwen3:8b",
+    )
+
+
+def test_only_admins_may_change_settings(ada: AbstractUser) -> None:
+    with pytest.raises(PermissionDenied):
+        change_settings(ada, LOCAL)
+
+
+@pytest.mark.parametrize(
+    "values, says",
+    [
+        ({"OPENAI_BASE_URL": "file:///etc/passwd"}, "looks like"),
+        ({"SEARXNG_URL": "localhost"}, "looks like"),
+        ({"MODEL_PROFILE": "huge"}, "standard or small"),
+        ({"SEARCH_PROVIDER": "samples,oracle"}, "no search called oracle"),
+        ({"SEARCH_PROVIDER": "searxng"}, "SearXNG needs its address"),
+        ({"SEARCH_PROVIDER": "searxng", "SEARXNG_URL": ""}, "SearXNG needs its address"),
+        ({"SEARCH_PROVIDER": "ddgs,tavily"}, "Tavily needs its key"),
+        ({"SECRET_KEY": "x"}, "no setting"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    staff: AbstractUser, values: dict[str, str], says: str
+) -> None:
+    with pytest.raises(ServiceError, match=says):
+        change_settings(staff, values)
+    assert not InstallationSetting.objects.exists()
+
+
+def test_a_search_is_taken_with_the_address_that_it_needs(staff: AbstractUser) -> None:
+    change_settings(staff, {"SEARCH_PROVIDER": "searxng", "SEARXNG_URL": "http://127.0.0.1:8888"})
+    change_settings(staff, {"SEARCH_PROVIDER": "searxng,ddgs"})
+    with pytest.raises(ServiceError, match="needs its address"):
+        change_settings(staff, {"SEARCH_PROVIDER": "searxng", "SEARXNG_URL": ""})
+    assert current_installation()["SEARXNG_URL"] == "http://127.0.0.1:8888"
+
+
+def test_the_stored_profile_is_frozen_into_new_runs(staff: AbstractUser) -> None:
+    change_settings(staff, {"MODEL_PROFILE": "small"})
+    assert runs.ask_question(staff, "How old are oaks?").config["model_profile"] == "small"
