@@ -41,7 +41,7 @@ check: test-environment
 	$(PY) -m mypy
 	find templates -name '*.html' -exec .venv/bin/djade --target-version 5.2 --check {} +
 	.venv/bin/lint-imports
-	.venv/bin/deptry dashboard research
+	.venv/bin/deptry config dashboard plumbline research
 	.venv/bin/deptry bench scripts tests --ignore DEP002,DEP004
 	$(PY) manage.py makemigrations --check --dry-run
 

@@ -10,7 +10,7 @@ from django.core.management import execute_from_command_line
 
 
 def main() -> int:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "dashboard.settings")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
