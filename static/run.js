@@ -11,6 +11,7 @@
     const { target, fragment } = event.detail;
     if (target.matches(".outcome") && isReading()) stayAtResearch();
     if (target.dataset.rows === undefined) {
+      keepOpen(target, fragment.firstElementChild);
       event.detail.shouldSwap = !isSame(target, fragment.firstElementChild);
       return;
     }
@@ -24,6 +25,14 @@
       holdNew(target, next);
     }
   });
+
+  // A push does not close what somebody has opened.
+  function keepOpen(old, next) {
+    const known = [...old.querySelectorAll("details")];
+    const fresh = [...(next?.querySelectorAll("details") ?? [])];
+    if (known.length !== fresh.length) return;
+    fresh.forEach((details, place) => (details.open = known[place].open));
+  }
 
   const isSame = (old, next) => next !== null && old.id === next.id && old.isEqualNode(next);
 

@@ -58,7 +58,7 @@ def _stop_at_once(now: Situation, config: ResearchConfig) -> Decision:
 
 
 def _changing(change: Callable[[Finding, bool], Sequence[Finding]]) -> Rules:
-    """Change every finding after its check; `change` also receives whether it is its unit's first."""
+    """Change every finding after its check; `change` also learns whether it is its unit's first."""
 
     def changed(
         reading: Reading,

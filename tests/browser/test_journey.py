@@ -67,7 +67,7 @@ def steer(page: Page, world: World) -> None:
     expect(own.locator(".aspect-state")).to_contain_text("raised by you", timeout=LONG)
     press(page, "Stop and report")
     expect(page.locator(".report")).to_contain_text(ENGINEER, timeout=LONG)
-    expect(page).to_have_title(re.compile("^✓ "))
+    expect(page).to_have_title(re.compile("^[✓◐] "))
 
 
 def read_and_reject(page: Page) -> None:
