@@ -28,10 +28,10 @@
 
   // A push does not close what somebody has opened.
   function keepOpen(old, next) {
-    const known = [...old.querySelectorAll("details")];
-    const fresh = [...(next?.querySelectorAll("details") ?? [])];
-    if (known.length !== fresh.length) return;
-    fresh.forEach((details, place) => (details.open = known[place].open));
+    for (const details of old.querySelectorAll("details[class][open]")) {
+      const alike = next?.querySelectorAll(`details.${details.classList[0]}`) ?? [];
+      if (alike.length === 1) alike[0].open = true;
+    }
   }
 
   const isSame = (old, next) => next !== null && old.id === next.id && old.isEqualNode(next);
