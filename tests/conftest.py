@@ -28,6 +28,8 @@ from hypothesis import HealthCheck, settings
 from tests.support.virtual_time import VirtualTimeLoop
 
 BROWSER_FOLDER = "browser"
+SLOWEST = (("slow",), ("services", "subprocess"))
+"""Markers of the slowest tests, then of those that are slower than most."""
 DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
 
@@ -178,6 +180,7 @@ def redis_url() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[left_out] = {}
+    config.pluginmanager.register(SlowFirst())
     if django_settings.configured:
         django_settings.NETWORK_PROBE = "none"  # no test asks whether there is a network
 
@@ -201,6 +204,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 f"{item.nodeid} needs a browser: such tests stand under tests/{BROWSER_FOLDER}, "
                 "which runs in a process of its own"
             )
+
+
+class SlowFirst:
+    """Begin with the tests that take longest, so that no process is left alone with one at the end.
+
+    Registered as a plugin of its own, because it sorts after pytest-django has.
+    """
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items.sort(key=self.rank)
+
+    def rank(self, item: pytest.Item) -> int:
+        ranks = (rank for rank, markers in enumerate(SLOWEST)
+                 if any(map(item.get_closest_marker, markers)))  # fmt: skip
+        return next(ranks, len(SLOWEST))
 
 
 def needed_services(item: pytest.Item) -> set[str]:

@@ -25,16 +25,13 @@ pytest_plugins = ["tests.support.fixtures"]
 
 MANUAL = Path("/usr/share/doc/python3.11/html/library")
 MODULES = ("bisect", "glob", "heapq", "shutil", "textwrap", "zipfile")
-SAMPLES = ("How to make scrambled eggs?", "How does Plumbline decide when to stop?")
-MANUAL_QUESTIONS = (
-    "How does shutil copy a directory tree?",
-    "How to shorten a text with textwrap?",
-)
+SAMPLE = "How does Plumbline decide when to stop?"
+OF_THE_MANUAL = "How does shutil copy a directory tree?"
 OWN_SHARE = 0.6
 LONGEST_SECONDS = 300
 TASKS = {"intake", "read", "assess", "draft"}
 
-pytestmark = [needs_real_model, pytest.mark.subprocess]
+pytestmark = [needs_real_model, pytest.mark.subprocess, pytest.mark.slow]
 Found = dict[str, Any]
 
 
@@ -131,13 +128,8 @@ def _table(
     return "\n".join(lines)
 
 
-def test_runs_over_the_sample_library(
-    small: Installation, capsys: pytest.CaptureFixture[str]
+def test_runs_over_the_sample_library_and_over_real_pages(
+    small: Installation, over_the_manual: Installation, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    check_shares([researched(small, question) for question in SAMPLES], capsys)
-
-
-def test_runs_over_real_pages(
-    over_the_manual: Installation, capsys: pytest.CaptureFixture[str]
-) -> None:
-    check_shares([researched(over_the_manual, question) for question in MANUAL_QUESTIONS], capsys)
+    runs = [researched(small, SAMPLE), researched(over_the_manual, OF_THE_MANUAL)]
+    check_shares(runs, capsys)

@@ -12,6 +12,7 @@ from bench.outages import Extent
 from bench.world.running import running_world
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 @pytest.mark.requirement("F3")
 @pytest.mark.parametrize(

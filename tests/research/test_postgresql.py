@@ -41,6 +41,7 @@ SUITES = [
 
 
 @pytest.mark.requirement("F8")
+@pytest.mark.slow
 @pytest.mark.services("postgresql")
 def test_the_same_holds_on_postgresql(postgresql_url: str, tmp_path: Path) -> None:
     database = urlsplit(postgresql_url)._replace(path=f"/plumbline_{os.getpid()}")
