@@ -13,10 +13,11 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "api-reference.md"
 INTRODUCTION = """\
 # API reference
 
-Written by `python -m scripts.api_page` from the OpenAPI description that a server gives at `/api/v1/openapi.json`. [HTTP API](api.md) shows how the
-operations are used together.
+Written by `python -m scripts.api_page` from the OpenAPI description, which a server publishes at
+`/api/v1/openapi.json`. [HTTP API](api.md) shows how the operations are used together.
 
-Every operation takes a token (`Authorization: Bearer TOKEN`) or the session of a signed-in browser. GET needs the scope *read*, everything else *write*.
+Every operation takes a token (`Authorization: Bearer TOKEN`) or the session of a signed-in browser.
+GET needs the scope *read*, everything else *write*.
 """
 PREFIX = "#/components/schemas/"
 METHODS = ("get", "post", "put", "patch", "delete")
@@ -74,7 +75,7 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
     if parameters:
         yield "| parameter | in | type | |\n| --- | --- | --- | --- |"
         for each in parameters:
-            needed = "required. " if each.get("required") else ""
+            needed = "Required. " if each.get("required") else ""
             told = f"{needed}{each.get('description', '')}"
             row = (f"`{each['name']}`", each["in"], _type(each["schema"]), told)
             yield f"| {' | '.join(_cell(part) for part in row)} |"
@@ -98,7 +99,7 @@ def _object(name: str, schema: dict[str, Any]) -> Iterator[str]:
         return
     yield "| field | type | |\n| --- | --- | --- |"
     for field, each in properties.items():
-        needed = "required. " if field in schema.get("required", ()) else ""
+        needed = "Required. " if field in schema.get("required", ()) else ""
         told = f"{needed}{each.get('description', '')}"
         yield f"| {' | '.join(_cell(part) for part in (f'`{field}`', _type(each), told))} |"
     yield ""
