@@ -4,7 +4,7 @@ PY = .venv/bin/python
 UV_COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
 
-.PHONY: help install test-environment run test test-fast check bench bench-quick format lock clean
+.PHONY: help install test-environment run test test-fast check docs bench bench-quick format lock clean
 
 help:
 	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
@@ -12,6 +12,7 @@ help:
 	@echo "make test     run the whole test suite (ARGS=… for pytest)"
 	@echo "make test-fast  only what needs no browser, no service and no other process"
 	@echo "make check    lint, formatting, types, templates, imports, dependencies, migrations"
+	@echo "make docs     build the documentation site into site/"
 	@echo "make bench    measure and write docs/benchmarks.md"
 	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, dashboard)"
 	@echo "make bench-quick  a short measurement that asserts ratios and counts"
@@ -45,6 +46,9 @@ check: test-environment
 	.venv/bin/deptry bench scripts tests --ignore DEP002,DEP004
 	$(PY) manage.py makemigrations --check --dry-run
 
+docs: test-environment
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
 # DATA names the files of SUITE=data.
 bench: test-environment
 	@$(PY) -m bench $(or $(SUITE),engine) $(DATA)
@@ -66,5 +70,5 @@ lock: test-environment
 		--output-file requirements-dev.lock
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

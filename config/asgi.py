@@ -23,7 +23,11 @@ from dashboard.serving.probes import PROBES, serve_probe  # noqa: E402
 sockets = URLRouter([path("live/<slug:public_id>/", watch_run, name="socket")])
 
 
-at_paths = {**dict.fromkeys(PROBES, serve_probe), mcp.PATH: mcp.endpoint}
+at_paths = {
+    **dict.fromkeys(PROBES, serve_probe),
+    mcp.PATH: mcp.endpoint,
+    mcp.METADATA_PATH: mcp.serve_metadata,
+}
 
 
 async def serve_http(scope: dict[str, Any], receive: Any, send: Any) -> None:

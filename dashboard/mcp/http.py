@@ -7,21 +7,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
+from django.urls import reverse
 
 from dashboard.serving.http_channel import BODY
 from dashboard.serving.origins import may_connect
 from research.runtime.db_threads import query_async
 from research.services import api_tokens
 
+Header = tuple[bytes, bytes]
+
 PATH = "/mcp"
+METADATA_PATH = f"/.well-known/oauth-protected-resource{PATH}"
 CALLER = "plumbline.caller"
 """Key of the ASGI scope under which the tools find whom a request acts for."""
 
+ANY_ORIGIN = (b"access-control-allow-origin", b"*")
 BEARER = "bearer "
 NOT_SERVED = "The server is starting or stopping. Try again in a moment."
 FOREIGN_HOST = "The Host header names no host of this server (ALLOWED_HOSTS)."
@@ -72,7 +78,8 @@ class McpEndpoint:
             return
         token = await _find_token(headers.get(b"authorization", ""))
         if token is None:
-            await _refuse(send, HTTPStatus.UNAUTHORIZED, NO_TOKEN)
+            asked_at = _origin(headers.get(b"host", ""))
+            await _refuse(send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, _challenge(asked_at))
             return
         known = {**scope, CALLER: token}
         await self._manager.handle_request(known, _with_body(scope, receive), send)
@@ -89,6 +96,40 @@ class McpEndpoint:
 
 
 endpoint = McpEndpoint()
+
+
+async def serve_metadata(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    """Describe `/mcp` as a protected resource (RFC 9728).
+
+    `authorization_servers` is missing, because there is none: people make tokens on a page.
+    """
+    host = next((value.decode("latin1") for name, value in scope["headers"] if name == b"host"), "")
+    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        await _refuse(send, HTTPStatus.MISDIRECTED_REQUEST, FOREIGN_HOST)
+        return
+    origin = _origin(host)
+    metadata = {
+        "resource": f"{origin}{PATH}",
+        "resource_name": "Plumbline",
+        "resource_documentation": f"{origin}{reverse('tokens')}",
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": [scope.value for scope in api_tokens.Scope],
+    }
+    await _send_json(send, HTTPStatus.OK, "application/json", metadata, [ANY_ORIGIN])
+
+
+def _origin(host: str) -> str:
+    """Return the address that clients see: https if `CSRF_TRUSTED_ORIGINS` names it, as behind a
+    proxy that speaks TLS.
+    """
+    secure = f"https://{host}"
+    return secure if may_connect(secure, "") else f"http://{host}"
+
+
+def _challenge(origin: str) -> Header:
+    metadata = f"{origin}{METADATA_PATH}"
+    value = f'Bearer realm="plumbline", resource_metadata="{metadata}"'
+    return (b"www-authenticate", value.encode("latin1"))
 
 
 def _make_manager() -> Any:
@@ -130,15 +171,20 @@ def _with_body(scope: dict[str, Any], receive: Any) -> Any:
     return receive_body
 
 
-async def _refuse(send: Any, status: HTTPStatus, detail: str) -> None:
+async def _refuse(send: Any, status: HTTPStatus, detail: str, *more: Header) -> None:
     problem = {"title": status.phrase, "status": status.value, "detail": detail}
-    body = json.dumps(problem).encode()
+    await _send_json(send, status, "application/problem+json", problem, more)
+
+
+async def _send_json(
+    send: Any, status: HTTPStatus, kind: str, value: dict[str, Any], more: Iterable[Header]
+) -> None:
+    body = json.dumps(value).encode()
     headers = [
-        (b"content-type", b"application/problem+json"),
+        (b"content-type", kind.encode()),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
+        *more,
     ]
-    if status is HTTPStatus.UNAUTHORIZED:
-        headers.append((b"www-authenticate", b'Bearer realm="plumbline"'))
     await send({"type": "http.response.start", "status": status.value, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Annotated, Any, Literal
 
 from django.core.exceptions import PermissionDenied
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
+from mcp.types import InputRequiredResult
 from pydantic import Field
 
 from dashboard.api.auth import Caller
 from dashboard.mcp import reading, results
 from dashboard.mcp.callers import FindCaller, require_scope
+from dashboard.mcp.eliciting import Elicitation, can_elicit, form_of
 from dashboard.mcp.starting import Depth, Sources, start_run
 from dashboard.mcp.waiting import wait_for_run
 from research.documents.try_search import search_collections
@@ -87,12 +90,23 @@ class ResearchTools:
         return await query_async(lambda: results.list_lines(runs.visible_to(user)[:limit]))
 
     async def wait(
-        self, ctx: Context, run: RunId, seconds: Wait = LONGEST_WAIT_SECONDS
-    ) -> results.RunState:
+        self,
+        ctx: Context,
+        run: RunId,
+        seconds: Wait = LONGEST_WAIT_SECONDS,
+        ask_user: Annotated[
+            bool,
+            Field(description="Whether the client puts questions and the plan to its user itself."),
+        ] = True,
+    ) -> results.RunState | InputRequiredResult:
         """Wait until the run ends or needs you, and return its state; repeat as often as needed.
 
-        Progress notifications arrive meanwhile. `next_tool` says what to call next.
+        Progress notifications arrive meanwhile. `next_tool` says what to call next. A client that
+        supports elicitation is asked for answers and approval before that.
         """
+        deadline = monotonic() + seconds
+        found = await self._run(ctx, run)
+        elicitation = Elicitation(ctx) if ask_user and await self._may_ask(ctx) else None
         steps = 0
 
         async def report(state: results.RunState) -> None:
@@ -101,7 +115,17 @@ class ResearchTools:
             told = [state.progress, state.activity or state.status]
             await ctx.report_progress(steps, message=" · ".join(told))
 
-        return await wait_for_run(await self._run(ctx, run), seconds, report)
+        while True:
+            state = await wait_for_run(found, max(0.0, deadline - monotonic()), report)
+            form = form_of(state) if elicitation else None
+            if elicitation is None or form is None:
+                return state
+            command = await elicitation.ask(form, deadline - monotonic())
+            if isinstance(command, InputRequiredResult):
+                return command
+            if command is None:
+                return state
+            await self._tell(ctx, run, command)
 
     # --- steering ------------------------------------------------------------------------
 
@@ -235,6 +259,16 @@ class ResearchTools:
         caller = await self._find_caller(ctx)
         await _ask(require_scope, caller, scope)
         return caller
+
+    async def _may_ask(self, ctx: Context) -> bool:
+        """Return whether the client's user can be asked, and the caller may act on the answer."""
+        if not can_elicit(ctx):
+            return False
+        try:
+            await self._caller(ctx, Scope.WRITE)
+        except ToolError:
+            return False
+        return True
 
     async def _run(self, ctx: Context, public_id: str) -> Run:
         """Return a run of the caller. Raise `ToolError`, also for runs of others."""

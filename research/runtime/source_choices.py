@@ -75,11 +75,22 @@ def check_searches(names: Sequence[str], folders: Sequence[Path]) -> None:
 
 
 def provider_settings(now: Installation) -> ProviderSettings:
-    """Return the environment's settings of the providers, completed by the stored ones."""
-    from research.search.providers import needed_settings
+    """Return the environment's settings of the providers, completed by the stored ones.
+
+    A key of the environment is left out if its search's address is a stored one, so that it is
+    never sent to an address that another person configured.
+    """
+    from research.search.providers import PROVIDERS, needed_settings
 
     stored = {setting.name: now[setting.name] for setting in needed_settings()}
-    return replace(settings.PROVIDERS, values={**settings.PROVIDERS.values, **stored})
+    values = {**settings.PROVIDERS.values, **stored}
+    for provider in PROVIDERS.values():
+        needs = provider.needs
+        if needs and needs.kind == "url" and now.values[needs.name].origin == "stored":
+            for option in provider.options:
+                if option.kind == "key":
+                    values.pop(option.name, None)
+    return replace(settings.PROVIDERS, values=values)
 
 
 def _named_providers(now: Installation) -> list[str]:

@@ -120,12 +120,14 @@ async def _sources(
 
 def _provider(name: str, now: Installation, parts: Parts) -> NamedSearch:
     """Return the provider that all runs share (with its rate limit) while its settings stay."""
-    from research.search.providers import open_provider
+    from research.search.providers import open_provider, require_provider
 
-    key = f"{name} {now['SEARXNG_URL']}"
+    settings = provider_settings(now)
+    needs = require_provider(name, settings).needs
+    key = f"{name} {settings[needs] if needs else ''}"
     if key not in parts.searches:
         parts.searches[key] = open_provider(
-            name, replace(provider_settings(now), store=parts.limits), parts.client
+            name, replace(settings, store=parts.limits), parts.client
         )
     return parts.searches[key]
 

@@ -7,6 +7,8 @@ import socket
 import subprocess
 from dataclasses import dataclass, field
 
+import httpx
+
 from tests.support.installation import Installation
 
 LONGEST_SECONDS = 20
@@ -31,6 +33,16 @@ class Server:
         )
         assert self.process.stdout
         self.link = self.process.stdout.readline().decode().split()[-1]
+
+    def make_token(self) -> str:
+        """Return an API token, created on its page by the person who opened the link."""
+        with httpx.Client(follow_redirects=True, trust_env=False, timeout=30) as browser:
+            browser.get(self.link)
+            browser.get(f"{self.url}/tokens/")
+            typed = {"name": "Test", "access": "read write", "days": "30"}
+            typed["csrfmiddlewaretoken"] = browser.cookies["plumbline_csrf"]
+            page = browser.post(f"{self.url}/tokens/", data=typed).text
+        return page.split('id="secret" value="')[1].split('"')[0]
 
     def stop(self) -> None:
         self._end(signal.SIGTERM)

@@ -65,13 +65,15 @@ class Provider:
     """Registry entry of a provider: display name, settings and factory.
 
     `needs` is the setting without which it can't be used. A `keyless` provider needs none; it is
-    used if it is named or if nothing else is configured. `options` are its other settings.
+    used if it is named or if nothing else is configured. `options` are its other settings;
+    `instead` is the one that may be set in place of `needs`, in the environment only.
     """
 
     label: str
     make: Callable[[ProviderSettings, httpx.AsyncClient], Search]
     needs: Setting | None = None
     options: tuple[Setting, ...] = ()
+    instead: Setting | None = None
     kinds: frozenset[SearchKind] = WEB
 
     @property
@@ -83,7 +85,8 @@ class Provider:
         return (self.needs, *self.options) if self.needs else self.options
 
     def is_configured(self, settings: ProviderSettings) -> bool:
-        return self.needs is None or bool(settings[self.needs])
+        sufficient = [each for each in (self.needs, self.instead) if each]
+        return self.keyless or any(settings[each] for each in sufficient)
 
 
 def make_hit(

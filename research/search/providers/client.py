@@ -106,19 +106,11 @@ class ProviderClient:
 
     def usable(self, model: type[Entry], entries: Sequence[Any]) -> list[Entry]:
         """Return the valid entries; raise `SearchFailure` if there are some but none is valid."""
-        found = parse_entries(model, entries)
-        if entries and not found:
-            raise unreadable_answer(self.named)
-        return found
+        return usable_entries(self.named, model, entries)
 
     def hits(self, provider: str, model: type[Found], entries: Sequence[Any]) -> SearchAnswer:
         """Return the valid entries as hits, with a note on the others; raise like `usable`."""
-        found = self.usable(model, entries)
-        hits = (
-            make_hit(provider, rank, each.url, each.title, each.snippet, each.published)
-            for rank, each in enumerate(found, start=1)
-        )
-        return SearchAnswer(tuple(hits), left_out(self.named.label, len(entries), len(found)))
+        return read_entries(self.named, provider, model, entries)
 
     async def _request_with_retries(
         self, method: str, url: str, headers: Mapping[str, str], **content: Any
@@ -164,6 +156,26 @@ class ProviderClient:
             ) from None
         except httpx.HTTPError:
             raise SearchFailure("It did not answer.") from None
+
+
+def usable_entries(named: Named, model: type[Entry], entries: Sequence[Any]) -> list[Entry]:
+    """Return the valid entries; raise `SearchFailure` if there are some but none is valid."""
+    found = parse_entries(model, entries)
+    if entries and not found:
+        raise unreadable_answer(named)
+    return found
+
+
+def read_entries(
+    named: Named, provider: str, model: type[Found], entries: Sequence[Any]
+) -> SearchAnswer:
+    """Return the valid entries as hits, with a note on the others; raise like `usable_entries`."""
+    found = usable_entries(named, model, entries)
+    hits = (
+        make_hit(provider, rank, each.url, each.title, each.snippet, each.published)
+        for rank, each in enumerate(found, start=1)
+    )
+    return SearchAnswer(tuple(hits), left_out(named.label, len(entries), len(found)))
 
 
 async def _body(response: httpx.Response) -> bytes:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import httpx
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.utils import timezone
 
-from dashboard.mcp.http import McpEndpoint
+from config.asgi import application
+from dashboard.mcp.http import METADATA_PATH, McpEndpoint
 from research.models import ApiToken
 from research.services import api_tokens
 
@@ -80,3 +82,37 @@ def test_origin_and_host_are_checked(token: str, headers: dict[str, str], status
 
 def test_it_says_so_until_it_is_started(token: str) -> None:
     assert post(token, starts=False).status_code == 503
+
+
+def read_metadata(host: str = "localhost:8000") -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(app=application)
+        async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as http:
+            return await http.get(METADATA_PATH)
+
+    return asyncio.run(ask())
+
+
+def test_the_challenge_names_metadata_of_the_resource(db: None) -> None:
+    told = post(host="localhost:8000").headers["www-authenticate"]
+    address = "http://localhost:8000/.well-known/oauth-protected-resource/mcp"
+    assert f'resource_metadata="{address}"' in told and address.endswith(METADATA_PATH)
+
+
+def test_the_metadata_name_no_authorization_server() -> None:
+    answer = read_metadata()
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == {
+        "resource": "http://localhost:8000/mcp",
+        "resource_name": "Plumbline",
+        "resource_documentation": "http://localhost:8000/tokens/",
+        "bearer_methods_supported": ["header"],
+        "scopes_supported": ["read", "write"],
+    }
+
+
+def test_behind_a_proxy_the_resource_is_at_its_https_address(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["plumb.example"]
+    settings.CSRF_TRUSTED_ORIGINS = ["https://plumb.example"]
+    assert read_metadata("plumb.example").json()["resource"] == "https://plumb.example/mcp"
+    assert read_metadata("evil.example").status_code == 421

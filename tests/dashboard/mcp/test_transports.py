@@ -15,6 +15,7 @@ import httpx2
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
+from mcp.types import ElicitResult
 
 from tests.support.installation import ROOT, Installation
 
@@ -24,8 +25,16 @@ pytest_plugins = ["tests.support.fixtures"]
 QUESTION = "How to make scrambled eggs?"
 
 
-async def research(client: Client) -> dict[str, Any]:
-    """Take a question through approval to its end; return what was seen on the way."""
+async def approve_by_form(context: Any, params: Any) -> ElicitResult:
+    assert QUESTION in params.message
+    return ElicitResult(action="accept", content={"approve": True})
+
+
+async def research(client: Client, *, approves: bool = True) -> dict[str, Any]:
+    """Take a question through approval to its end; return what was seen on the way.
+
+    The plan is approved by a tool, else by the form that the client shows within `wait`.
+    """
     heard: list[str] = []
 
     async def hear(step: float, total: float | None, message: str | None) -> None:
@@ -37,8 +46,9 @@ async def research(client: Client) -> dict[str, Any]:
         return dict(answer.structured_content or {})
 
     run = (await say("start_research", question=QUESTION, sources="samples"))["run"]
-    planned = await say("wait", run=run)
-    await say("approve", run=run)
+    planned = await say("wait", run=run, ask_user=False)
+    if approves:
+        await say("approve", run=run)
     ended = await say("wait", run=run)
     report = await say("read_report", run=run)
     cited = report["citations"][0]["evidence"][0]
@@ -74,7 +84,11 @@ def test_a_whole_run_over_standard_input_and_output(bare_installation: Installat
 
     async def run() -> dict[str, Any]:
         async with Client(server) as client:
-            return await research(client)
+            check(await research(client))
+        async with Client(server, elicitation_callback=approve_by_form) as client:
+            check(await research(client, approves=False))
+        async with Client(server, mode="legacy", elicitation_callback=approve_by_form) as client:
+            return await research(client, approves=False)
 
     check(asyncio.run(run()))
 
@@ -102,11 +116,13 @@ def serving(installation: Installation) -> Iterator[tuple[str, str]]:
 
 
 @asynccontextmanager
-async def connected(address: str, token: str, mode: str) -> AsyncIterator[Client]:
+async def connected(address: str, token: str, mode: str, ask: Any = None) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
-        Client(streamable_http_client(address, http_client=http), mode=mode) as client,
+        Client(
+            streamable_http_client(address, http_client=http), mode=mode, elicitation_callback=ask
+        ) as client,
     ):
         yield client
 
@@ -121,6 +137,8 @@ def test_a_whole_run_over_http_and_its_report_in_the_next_protocol_version(
         async with connected(address, token, "auto") as client:
             assert client.protocol_version == "2026-07-28"
             answer = await client.call_tool("read_report", {"run": seen["ended"]["run"]})
+        async with connected(address, token, "auto", approve_by_form) as client:
+            check(await research(client, approves=False))
         return seen, dict(answer.structured_content or {})
 
     with serving(bare_installation) as (address, token):

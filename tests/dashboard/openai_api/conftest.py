@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import openai
 import pytest
 
@@ -46,13 +45,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def token(server: Server) -> str:
     """A token, created on its page."""
-    with httpx.Client(follow_redirects=True, trust_env=False, timeout=30) as browser:
-        browser.get(server.link)
-        browser.get(f"{server.url}/tokens/")
-        typed = {"name": "Test", "access": "read write", "days": "30"}
-        typed["csrfmiddlewaretoken"] = browser.cookies["plumbline_csrf"]
-        page = browser.post(f"{server.url}/tokens/", data=typed).text
-    return page.split('id="secret" value="')[1].split('"')[0]
+    return server.make_token()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from research.engine.config import ResearchConfig
 from research.models import InstallationSetting
 from research.runtime import status_summary
 from research.runtime.installation import Value, current_installation
+from research.runtime.source_choices import provider_settings
 from research.search.providers import ProviderSettings
 from research.services import runs
 from research.services.errors import ServiceError
@@ -87,6 +88,19 @@ def test_a_key_of_the_environment_never_goes_to_a_stored_address(
     assert current_installation()["OPENAI_BASE_URL"] == ""
     with pytest.raises(ServiceError):
         change_settings(staff, {"OPENAI_BASE_URL": "http://elsewhere.test/v1"})
+
+
+@pytest.mark.parametrize("search", ["JSON_SEARCH", "MCP_SEARCH"])
+def test_a_search_key_of_the_environment_never_goes_to_a_stored_address(
+    staff: AbstractUser, settings: Settings, search: str
+) -> None:
+    url, key = f"{search}_URL", f"{search}_AUTHORIZATION"
+    settings.PROVIDERS = ProviderSettings({key: "Bearer sesame", url: "http://own.test/{query}"})
+    assert provider_settings(current_installation()).values[key] == "Bearer sesame"
+    settings.PROVIDERS = ProviderSettings({key: "Bearer sesame"})
+    change_settings(staff, {url: "http://elsewhere.test/{query}"})
+    found = provider_settings(current_installation()).values
+    assert found[url] == "http://elsewhere.test/{query}" and key not in found
 
 
 def test_a_key_is_dropped_when_the_address_becomes_another_server_s(staff: AbstractUser) -> None:

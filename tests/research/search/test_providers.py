@@ -741,7 +741,7 @@ def test_what_was_set_up_comes_in_order_of_preference():
     [
         (
             "altavista",
-            "known are: searxng, tavily, exa, brave, json_search, ddgs, wikipedia, arxiv, openalex",
+            "known are: searxng, tavily, exa, brave, json_search, mcp_search, ddgs, wikipedia",
         ),
         ("searxng", "SearXNG needs SEARXNG_URL to be set"),
         ("brave", "Brave needs BRAVE_API_KEY to be set"),
