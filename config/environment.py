@@ -11,7 +11,8 @@ import math
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -178,13 +179,40 @@ def read_rates(name: str) -> dict[str, float]:
 
 
 def read_provider_settings() -> ProviderSettings:
-    """Return the search provider settings that are set."""
-    given = {setting.name: _read_setting(setting) for setting in declared_settings()}
+    """Return the search provider settings that are set; their values are read on first use."""
     return ProviderSettings(
-        {name: value for name, value in given.items() if value},
+        LateMapping(_read_declared_settings),
         per_second=read_rates("SEARCH_RATES"),
         at_once=read_count("SEARCH_AT_ONCE", 4),
     )
+
+
+def _read_declared_settings() -> dict[str, str]:
+    given = {setting.name: _read_setting(setting) for setting in declared_settings()}
+    return {name: value for name, value in given.items() if value}
+
+
+class LateMapping(Mapping[str, str]):
+    """A mapping that is made when it is first used.
+
+    The declarations are in the providers' modules, which most processes never need to import.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, str]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, str]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> str:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def _read_setting(setting: Setting) -> str:

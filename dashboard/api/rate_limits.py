@@ -13,7 +13,6 @@ from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
-from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +51,8 @@ def count_request(
 
 def _increment(key: str) -> int:
     """Return the number of requests in the window; 1 while Redis does not answer."""
+    from redis.exceptions import RedisError  # not at the top: every process imports the middleware
+
     try:
         cache.add(key, 0, 2 * WINDOW_SECONDS)
         return cache.incr(key)

@@ -6,7 +6,7 @@ from typing import Any
 
 from django import forms
 
-from research.runtime.installation import NAMES, SECRETS, SERVER, Installation
+from research.runtime.installation import SERVER, Installation, secret_names, setting_names
 from research.search.providers import Setting, needed_settings
 
 SET_OUTSIDE = "Set by an environment variable or .env, which override this page."
@@ -72,25 +72,26 @@ class InstallationForm(forms.Form):
         super().__init__(data, **options)
         self.fields |= {each.name: _provider_field(each) for each in needed_settings()}
         self.server_is_given = any(now.values[name].origin == "environment" for name in SERVER)
+        secrets = secret_names()
         for name, held in now.values.items():
             field = self.fields[name]
             if held.origin == "environment" or (name in SERVER and self.server_is_given):
                 field.disabled = True
                 field.help_text = SET_OUTSIDE
-            elif name in SECRETS and held.value:
+            elif name in secrets and held.value:
                 field.help_text = "A key is saved and never shown. Enter another to replace it."
                 self.fields[_forget(name)] = forms.BooleanField(
                     label=f"Delete the saved key: {field.label}", required=False
                 )
-            elif name in SECRETS:
+            elif name in secrets:
                 field.help_text = "No key saved."
-            if name not in SECRETS:
+            if name not in secrets:
                 field.initial = held.value
 
     def changes(self) -> dict[str, str]:
         """Return the submitted values of editable settings, by name."""
-        sent = {name: self.cleaned_data[name] for name in NAMES if self._is_sent(name)}
-        kept = {name for name in SECRETS & sent.keys() if not sent[name]}
+        sent = {name: self.cleaned_data[name] for name in setting_names() if self._is_sent(name)}
+        kept = {name for name in secret_names() & sent.keys() if not sent[name]}
         return {
             name: value
             for name, value in sent.items()

@@ -21,18 +21,7 @@ from research.search.providers import needed_settings
 Origin = Literal["environment", "stored", "default"]
 
 SERVER = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
-NAMES = (
-    *SERVER,
-    "RESEARCH_MODEL",
-    "READER_MODEL",
-    "EVALUATOR_MODEL",
-    "MODEL_PROFILE",
-    "SEARCH_PROVIDER",
-    *(setting.name for setting in needed_settings()),
-)
 SECRET = "OPENAI_API_KEY"
-SECRETS = {SECRET} | {each.name for each in needed_settings() if each.kind == "key"}
-"""Settings that no page shows."""
 KNOWN_IN = "model-servers.json"
 
 
@@ -46,7 +35,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Installation:
-    """Effective value of every setting in `NAMES`, by name."""
+    """Effective value of every setting in `setting_names()`, by name."""
 
     values: Mapping[str, Value]
 
@@ -91,13 +80,32 @@ class Installation:
         )
 
 
+def setting_names() -> tuple[str, ...]:
+    """Return the names of the settings that the Setup page shows."""
+    return (
+        *SERVER,
+        "RESEARCH_MODEL",
+        "READER_MODEL",
+        "EVALUATOR_MODEL",
+        "MODEL_PROFILE",
+        "SEARCH_PROVIDER",
+        *(setting.name for setting in needed_settings()),
+    )
+
+
+def secret_names() -> frozenset[str]:
+    """Return the names of the settings that no page shows."""
+    return frozenset({SECRET, *(each.name for each in needed_settings() if each.kind == "key")})
+
+
 def current_installation() -> Installation:
     """Return the effective settings, with one query."""
     given = from_environment()
-    stored = dict(InstallationSetting.objects.filter(name__in=NAMES).values_list("name", "value"))
+    rows = InstallationSetting.objects.filter(name__in=given)
+    stored = dict(rows.values_list("name", "value"))
     if any(given[name] for name in SERVER):
         stored = {name: value for name, value in stored.items() if name not in SERVER}
-    return Installation({name: _value(given[name], stored.get(name, "")) for name in NAMES})
+    return Installation({name: _value(given[name], stored.get(name, "")) for name in given})
 
 
 def of_the_environment() -> Installation:
@@ -107,7 +115,7 @@ def of_the_environment() -> Installation:
 
 def from_environment() -> dict[str, str]:
     """Return the values set in the environment, '' for the others."""
-    given = {name: getattr(settings, name, "") for name in NAMES}
+    given = {name: getattr(settings, name, "") for name in setting_names()}
     given |= {name: value for name, value in settings.PROVIDERS.values.items() if name in given}
     knobs: ResearchConfig = settings.RESEARCH_DEFAULTS
     if "model_profile" in knobs.model_fields_set:

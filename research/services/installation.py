@@ -15,11 +15,11 @@ from research.fetch.url_policy import is_server_address
 from research.llm.names import plain_name
 from research.models import InstallationSetting
 from research.runtime.installation import (
-    NAMES,
     SECRET,
     SERVER,
     current_installation,
     from_environment,
+    setting_names,
 )
 from research.runtime.source_choices import provider_settings
 from research.search.providers import PROVIDERS, needed_settings
@@ -52,7 +52,7 @@ def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
 def _check_changeable(wanted: Mapping[str, str]) -> None:
     given = from_environment()
     for name in wanted:
-        if name not in NAMES:
+        if name not in setting_names():
             raise ServiceError(f"There is no setting called {name}.")
         if given[name] or (name in SERVER and any(given[each] for each in SERVER)):
             raise ServiceError(f"{name} is set by the environment, which wins.")

@@ -6,12 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from research.engine.ports import Search, SearchFailure, SearchHit, SearchKind, SearchRequest
 from research.limits.limiter import Shared, Store
+
+if TYPE_CHECKING:
+    import httpx
 
 MOST_TITLE = 300
 MOST_SITES = 4

@@ -17,8 +17,7 @@ ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, json, sys
 from research.search import providers
-from tests.support.retrieval import larder
-providers.PROVIDERS["larder"] = larder.PROVIDER  # the one line
+providers.MODULES["larder"] = "tests.support.retrieval.larder"  # the one line
 
 import django
 django.setup()
