@@ -32,7 +32,7 @@ class Format:
     position: int = 100
 
 
-class _Registry(Mapping[str, Format]):
+class Registry(Mapping[str, Format]):
     """The formats by file name extension, imported when the first one is looked up."""
 
     @cached_property
@@ -52,7 +52,7 @@ class _Registry(Mapping[str, Format]):
         return len(self._formats)
 
 
-FORMATS: Mapping[str, Format] = _Registry()
+FORMATS: Mapping[str, Format] = Registry()
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -23,6 +24,7 @@ from research.llm.probe import Probe, probe_model
 from research.llm.window import Window
 from research.runtime import installation, status_summary, tool_factory, verifier
 from research.runtime.installation import Installation
+from research.runtime.settings_check import TAG
 
 State = Literal["good", "fair", "bad", "idle"]
 
@@ -76,7 +78,8 @@ async def run_preflight(qualify: bool = False) -> Preflight:
         _run_within("Search", _search_and_fetch(now)),
         _run_within("Live updates", _channels()),
     )
-    checks = (*_offered(now, local), *model, *search, database, *channels)
+    named = await sync_to_async(_unknown_settings)()
+    checks = (*_offered(now, local), *model, *search, database, *channels, *named)
     return Preflight(checks, tuple(local))
 
 
@@ -291,6 +294,14 @@ async def _fetched(urls: Sequence[str], tools: Tools) -> Check:
             return Check("Pages", "good", f"A page was read: {len(page.text):,} characters.")
     advice = "Look at the network, or at FETCH_ALLOW_PRIVATE_HOSTS for an intranet."
     return Check("Pages", "bad", f"No page could be read: {reason}", advice)
+
+
+def _unknown_settings() -> list[Check]:
+    """Return the warnings about names in `.env`, which are otherwise ignored."""
+    return [
+        Check("Settings", "fair", str(found.msg), str(found.hint))
+        for found in run_checks(tags=[TAG])
+    ]
 
 
 def _database() -> Check:
