@@ -11,6 +11,7 @@ from pkgutil import iter_modules
 from django.utils.text import slugify
 
 from dashboard.exports.contents import Contents, load_contents
+from research.errors import PlumblineError
 from research.models import Run
 
 NAME_LENGTH = 60
@@ -64,7 +65,7 @@ class Exported:
     content_type: str
 
 
-class NothingToExport(Exception):
+class NothingToExport(PlumblineError):
     """The run has no report, and the format cannot represent anything else."""
 
 

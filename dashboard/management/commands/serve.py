@@ -51,8 +51,8 @@ class Command(BaseCommand):
     def serve(self, host: str, port: int, works: bool) -> None:
         from dashboard.serving.server import (
             Address,
-            CannotListen,
             EmbeddedServer,
+            ListenError,
             check_free,
         )
 
@@ -80,7 +80,7 @@ class Command(BaseCommand):
                 on_ready=lambda: self.announce(host, port),
                 close=tool_factory.close_tools,
             ).run()
-        except CannotListen as error:
+        except ListenError as error:
             raise CommandError(str(error)) from None
 
     def announce(self, host: str, port: int) -> None:
