@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from research.engine.ports import Search, SearchFailure, SearchHit, SearchKind, SearchRequest
 from research.limits.limiter import Shared, Store
-from research.setting import Setting
+from research.setting import Setting as Setting
 
 if TYPE_CHECKING:
     import httpx
