@@ -1,4 +1,4 @@
-"""How far a stated probability agrees with what came true: reliability table, ECE and AUC."""
+"""Agreement of stated probabilities with outcomes: reliability table, ECE and AUC."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from bs4 import BeautifulSoup
 from bench.documentation import FOLDERS
 from bench.layouts import BODY, HEADING, LAYOUTS, page
 from research.extract.extract import extract_text
-from research.extract.extracted import EmptyPage
+from research.extract.extracted import EmptyPageError
 from research.extract.pool import TextPool
 
 PAGES = 120
@@ -93,7 +93,7 @@ def _soup_share(path: Path) -> float:
     wanted = Counter(re.findall(r"\w+", soup.get_text(" ")))
     try:
         text = extract_text(path.read_bytes(), "text/html", "").text
-    except EmptyPage:
+    except EmptyPageError:
         text = ""
     found = Counter(re.findall(r"\w+", text))
     return (wanted & found).total() / wanted.total() if wanted else 1.0

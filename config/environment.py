@@ -1,7 +1,7 @@
-"""Reads and validates settings from the environment and the `.env` file.
+"""Reads, validates and declares settings from the environment and the `.env` file.
 
-No other module reads `os.environ`. Every reader here raises `ImproperlyConfigured` with one
-sentence for the operator.
+No other module reads `os.environ`. Every reader raises `ImproperlyConfigured` with one sentence for
+the operator, and adds the setting to `DECLARED`, from which documentation, forms and checks derive.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import math
 import os
 import secrets
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 import environ
@@ -25,11 +26,42 @@ from research.fetch.url_policy import is_server_address
 from research.llm.names import plain_name
 from research.llm.prices import Price, PriceError, parse_prices
 from research.runtime.private_files import make_private_database, make_private_folder
-from research.search.providers import ProviderSettings, Setting, declared_settings
+from research.search.providers import ProviderSettings, declared_settings
+from research.setting import Kind, Setting
 
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
 DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
+
+DECLARED: dict[str, Setting] = {}
+"""The settings that were read, by name, in the order of `config.settings`."""
+
+
+class Description(TypedDict, total=False):
+    """What is declared of a setting beside its value; see `Setting`."""
+
+    help: str
+    label: str
+    hint: str
+
+
+def declare(
+    name: str,
+    kind: Kind,
+    default: object = "",
+    aliases: tuple[str, ...] = (),
+    **about: Unpack[Description],
+) -> None:
+    """Add a setting to the declared ones; a second reader of the same name changes nothing."""
+    described: dict[str, Any] = {"help": "", **about}
+    DECLARED.setdefault(
+        name, Setting(name=name, kind=kind, default=str(default), aliases=aliases, **described)
+    )
+
+
+def setup_settings() -> tuple[Setting, ...]:
+    """Return the declared settings that the Setup page offers."""
+    return tuple(setting for setting in DECLARED.values() if setting.label)
 
 
 def load_env_file() -> Path | None:
@@ -55,32 +87,47 @@ def find_env_file(values: Mapping[str, str], start: Path) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def read_string(name: str, default: str = "") -> str:
-    """Return the value; an empty one counts as not set."""
+def given_value(name: str, default: str = "") -> str:
+    """Return what the environment has; an empty value counts as not set."""
     return os.environ.get(name, "").strip() or default
 
 
-def read_model_name(*names: str) -> str:
+def read_string(name: str, default: str = "", **about: Unpack[Description]) -> str:
+    declare(name, "text", default, **about)
+    return given_value(name, default)
+
+
+def read_key(name: str, **about: Unpack[Description]) -> str:
+    """Return a secret, which no page shows."""
+    declare(name, "key", **about)
+    return given_value(name)
+
+
+def read_model_name(*names: str, **about: Unpack[Description]) -> str:
     """Return the first of these settings that is set, without a provider prefix."""
-    return plain_name(next(filter(None, map(read_string, names)), ""))
+    declare(names[0], "model", aliases=names[1:], **about)
+    return plain_name(next(filter(None, map(given_value, names)), ""))
 
 
-def read_list(name: str) -> list[str]:
+def read_list(name: str, **about: Unpack[Description]) -> list[str]:
     """Return the items of a comma-separated list."""
-    return [part.strip() for part in read_string(name).split(",") if part.strip()]
+    declare(name, "list", **about)
+    return [part.strip() for part in given_value(name).split(",") if part.strip()]
 
 
-def read_folders(name: str) -> list[str]:
+def read_folders(name: str, **about: Unpack[Description]) -> list[str]:
     """Return comma-separated folders as absolute paths; refuse those that don't exist."""
-    found = [Path(part).expanduser().resolve() for part in read_list(name)]
+    found = [Path(part).expanduser().resolve() for part in read_list(name, **about)]
     for folder in found:
         if not folder.is_dir():
             raise ImproperlyConfigured(f"{name} names {folder}, which is not a folder.")
     return [str(folder) for folder in found]
 
 
-def read_boolean(name: str, default: bool = False) -> bool:
-    value = read_string(name, "on" if default else "off").lower()
+def read_boolean(name: str, default: bool = False, **about: Unpack[Description]) -> bool:
+    written = "on" if default else "off"
+    declare(name, "switch", written, **about)
+    value = given_value(name, written).lower()
     if value not in TRUE | FALSE:
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be on or off.")
     return value in TRUE
@@ -93,23 +140,32 @@ def has_display() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
-def one_of(name: str, choices: tuple[str, ...]) -> str:
+def one_of(name: str, choices: tuple[str, ...], **about: Unpack[Description]) -> str:
     """Return one of the choices; the first is the default."""
-    value = read_string(name, choices[0]).lower()
+    declare(name, "choice", choices[0], **about)
+    value = given_value(name, choices[0]).lower()
     if value not in choices:
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be {' or '.join(choices)}.")
     return value
 
 
-def read_port(name: str, default: int) -> int:
-    value = read_string(name, str(default))
+def read_port(name: str, default: int, **about: Unpack[Description]) -> int:
+    declare(name, "number", default, **about)
+    value = given_value(name, str(default))
     if not value.isascii() or not value.isdigit() or not 0 < int(value) < 65536:
         raise ImproperlyConfigured(f"{name} is {value!r}; it must be a number from 1 to 65535.")
     return int(value)
 
 
-def read_count(name: str, default: int, least: int = 1, most: int | None = None) -> int:
-    value = read_string(name, str(default))
+def read_count(
+    name: str,
+    default: int,
+    least: int = 1,
+    most: int | None = None,
+    **about: Unpack[Description],
+) -> int:
+    declare(name, "number", default, **about)
+    value = given_value(name, str(default))
     is_count = value.isascii() and value.isdigit() and int(value) >= least
     if not is_count or (most is not None and int(value) > most):
         limits = f"from {least}" if most is None else f"from {least} to {most}"
@@ -117,18 +173,20 @@ def read_count(name: str, default: int, least: int = 1, most: int | None = None)
     return int(value)
 
 
-def read_seconds(name: str, default: float) -> float:
+def read_seconds(name: str, default: float, **about: Unpack[Description]) -> float:
+    declare(name, "number", default, **about)
     value = optional_number(name)
     if value is None:
         return default
     if value <= 0:
-        raise ImproperlyConfigured(f"{name} is {read_string(name)!r}; it must be above 0 seconds.")
+        raise ImproperlyConfigured(f"{name} is {given_value(name)!r}; it must be above 0 seconds.")
     return value
 
 
-def optional_number(name: str) -> float | None:
+def optional_number(name: str, **about: Unpack[Description]) -> float | None:
     """Return a finite number, or None if it is not set."""
-    value = read_string(name)
+    declare(name, "number", **about)
+    value = given_value(name)
     try:
         found = float(value) if value else None
     except ValueError:
@@ -138,22 +196,27 @@ def optional_number(name: str) -> float | None:
     return found
 
 
-def read_prices(name: str) -> dict[str, Price]:
+def read_prices(name: str, **about: Unpack[Description]) -> dict[str, Price]:
+    declare(name, "list", **about)
     try:
-        return parse_prices(read_string(name))
+        return parse_prices(given_value(name))
     except PriceError as error:
         raise ImproperlyConfigured(str(error)) from None
 
 
-def read_ports(name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+def read_ports(
+    name: str, default: tuple[int, ...], **about: Unpack[Description]
+) -> tuple[int, ...]:
+    declare(name, "list", ",".join(map(str, default)), **about)
     values = read_list(name)
     if not all(value.isascii() and value.isdigit() and 0 < int(value) < 65536 for value in values):
         raise ImproperlyConfigured(f"{name} must be port numbers separated by commas.")
     return tuple(map(int, values)) or default
 
 
-def read_number(name: str, default: float) -> float:
-    value = read_string(name, str(default))
+def read_number(name: str, default: float, **about: Unpack[Description]) -> float:
+    declare(name, "number", default, **about)
+    value = given_value(name, str(default))
     try:
         given = float(value)
     except ValueError:
@@ -163,10 +226,10 @@ def read_number(name: str, default: float) -> float:
     return given
 
 
-def read_rates(name: str) -> dict[str, float]:
+def read_rates(name: str, **about: Unpack[Description]) -> dict[str, float]:
     """Return comma-separated `NAME=NUMBER` pairs."""
     found = {}
-    for part in read_list(name):
+    for part in read_list(name, **about):
         key, _, value = part.partition("=")
         try:
             found[key.strip()] = float(value)
@@ -178,26 +241,68 @@ def read_rates(name: str) -> dict[str, float]:
 
 
 def read_provider_settings() -> ProviderSettings:
-    """Return the search provider settings that are set."""
-    given = {setting.name: _read_setting(setting) for setting in declared_settings()}
+    """Return the search provider settings that are set; their values are read on first use."""
     return ProviderSettings(
-        {name: value for name, value in given.items() if value},
-        per_second=read_rates("SEARCH_RATES"),
-        at_once=read_count("SEARCH_AT_ONCE", 4),
+        LateMapping(_read_declared_settings),
+        per_second=read_rates(
+            "SEARCH_RATES",
+            help="Rate limits in searches per second by provider, such as brave=20,tavily=10; 0 is"
+            " no limit.",
+        ),
+        at_once=read_count(
+            "SEARCH_AT_ONCE",
+            4,
+            help="Concurrent searches at one provider. Wikipedia and arXiv are limited to one, ddgs"
+            " to two.",
+        ),
     )
+
+
+def _read_declared_settings() -> dict[str, str]:
+    given = {setting.name: _read_setting(setting) for setting in declared_settings()}
+    return {name: value for name, value in given.items() if value}
+
+
+class LateMapping(Mapping[str, str]):
+    """A mapping that is made when it is first used.
+
+    The declarations are in the providers' modules, which most processes never need to import.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, str]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> Mapping[str, str]:
+        return self._make()
+
+    def __getitem__(self, name: str) -> str:
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
 
 
 def _read_setting(setting: Setting) -> str:
     if setting.kind == "url":
-        return read_url(setting.name, ("http", "https"))
-    return (
-        ",".join(read_list(setting.name)) if setting.kind == "list" else read_string(setting.name)
-    )
+        return _checked_url(setting.name, ("http", "https"))
+    value = given_value(setting.name)
+    if setting.kind == "list":
+        return ",".join(part.strip() for part in value.split(",") if part.strip())
+    return value
 
 
-def read_url(name: str, schemes: tuple[str, ...]) -> str:
+def read_url(name: str, schemes: tuple[str, ...], **about: Unpack[Description]) -> str:
     """Return a URL, or '' if it is not set."""
-    value = read_string(name)
+    declare(name, "url", **about)
+    return _checked_url(name, schemes)
+
+
+def _checked_url(name: str, schemes: tuple[str, ...]) -> str:
+    value = given_value(name)
     if value and not is_server_address(value, schemes):
         example = f"{schemes[0]}://localhost:1234"
         raise ImproperlyConfigured(f"{name} is not an address; it must look like {example}.")
@@ -213,7 +318,13 @@ def default_state_folder(base: Path) -> Path:
 
 def state_folder(default: Path) -> Path:
     """Return the state folder, created on first use and accessible only by its owner."""
-    folder = Path(read_string("PLUMBLINE_HOME", str(default))).expanduser().absolute()
+    declare(
+        "PLUMBLINE_HOME",
+        "text",
+        help="Folder of database, index and keys; var/ in the checkout, or ~/.local/share/plumbline"
+        " of an installed package, if not set.",
+    )
+    folder = Path(given_value("PLUMBLINE_HOME", str(default))).expanduser().absolute()
     try:
         make_private_folder(folder)
     except OSError as error:
@@ -226,7 +337,10 @@ def state_folder(default: Path) -> Path:
 
 def secret_key(folder: Path) -> str:
     """Return `SECRET_KEY`, else a key generated once and stored in the state folder."""
-    given = read_string("SECRET_KEY")
+    given = read_key(
+        "SECRET_KEY",
+        help="Django's secret key; generated and stored in the state folder if not set.",
+    )
     if given:
         return given
     path = folder / "secret-key"
@@ -259,7 +373,11 @@ def _write_once(path: Path, content: str) -> None:
 
 def read_database(folder: Path) -> dict[str, Any]:
     """Return Django's database settings: `DATABASE_URL`, else SQLite in the state folder."""
-    url = read_string("DATABASE_URL", f"sqlite:///{folder / 'plumbline.sqlite3'}")
+    given = read_key(
+        "DATABASE_URL",
+        help="Database to use instead of SQLite, such as postgres://user@host/name.",
+    )
+    url = given or f"sqlite:///{folder / 'plumbline.sqlite3'}"
     if urlsplit(url).scheme not in DATABASE_SCHEMES:
         raise ImproperlyConfigured(
             "DATABASE_URL must be sqlite:///PATH or postgres://USER:PASSWORD@HOST:PORT/NAME."
@@ -268,7 +386,12 @@ def read_database(folder: Path) -> dict[str, Any]:
         settings = dict(environ.Env.db_url_config(url))
     except (ValueError, ImproperlyConfigured):
         raise ImproperlyConfigured("DATABASE_URL is not a valid address.") from None
-    synchronous = one_of("SQLITE_SYNCHRONOUS", ("full", "normal"))
+    synchronous = one_of(
+        "SQLITE_SYNCHRONOUS",
+        ("full", "normal"),
+        help="full: what SQLite has committed survives a power loss; normal: faster, and a power"
+        " loss can undo the last minutes, but damages nothing.",
+    )
     if settings["ENGINE"].endswith("sqlite3"):
         _close_to_others(settings["NAME"])
         settings["OPTIONS"] = {
@@ -316,7 +439,7 @@ def research_defaults() -> ResearchConfig:
     """Return the knobs set in the environment, by name or alias; the name wins over an alias."""
     known = knob_names()
     fields = {
-        known[name].upper(): read_string(name) for name in reversed(known) if read_string(name)
+        known[name].upper(): given_value(name) for name in reversed(known) if given_value(name)
     }
     try:
         return ResearchConfig.from_strings(fields)

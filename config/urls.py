@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
-from django.urls import path
+from django.urls import URLPattern, URLResolver, path
+from django.urls.resolvers import RoutePattern
 
-from dashboard.api.app import api_urls, unknown_path
-from dashboard.openai_api.app import openai_urls
 from dashboard.views import (
     account,
     ask,
     citation,
     documents,
+    errors,
     exports,
     history,
     installation,
@@ -30,14 +33,32 @@ handler400 = "dashboard.views.errors.bad_request"
 
 CITATION = "runs/<slug:public_id>/citations/<int:number>"
 
+
+class LateRoutes(URLResolver):
+    """Routes whose module is imported by the first request below their prefix.
+
+    The API takes as long to import as everything else. Neither commands nor Django's system checks
+    need its routes, and no page reverses one of them.
+    """
+
+    def __init__(self, prefix: str, module: str, namespace: str) -> None:
+        super().__init__(RoutePattern(prefix), module, app_name="ninja", namespace=namespace)
+        self.url_patterns: list[URLPattern | URLResolver] = []
+
+    def resolve(self, path: str) -> Any:
+        if not self.url_patterns and self.pattern.match(path):
+            self.url_patterns = import_module(self.urlconf_name).urlpatterns
+        return super().resolve(path)
+
+
 urlpatterns = [
     # replaces the admin's own form, which would ask for a password that the account may lack
     path("admin/login/", account.sign_in_to_admin),
     # before the other routes, since the admin's lists resolve a URL for each of their links
     path("admin/", admin.site.urls),
-    path("api/v1/", api_urls()),
-    path("api/<path:rest>", unknown_path),
-    path("v1/", openai_urls()),
+    LateRoutes("api/v1/", "dashboard.api.app", "api"),
+    path("api/<path:rest>", errors.unknown_api_path),
+    LateRoutes("v1/", "dashboard.openai_api.app", "openai"),
     path("", ask.ask_question, name="ask"),
     path("settings/", ask.ask_with_settings, name="ask_settings"),
     path("samples/<slug:slug>/", ask.try_sample, name="sample"),

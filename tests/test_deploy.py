@@ -34,7 +34,10 @@ def test_settings_of_the_environment_files_exist() -> None:
     named = re.findall(r"^([A-Z_]+)=", example, re.MULTILINE)
     anchored = COMPOSE.split("environment: &environment")[1].split("volumes:")[0]
     named += re.findall(r"^ +([A-Z_]+):", anchored, re.MULTILINE)
-    known = {*reference.INSTALLATION, *(name.upper() for name in ResearchConfig.model_fields)}
+    known = {
+        *reference.installation_settings(),
+        *(name.upper() for name in ResearchConfig.model_fields),
+    }
     assert len(named) > 8 and set(named) - known == OF_OTHERS
     assert set(re.findall(r"\$\{([A-Z_]+):", COMPOSE)) == OF_OTHERS
 

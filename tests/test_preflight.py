@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from research.llm.local import LOOK_SECONDS, find_local
-from research.runtime.installation import NAMES, Value
 from research.runtime.installation import Installation as Installed
+from research.runtime.installation import Value, setting_names
 from research.runtime.preflight import check_model
 from tests.support.installation import ROOT, Installation
 from tests.support.model_server import (
@@ -100,7 +100,7 @@ def test_a_model_is_qualified_as_verifier_on_demand_and_stays_so(
 )
 def test_it_names_what_is_odd_about_a_server(manner: Manner, check: str, says: str) -> None:
     with ModelServer({}, manner) as server:
-        unset = dict.fromkeys(NAMES, Value())
+        unset = dict.fromkeys(setting_names(), Value())
         chosen = {
             "OPENAI_BASE_URL": Value(server.url("/v1")), "RESEARCH_MODEL": Value("scripted"),
         }  # fmt: skip

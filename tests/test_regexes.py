@@ -25,7 +25,7 @@ from research.engine.report import draft
 from research.engine.text import amounts, dates, entities, quantities, sentences
 from research.engine.text import tokens as engine_text
 from research.extract.extract import extract_text
-from research.extract.extracted import EmptyPage
+from research.extract.extracted import EmptyPageError
 from research.search.providers import words
 from tests.support.regexes import UNITS, Attack, Match, attacks, growth
 from tests.test_shared_objects import modules
@@ -170,7 +170,7 @@ def test_a_linear_pattern_is_left_alone(pattern: str) -> None:
 
 
 def read_page(text: str, content_type: str) -> None:
-    with suppress(EmptyPage):
+    with suppress(EmptyPageError):
         extract_text(text.encode(), content_type, "https://a.example/page")
 
 

@@ -1,4 +1,4 @@
-"""The figures of one run: the score, and what only its records and stored pages tell."""
+"""The figures of one run: its score, and what its records and stored pages show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each gate, cap and stop rule of the engine, how it is taken out, and where it has to act."""
+"""Gates, caps and stop rules of the engine: how to remove each, and when it has to act."""
 
 from __future__ import annotations
 

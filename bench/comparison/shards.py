@@ -1,4 +1,4 @@
-"""Worlds measured side by side, each in a process of its own with servers of its own."""
+"""Measures worlds in parallel, each in a separate process with its own servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each way of stopping would have cost and found, over the same questions."""
+"""Cost and findings of each way of stopping, over the same questions."""
 
 from __future__ import annotations
 

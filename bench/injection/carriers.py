@@ -33,7 +33,7 @@ def carried(host: HostPage, form: Form | None, carrier: str, url: str) -> Page:
     """Return the host page as the extraction gives it, with the form in its carrier; without one
     clean.
 
-    Raises `EmptyPage` if the file holds no text.
+    Raises `EmptyPageError` if the file holds no text.
     """
     body = _body(host, form, carrier)
     found = extract_text(body, _TYPES.get(carrier, "text/html; charset=utf-8"), url)

@@ -33,7 +33,7 @@ from research.engine.records import (
     Unit,
     key_of,
 )
-from research.extract.extracted import EmptyPage
+from research.extract.extracted import EmptyPageError
 
 TODAY = "2026-03-01"
 
@@ -146,4 +146,4 @@ def _result(
     )
 
 
-__all__ = ["EmptyPage", "RunResult", "run_form"]
+__all__ = ["EmptyPageError", "RunResult", "run_form"]

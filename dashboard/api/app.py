@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest
-from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI
 
 from dashboard.api import account, collections, results, runs, threads
 from dashboard.api.auth import BearerToken, SignedIn
-from dashboard.api.problems import CONTENT_TYPE, Problem, add_handlers, problem_response
+from dashboard.api.problems import CONTENT_TYPE, Problem, add_handlers
 
 DESCRIPTION = (
     "Start, steer and read research runs. Send a token as `Authorization: Bearer TOKEN`. "
@@ -77,17 +74,7 @@ def build_api() -> PlumblineAPI:
 
 
 api = build_api()
-
-
-def api_urls() -> tuple[list[URLPattern | URLResolver], str, str]:
-    """Return the routes; authentication is the API's own, so no page redirects to sign in."""
-    patterns, app_name, namespace = api.urls
-    for pattern in patterns:
-        pattern.callback.login_required = False
-    return patterns, app_name, namespace
-
-
-@login_not_required
-def unknown_path(request: HttpRequest, **_: str) -> Any:
-    """Answer unknown paths below `/api/` with a problem instead of a page."""
-    return problem_response(404, "There is no such path; see /api/v1/openapi.json.")
+urlpatterns, _, _ = api.urls
+for pattern in urlpatterns:
+    # the API authenticates by itself, so that no page redirects to sign in
+    pattern.callback.login_required = False

@@ -1,4 +1,4 @@
-"""Who calls the API: a token in `Authorization: Bearer`, or the session of a signed-in user.
+"""Authentication of API callers: a token in `Authorization: Bearer`, or a signed-in session.
 
 Token requests need no CSRF token, since browsers never add the header by themselves; session
 requests do.
@@ -68,7 +68,7 @@ class SignedIn(APIKeyCookie):
 def authenticate_token(request: HttpRequest, secret: str) -> Caller | None:
     """Return the caller, or None for an unknown or expired token.
 
-    Raise `Throttled` above the rate limit, `PermissionDenied` without the required scope.
+    Raise `ThrottledError` above the rate limit, `PermissionDenied` without the required scope.
     """
     row = api_tokens.find_token(secret.strip())
     if row is None:

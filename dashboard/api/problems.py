@@ -14,7 +14,7 @@ from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
-from dashboard.api.rate_limits import Throttled
+from dashboard.api.rate_limits import ThrottledError
 from dashboard.exports import NothingToExport
 from research.engine.knobs import ConfigError
 from research.services.errors import ServiceError
@@ -100,7 +100,7 @@ def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpRespo
     return problem_response(401, detail, WWW_Authenticate="Bearer")
 
 
-def _throttled(request: HttpRequest, error: Throttled) -> HttpResponse:
+def _throttled(request: HttpRequest, error: ThrottledError) -> HttpResponse:
     return problem_response(429, str(error), Retry_After=str(error.wait))
 
 
@@ -112,7 +112,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     Exception: _unexpected,
     ValidationError: _validation,
     AuthenticationError: _unauthorized,
-    Throttled: _throttled,
+    ThrottledError: _throttled,
     Http404: _not_found,
     PermissionDenied: lambda request, error: problem_response(403, str(error)),
     ServiceError: _service_error,

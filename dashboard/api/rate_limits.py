@@ -13,7 +13,8 @@ from django.conf import settings
 from django.core.cache import cache
 from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
-from redis.exceptions import RedisError
+
+from research.errors import PlumblineError
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ class RateLimit:
     reset: int
 
 
-class Throttled(Exception):
+class ThrottledError(PlumblineError):
     """The caller sent more requests than allowed; `wait` is in seconds."""
 
     def __init__(self, wait: int) -> None:
@@ -40,18 +41,20 @@ class Throttled(Exception):
 def count_request(
     request: HttpRequest, caller: str, clock: Callable[[], float] = time.time
 ) -> None:
-    """Count a request of this caller. Raise `Throttled` above the limit."""
+    """Count a request of this caller. Raise `ThrottledError` above the limit."""
     now, limit = clock(), settings.API_REQUESTS_PER_MINUTE
     window = int(now // WINDOW_SECONDS)
     used = _increment(f"api-rate/{caller}/{window}")
     reset = int((window + 1) * WINDOW_SECONDS - now) or 1
     request.rate_limit = RateLimit(limit, max(0, limit - used), reset)  # type: ignore[attr-defined]
     if used > limit:
-        raise Throttled(reset)
+        raise ThrottledError(reset)
 
 
 def _increment(key: str) -> int:
     """Return the number of requests in the window; 1 while Redis does not answer."""
+    from redis.exceptions import RedisError  # not at the top: every process imports the middleware
+
     try:
         cache.add(key, 0, 2 * WINDOW_SECONDS)
         return cache.incr(key)

@@ -1,4 +1,4 @@
-"""What a run found: evidence with verdicts, sources, reports and exports."""
+"""Results of a run: evidence with verdicts, sources, reports and exports."""
 
 from __future__ import annotations
 

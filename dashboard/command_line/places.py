@@ -1,4 +1,4 @@
-"""Where a command works: on this installation, or on a server with a token."""
+"""The target of a command: this installation, or a server with a token."""
 
 from __future__ import annotations
 

@@ -1,14 +1,17 @@
-"""Export formats for finished runs: one module per format, registered in `FORMATS`."""
+"""Export formats for finished runs: each module of this package with a `FORMAT` is one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pkgutil import iter_modules
 
 from django.utils.text import slugify
 
-from dashboard.exports import bibtex, docx, html, json, markdown, pdf, ris
 from dashboard.exports.contents import Contents, load_contents
+from research.errors import PlumblineError
 from research.models import Run
 
 NAME_LENGTH = 60
@@ -16,32 +19,41 @@ NAME_LENGTH = 60
 
 @dataclass(frozen=True)
 class Format:
-    """An export format. `needs_report` is False if a run without a report can be exported, too."""
+    """An export format.
+
+    `needs_report` is False if a run without a report can be exported, too. Formats are listed by
+    `position`, those without one last.
+    """
 
     name: str
     extension: str
     content_type: str
     render: Callable[[Contents], bytes]
     needs_report: bool = True
+    position: int = 100
 
 
-FORMATS = {
-    each.extension: each
-    for each in (
-        Format("Markdown", "md", "text/markdown; charset=utf-8", markdown.render),
-        Format("HTML", "html", "text/html; charset=utf-8", html.render),
-        Format("PDF", "pdf", "application/pdf", pdf.render),
-        Format(
-            "Word",
-            "docx",
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            docx.render,
-        ),
-        Format("JSON", "json", "application/json", json.render, needs_report=False),
-        Format("RIS", "ris", "application/x-research-info-systems; charset=utf-8", ris.render),
-        Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", bibtex.render),
-    )
-}
+class Registry(Mapping[str, Format]):
+    """The formats by file name extension, imported when the first one is looked up."""
+
+    @cached_property
+    def _formats(self) -> dict[str, Format]:
+        modules = [import_module(f"{__name__}.{each.name}") for each in iter_modules(__path__)]
+        found: list[Format] = [each.FORMAT for each in modules if hasattr(each, "FORMAT")]
+        found.sort(key=lambda each: (each.position, each.name))
+        return {each.extension: each for each in found}
+
+    def __getitem__(self, extension: str) -> Format:
+        return self._formats[extension]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._formats)
+
+    def __len__(self) -> int:
+        return len(self._formats)
+
+
+FORMATS: Mapping[str, Format] = Registry()
 
 
 @dataclass(frozen=True)
@@ -53,7 +65,7 @@ class Exported:
     content_type: str
 
 
-class NothingToExport(Exception):
+class NothingToExport(PlumblineError):
     """The run has no report, and the format cannot represent anything else."""
 
 

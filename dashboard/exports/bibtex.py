@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
 
 # Applied in one pass, so that the backslashes of replacements are not escaped again.
@@ -47,3 +48,6 @@ def entry_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
 
 def escape_tex(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
+
+
+FORMAT = Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", render, position=7)

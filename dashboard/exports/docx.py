@@ -12,9 +12,11 @@ from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 from docx.text.run import Run as WordRun
 
+from dashboard.exports import Format
 from dashboard.exports.blocks import Block, Run, parse_blocks
 from dashboard.exports.contents import Citation, Contents
 
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 MONOSPACE = "Courier New"
 DEEPEST_LIST = 3
 LONGEST_PROPERTY = 255
@@ -117,3 +119,6 @@ def add_bookmark(paragraph: Paragraph, name: str, number: int) -> None:
 
 def truncate_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+FORMAT = Format("Word", "docx", MEDIA_TYPE, render, position=4)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.template.loader import render_to_string
 
 from dashboard import markdown, words
+from dashboard.exports import Format
 from dashboard.exports.contents import Contents
 
 
@@ -23,3 +24,6 @@ def render(whole: Contents) -> bytes:
         "citations": whole.citations,
     }
     return render_to_string("exports/report.html", context).encode()
+
+
+FORMAT = Format("HTML", "html", "text/html; charset=utf-8", render, position=2)

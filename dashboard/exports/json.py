@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from dashboard.exports import Format
 from dashboard.exports.contents import Contents
 from research.readmodel.run_json import run_resource
 
@@ -12,3 +13,6 @@ def render(whole: Contents) -> bytes:
     resource = run_resource(whole.run, with_pages=True)
     written = json.dumps(resource, ensure_ascii=False, indent=1)
     return written.encode(errors="backslashreplace")  # lone surrogates become JSON escapes
+
+
+FORMAT = Format("JSON", "json", "application/json", render, needs_report=False, position=5)

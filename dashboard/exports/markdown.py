@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
 from research.engine.report.markdown_escape import unlinked
 
@@ -19,3 +20,6 @@ def quote_entry(citation: Citation) -> Iterator[str]:
     for passage in citation.passages:
         yield ""
         yield from (f"> {unlinked(line)}".rstrip() for line in passage.quote.splitlines())
+
+
+FORMAT = Format("Markdown", "md", "text/markdown; charset=utf-8", render, position=1)

@@ -12,6 +12,7 @@ from pathlib import Path
 import typst
 
 from dashboard import words
+from dashboard.exports import Format
 from dashboard.exports.blocks import parse_blocks
 from dashboard.exports.contents import Citation, Contents
 
@@ -43,3 +44,6 @@ def citation_data(citation: Citation) -> dict[str, object]:
         "dated": citation.dated,
         "passages": [vars(passage) for passage in citation.passages],
     }
+
+
+FORMAT = Format("PDF", "pdf", "application/pdf", render, position=3)

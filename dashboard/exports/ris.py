@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
 
 END = "\r\n"
@@ -35,3 +36,8 @@ def ris_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
         for passage in citation.passages:
             yield "N1", f"[{citation.number}] “{passage.quote}”"
     yield "ER", ""
+
+
+FORMAT = Format(
+    "RIS", "ris", "application/x-research-info-systems; charset=utf-8", render, position=6
+)

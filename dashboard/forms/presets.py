@@ -10,7 +10,7 @@ from django import forms
 
 from dashboard.forms.installation_form import InstallationForm
 from research.llm.presets import MODEL_PRESETS, ModelPreset
-from research.runtime.installation import SECRETS, SERVER, Installation
+from research.runtime.installation import SERVER, Installation, secret_names
 from research.search.providers import KEYLESS_WEB, PROVIDERS
 
 ADDRESS, KEY = SERVER
@@ -53,7 +53,7 @@ def _model_preset(preset: ModelPreset) -> Preset:
     )
 
 
-def _search_presets() -> tuple[Preset, ...]:
+def search_presets() -> tuple[Preset, ...]:
     web = Preset(
         "web",
         "Web without a key",
@@ -84,11 +84,10 @@ def _search_presets() -> tuple[Preset, ...]:
 
 
 MODELS = tuple(_model_preset(preset) for preset in MODEL_PRESETS)
-SEARCHES = _search_presets()
 
 
 def find_preset(name: str | None) -> Preset | None:
-    return next((preset for preset in (*MODELS, *SEARCHES) if preset.name == name), None)
+    return next((preset for preset in (*MODELS, *search_presets()) if preset.name == name), None)
 
 
 class PresetForm(InstallationForm):
@@ -122,6 +121,6 @@ class PresetForm(InstallationForm):
 
     def _is_saved(self, name: str, cleaned: Mapping[str, Any]) -> bool:
         """Return whether a key may stay empty: it is saved, for the same server."""
-        if name not in SECRETS or not self.now[name]:
+        if name not in secret_names() or not self.now[name]:
             return False
         return name != KEY or self.now[ADDRESS] == cleaned.get(ADDRESS)

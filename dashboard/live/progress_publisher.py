@@ -15,7 +15,6 @@ from functools import cache
 
 from channels.layers import get_channel_layer
 from django.conf import settings
-from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +43,8 @@ class Sender:
             self._sending = self.loop.create_task(self._send(), name="announce")
 
     async def _send(self) -> None:
+        from redis.exceptions import RedisError  # not at the top: every process imports this module
+
         layer = get_channel_layer()
         while waiting := self._take():
             try:

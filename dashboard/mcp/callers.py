@@ -1,4 +1,4 @@
-"""Who a tool call acts for, and what the caller's token allows."""
+"""The user for whom a tool call acts, and what the caller's token allows."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ Each request is complete in itself (no sessions), so that several machines can a
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 from collections.abc import Iterable
 from http import HTTPStatus
@@ -36,28 +37,45 @@ NO_TOKEN = "Send 'Authorization: Bearer TOKEN' with a valid token of the page AP
 
 
 class McpEndpoint:
-    """The ASGI application, which needs `start`: Daphne has no lifespan to run its manager."""
+    """The ASGI application between `start` and `stop`, as Daphne has no lifespan events.
+
+    The first request imports the SDK and starts its session manager, which takes a second that
+    installations without MCP clients save.
+    """
 
     def __init__(self) -> None:
+        self._is_serving = False
         self._manager: Any = None
         self._running: asyncio.Task[None] | None = None
-        self._stopping = asyncio.Event()
 
     async def start(self) -> None:
-        started, self._stopping = asyncio.Event(), asyncio.Event()
-        self._running = asyncio.create_task(self._run(started), name="mcp")
-        waiting = asyncio.create_task(started.wait())
-        await asyncio.wait({self._running, waiting}, return_when=asyncio.FIRST_COMPLETED)
-        waiting.cancel()
-        if self._running.done():
-            self._running.result()
+        self._starting, self._stopping = asyncio.Lock(), asyncio.Event()
+        self._context = contextvars.copy_context()
+        self._is_serving = True
 
     async def stop(self) -> None:
         """Cancel what is being answered."""
+        self._is_serving = False
         if self._running is not None:
             self._stopping.set()
             await self._running
             self._running = None
+
+    async def _start_manager(self) -> None:
+        """Start the manager unless it runs; raise if it can't be started."""
+        async with self._starting:
+            if self._manager is not None or not self._is_serving:
+                return
+            started = asyncio.Event()
+            # not in the context of the first request, which ends before the manager does
+            self._running = asyncio.create_task(
+                self._run(started), name="mcp", context=self._context
+            )
+            waiting = asyncio.create_task(started.wait())
+            await asyncio.wait({self._running, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            if self._running.done():
+                self._running.result()
 
     async def _run(self, started: asyncio.Event) -> None:
         """Enter and leave the manager's task group in one task, as it requires."""
@@ -81,12 +99,16 @@ class McpEndpoint:
             asked_at = _origin(headers.get(b"host", ""))
             await _refuse(send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, _challenge(asked_at))
             return
+        await self._start_manager()
+        if self._manager is None:
+            await _refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, NOT_SERVED)
+            return
         known = {**scope, CALLER: token}
         await self._manager.handle_request(known, _with_body(scope, receive), send)
 
     def _refusal(self, headers: dict[bytes, str]) -> tuple[HTTPStatus, str] | None:
         host, origin = headers.get(b"host", ""), headers.get(b"origin")
-        if self._manager is None:
+        if not self._is_serving:
             return HTTPStatus.SERVICE_UNAVAILABLE, NOT_SERVED
         if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
             return HTTPStatus.MISDIRECTED_REQUEST, FOREIGN_HOST

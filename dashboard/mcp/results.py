@@ -1,4 +1,4 @@
-"""What the tools return. Text of pages is only in fields named `quote`, `text_…` and `title`."""
+"""Return values of the tools. Page text is only in fields named `quote`, `text_…` and `title`."""
 
 from __future__ import annotations
 

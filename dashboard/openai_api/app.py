@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest
-from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI
 
 from dashboard.api.auth import BearerToken
@@ -37,9 +36,7 @@ def read_model(request: HttpRequest, name: str) -> dict[str, Any]:
     return model_object(name)
 
 
-def openai_urls() -> tuple[list[URLPattern | URLResolver], str, str]:
-    """Return the routes; authentication is by token only, so no page redirects to sign in."""
-    patterns, app_name, namespace = api.urls
-    for pattern in patterns:
-        pattern.callback.login_required = False
-    return patterns, app_name, namespace
+urlpatterns, _, _ = api.urls
+for pattern in urlpatterns:
+    # authentication is by token only, so no page redirects to sign in
+    pattern.callback.login_required = False

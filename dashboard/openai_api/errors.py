@@ -11,14 +11,15 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
-from dashboard.api.rate_limits import Throttled
+from dashboard.api.rate_limits import ThrottledError
 from research.engine.knobs import ConfigError
+from research.errors import PlumblineError
 from research.services.errors import ServiceError
 
 log = logging.getLogger(__name__)
 
 
-class InvalidRequest(Exception):
+class InvalidRequest(PlumblineError):
     """A request that can't be answered; `param` names the field concerned."""
 
     def __init__(
@@ -51,7 +52,7 @@ def error_response(error: InvalidRequest) -> HttpResponse:
 def add_handlers(api: NinjaAPI) -> None:
     for kind, convert in CONVERTED.items():
         api.add_exception_handler(kind, _handler(convert))
-    api.add_exception_handler(Throttled, _throttled)
+    api.add_exception_handler(ThrottledError, _throttled)
     api.add_exception_handler(Exception, _unexpected)
 
 
@@ -59,7 +60,7 @@ def _handler(convert: Callable[[Any], InvalidRequest]) -> Callable[..., HttpResp
     return lambda request, error: error_response(convert(error))
 
 
-def _throttled(request: HttpRequest, error: Throttled) -> HttpResponse:
+def _throttled(request: HttpRequest, error: ThrottledError) -> HttpResponse:
     told = InvalidRequest(str(error), code="rate_limit_exceeded", status=429, type="requests")
     response = error_response(told)
     response.headers["Retry-After"] = str(error.wait)

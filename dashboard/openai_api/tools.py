@@ -1,4 +1,4 @@
-"""What the tools of a request choose to search."""
+"""Searches selected by the tools of a request."""
 
 from __future__ import annotations
 

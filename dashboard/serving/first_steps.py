@@ -1,4 +1,4 @@
-"""What a person at a terminal does next: three lines, and the sign-in page in the browser."""
+"""First steps for a person at a terminal: three lines, and the sign-in page in the browser."""
 
 from __future__ import annotations
 

@@ -19,6 +19,7 @@ from dashboard.serving import refusals
 from dashboard.serving.http_channel import LimitedFactory
 from dashboard.serving.probes import readiness
 from dashboard.serving.socket_protocol import Drain, LimitedSocket
+from research.errors import PlumblineError
 from research.queue.workers import Worker
 
 SERVICE_RESTART = 1012
@@ -28,7 +29,7 @@ GOODBYE_SECONDS = 0.1
 LEFTOVER_SECONDS = 0.2
 
 
-class CannotListen(Exception):
+class ListenError(PlumblineError):
     """The address cannot be bound. The message has the reason and a remedy."""
 
 
@@ -50,7 +51,7 @@ HANDSHAKE_SECONDS = 30
 class EmbeddedServer(Server):  # type: ignore[misc]
     """Starts and stops the web server together with its worker.
 
-    `run` raises `CannotListen`, or the exception that prevented the worker from starting.
+    `run` raises `ListenError`, or the exception that prevented the worker from starting.
     """
 
     def __init__(
@@ -108,7 +109,7 @@ class EmbeddedServer(Server):  # type: ignore[misc]
 
     def listen_error(self, failure: Failure) -> None:
         cause = getattr(failure.value, "socketError", failure.value)
-        self.failure = CannotListen(why_not(cause, self.address))
+        self.failure = ListenError(why_not(cause, self.address))
         self.stop()
 
     def kill_all_applications(self) -> defer.Deferred[None]:
@@ -181,14 +182,14 @@ async def _bounded(waiting: Awaitable[None], seconds: float) -> None:
 
 
 def check_free(address: Address) -> None:
-    """Raise `CannotListen` if the address is in use; called before any slow or lasting work."""
+    """Raise `ListenError` if the address is in use; called before any slow or lasting work."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             trial.bind((address.host, address.port))
         except OSError as error:
-            raise CannotListen(why_not(error, address)) from None
+            raise ListenError(why_not(error, address)) from None
 
 
 def why_not(cause: BaseException, address: Address) -> str:

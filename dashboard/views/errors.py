@@ -29,3 +29,11 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if isinstance(exception, DisallowedHost):
         return render(request, "dashboard/unknown_host.html", status=400)
     return defaults.bad_request(request, exception)
+
+
+@login_not_required
+def unknown_api_path(request: HttpRequest, **_: str) -> HttpResponse:
+    """Answer unknown paths below `/api/` with a problem instead of a page."""
+    from dashboard.api.problems import problem_response  # imports the API's framework
+
+    return problem_response(404, "There is no such path; see /api/v1/openapi.json.")

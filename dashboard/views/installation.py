@@ -121,7 +121,9 @@ def settings_context(
         "model_now": status_summary.describe_analyst(now),
         "search_now": status_summary.describe_search(now),
         "models": [] if form.server_is_given else presets.MODELS,
-        "searches": [] if now.values[presets.SEARCH].origin == "environment" else presets.SEARCHES,
+        "searches": []
+        if now.values[presets.SEARCH].origin == "environment"
+        else presets.search_presets(),
         "chosen": chosen,
         "form": InstallationForm(now) if chosen else form,
         "local": [] if form.server_is_given else [_offer(server, now) for server in local],

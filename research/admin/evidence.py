@@ -27,10 +27,7 @@ from research.admin.onward import NOTHING_LEFT, filters_in, next_unreviewed
 from research.models import Evidence, EvidenceSource, Run, Verdict
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import keep_alphanumeric
-from research.readmodel.progress import evidence_gate
 from research.readmodel.quote_context import split_context, with_context
-from research.readmodel.run_rows import Committed
-from research.services import ServiceError, reviews
 
 RARE = 20_000
 NONE = "none"
@@ -178,6 +175,8 @@ class EvidenceAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, chosen: QuerySet[Evidence], verdict: Verdict.Kind
     ) -> HttpResponseRedirect | None:
         """Record verdicts; redirect from a record's own page, else stay on the list (None)."""
+        from research.services import ServiceError, reviews
+
         try:
             given = reviews.review_all(
                 request.user, chosen, verdict.value, request.POST.get("note", "")
@@ -206,6 +205,9 @@ class EvidenceAdmin(ReadOnlyAdmin):
 
     def _tell_gates(self, request: HttpRequest, runs: set[int]) -> None:
         """Warn if the verdicts make a run's evidence gate fail."""
+        from research.readmodel.progress import evidence_gate
+        from research.readmodel.run_rows import Committed
+
         for run in Run.objects.filter(pk__in=runs):
             gate = evidence_gate(Committed(run))
             if gate.rejected and gate.status != "pass" and gate.reason:

@@ -1,4 +1,4 @@
-"""What a worker process makes of one document: hash, text, passages. Pure functions, picklable."""
+"""Parses one document in a worker process: hash, text, passages. Pure functions, picklable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from research.documents.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.extract.extract import extract_text
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.fetch.sniffing import DOCX, PDF
 from research.fulltext.entries import Entry, entries
 from research.fulltext.passages import Passage, lead_text, outline_text
@@ -89,7 +89,7 @@ def read_document(task: ReadingTask) -> Reading:
         return Reading(task.path, sha256)
     try:
         extracted = extract_text(body, task.content_type, task.url)
-    except EmptyPage as empty:
+    except EmptyPageError as empty:
         return Reading(task.path, sha256, reason=str(empty))
     return Reading(task.path, sha256, document=build_read_document(extracted))
 

@@ -20,6 +20,7 @@ from uuid import uuid4
 from django.conf import settings
 
 from research.documents.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
+from research.errors import PlumblineError
 from research.extract.extract import DOCX, PDF
 
 log = logging.getLogger(__name__)
@@ -33,7 +34,7 @@ OTHER_KINDS = {
 }
 
 
-class Refused(Exception):
+class Refused(PlumblineError):
     """A rejected file; the message is the reason, in words for the user."""
 
 

@@ -1,8 +1,8 @@
-"""Every knob of a run, once: name, default, range, unit and help.
+"""The single declaration of every knob of a run: name, default, range, unit and help.
 
-Settings, `.env.example`, forms and documentation are generated from `ResearchConfig`.
-The environment's name of a knob is its field's name in capitals; aliases are the names
-that other research agents use for the same thing.
+Settings, `.env.example`, forms and documentation are generated from `ResearchConfig`. A knob's name
+in the environment is its field's name in capitals; aliases are the names that other research agents
+use for the same setting.
 """
 
 from __future__ import annotations
@@ -296,9 +296,9 @@ class ResearchConfig(BaseModel):
 
     @classmethod
     def from_strings(cls, values: Mapping[str, str], base: ResearchConfig | None = None) -> Self:
-        """Read `{"MAX_SEARCHES": "20"}`; names that are no knob are refused.
+        """Parse `{"MAX_SEARCHES": "20"}`; unknown names are refused.
 
-        Raises `ConfigError` that names every knob that cannot be used.
+        Raise `ConfigError`, which names every invalid knob.
         """
         known = knob_names()
         unknown = sorted(name for name in values if name.upper() not in known)
@@ -312,7 +312,7 @@ class ResearchConfig(BaseModel):
 
 
 def knob_names() -> dict[str, str]:
-    """Every name a knob goes by (capitals) → its field."""
+    """Return every name of a knob, in capitals, aliases included → its field."""
     found = {name.upper(): name for name in ResearchConfig.model_fields}
     for name, info in ResearchConfig.model_fields.items():
         for alias in knob_extra(info)["aliases"]:

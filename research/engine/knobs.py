@@ -1,4 +1,4 @@
-"""What a knob is: the kinds of value it takes, what is declared of it, and how a fault is told."""
+"""The parts of a knob's declaration: types of values, metadata, and messages for invalid values."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, Valida
 from pydantic.fields import FieldInfo
 
 from research.engine.ports import SearchKind
+from research.errors import PlumblineError
 
 LONGEST_LABEL = 63
 
@@ -19,7 +20,7 @@ _HOST = re.compile(r"(?=.{1,253}$)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)
 
 
 def _as_list(value: Any) -> Any:
-    """One text, or none, is a list as well."""
+    """Return a single text as a tuple of one, and an empty value as an empty one."""
     return () if value in (None, "") else (value,) if isinstance(value, str) else value
 
 
@@ -32,9 +33,7 @@ def _host_name(written: str) -> str:
 
 
 def _is_label(label: str) -> bool:
-    """Return whether a label can be in a name: not too long, and encoded as IDNA has it if
-    it is.
-    """
+    """Return whether a label is valid in a host name: short enough and, if need be, valid IDNA."""
     try:
         if label.startswith("xn--"):
             idna.decode(label)
@@ -61,7 +60,7 @@ def _parse_day(written: str | None) -> str | None:
 
 
 def _for_all(value: Any) -> Any:
-    """One number is meant for simple, ordinary and complex questions."""
+    """Return one number as a triple: the same for simple, ordinary and complex questions."""
     return (value,) * 3 if isinstance(value, int | str) else value
 
 
@@ -73,10 +72,10 @@ Day = Annotated[str | None, AfterValidator(_parse_day)]
 Kinds = Annotated[tuple[SearchKind, ...], BeforeValidator(_as_list), AfterValidator(_unique_kinds)]
 
 
-class ConfigError(ValueError):
-    """Knobs that cannot be used; the message names each and says what it takes.
+class ConfigError(PlumblineError, ValueError):
+    """Invalid knobs; the message names each and the values that it takes.
 
-    `problems`: the same by field, '' for what concerns several.
+    `problems` has the same by field, with '' for problems of several fields.
     """
 
     def __init__(self, message: str, problems: Mapping[str, str] | None = None) -> None:
@@ -96,14 +95,14 @@ def define_knob(
 
 
 def knob_extra(info: FieldInfo) -> dict[str, Any]:
-    """Unit and aliases of a knob."""
+    """Return unit and aliases of a knob."""
     declared = info.json_schema_extra
     assert isinstance(declared, dict)
     return declared
 
 
 def parse_value(value: str) -> Any:
-    """Return what is written in the environment: none, a list with commas between, or one text."""
+    """Parse a value as written in the environment: None, a comma-separated list, or a text."""
     text = value.strip()
     if text.lower() in {"", "none"}:
         return None
@@ -131,7 +130,7 @@ _SAYS = {
 
 
 def explain_refusal(error: ValidationError) -> ConfigError:
-    """Every knob that was refused, by name, with what it takes."""
+    """Return an error that names every invalid knob with the values that it takes."""
     problems: dict[str, str] = {}
     for problem in error.errors():
         name = str(problem["loc"][0]) if problem["loc"] else ""

@@ -28,14 +28,14 @@ WORDS_OF_A_PART = (250, 450)
 
 @dataclass(frozen=True)
 class Limits:
-    """Counts: `rounds` is the soft end, `tool_calls` are a unit's searches and fetches.
+    """Limits of a run: `rounds` is the soft end, `tool_calls` are a unit's searches and fetches.
 
-    `pages_per_topic` are read of a topic's pages before a further one has to promise much, and
-    `results` multiplies those kept of a search. `least_rounds` are made before any rule of quality
-    ends the run; `directions` are searches that the assessment may name beside gaps. `notes`
-    multiplies what the assessment is shown of the findings, `long_page` the claims kept of a long
-    page. `words` are those of the report beside its summary (least, most), `sections` the drafts
-    that it is written in, 1 where all of it is one.
+    A topic's pages beyond `pages_per_topic` are read only if they promise much; `results`
+    multiplies the hits kept of a search. No quality rule ends the run before `least_rounds`;
+    `directions` are searches that the assessment may name in addition to gaps. `notes` multiplies
+    the findings shown to the assessment, `long_page` the claims kept of a long page. `words` are
+    the least and most of the report without its summary, `sections` the number of drafts that it is
+    written in (1: as a whole).
     """
 
     topics_per_round: int

@@ -1,7 +1,7 @@
-"""What the engine may ask of the outside world, and nothing else.
+"""The engine's interfaces to the outside world.
 
-The engine never opens a socket, reads a clock or touches a database. It calls the four
-interfaces below, always through a `Journal` (see `research/engine/journal/`).
+The engine never opens a socket, reads a clock or touches a database. It calls the four interfaces
+below, always through a `Journal` (see `research/engine/journal/`).
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from datetime import datetime
 from typing import Any, Literal, Protocol, Self, runtime_checkable
 from urllib.parse import urlsplit
 
+from research.errors import PlumblineError
+
 SourceKind = Literal["official", "academic", "news", "forum", "vendor", "document", "unknown"]
 SearchKind = Literal["web", "academic", "video"]
 FetchStatus = Literal["refused", "failed", "empty"]
@@ -21,11 +23,11 @@ Hear = Callable[[str], None]
 """Gets a model's text so far, again and again while it grows."""
 
 
-class ToolFailure(Exception):
-    """A call to the outside that gave no answer.
+class ToolFailure(PlumblineError):
+    """A failed call to the outside.
 
-    `reason` is one sanitised sentence that may be shown to a person: no internal
-    address, trace or provider detail. `permanent` says that trying again is pointless.
+    `reason` is one sanitised sentence that may be shown to a person: no internal address, trace or
+    provider detail. `permanent` means that retrying is pointless.
     """
 
     def __init__(self, reason: str, *, permanent: bool = False) -> None:
@@ -35,9 +37,9 @@ class ToolFailure(Exception):
 
 
 class ModelFailure(ToolFailure):
-    """The model's server gave no usable answer; it may say when to ask again.
+    """The model's server returned no usable answer; it may have named a time for the next attempt.
 
-    `spent` is what the attempt took all the same, None where it took nothing. `too_long`: the
+    `spent` is the cost of the failed attempt, None if there was none. `too_long` means that the
     prompt and its answer exceed the model's window.
     """
 
@@ -61,7 +63,7 @@ class SearchFailure(ToolFailure):
 
 
 class FetchFailure(ToolFailure):
-    """A page gave no text: `status` says whether it was refused, failed or empty."""
+    """A page without text; `status` is the cause: refused, failed or empty."""
 
     def __init__(self, reason: str, *, status: FetchStatus, permanent: bool = True) -> None:
         super().__init__(reason, permanent=permanent)
@@ -82,9 +84,9 @@ class ModelRequest:
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """`cost_usd` is None where the price is unknown; tokens may be estimates.
+    """`cost_usd` is None if the price is unknown; tokens may be estimates.
 
-    `cut_off` says that the answer ended at its length limit; `notes` are for the run's reader.
+    `cut_off` means that the answer ended at its length limit; `notes` are for the run's reader.
     """
 
     text: str
@@ -99,11 +101,11 @@ class ModelAnswer:
 
 @dataclass(frozen=True)
 class SearchRequest:
-    """What to search for, and within which bounds.
+    """A query and the bounds of its results.
 
-    `since` and `until` are days in ISO 8601, both included. A site stands for its
-    subdomains too; an empty `only_sites` is any site. `private_words` are those of the query
-    that may only be looked for in private documents.
+    `since` and `until` are inclusive days in ISO 8601. A site includes its subdomains; an empty
+    `only_sites` is any site. `private_words` are the words of the query that may be searched for in
+    private documents only.
     """
 
     query: str
@@ -118,7 +120,7 @@ class SearchRequest:
 
     @property
     def public_query(self) -> str:
-        """Return the query without the words that only private documents hold."""
+        """Return the query without words that occur in private documents only."""
         return " ".join(word for word in self.query.split() if word not in self.private_words)
 
 
@@ -144,15 +146,15 @@ class SearchAnswer:
 
 @dataclass(frozen=True)
 class Page:
-    """A fetched page as stored: `text` is what every quote is checked against.
+    """A fetched page as stored: every quote is checked against its `text`.
 
-    `text` is readable text in light Markdown: blocks separated by a blank line, headings
-    as `## Heading`, a term with its definition beneath as `###### term` (a line `***` ends
-    a list of terms), list items as lines `- item` or `1. item`, code indented by four
-    spaces, table rows as lines with their cells separated by a tab. `sha256` is the hex
-    digest of `text` in UTF-8. Sources with the same `independence_key` count as one. Dates
-    are ISO 8601, as precise as known. `fetched_at` may lie before the run: see `PageCache`.
-    `note` is a sentence for people where the page is not what the site gives now.
+    `text` is readable text in light Markdown: blocks separated by a blank line, headings as `##
+    Heading`, a term followed by its definition as `###### term` (a line `***` ends a list of
+    terms), list items as lines `- item` or `1. item`, code indented by four spaces, table rows as
+    lines with cells separated by a tab. `sha256` is the hex digest of `text` in UTF-8. Sources with
+    the same `independence_key` count as one. Dates are ISO 8601, as precise as known. `fetched_at`
+    may precede the run: see `PageCache`. `note` is a sentence for people if the page differs from
+    what the site serves now.
     """
 
     url: str
@@ -174,7 +176,7 @@ class Page:
     def from_text(
         cls, url: str, text: str, title: str = "", *, fetched_at: datetime, **others: Any
     ) -> Self:
-        """Return a page of which little more is known than its text.
+        """Return a page of which hardly more than its text is known.
 
         Its host counts as its source; `others` are further fields.
         """
@@ -224,12 +226,12 @@ class Price(Protocol):
 
 @runtime_checkable
 class PricedModel(Protocol):
-    """A model that may know what it costs; None where the price is unknown."""
+    """A model that may know its price; None if the price is unknown."""
 
     def price(self, role: ModelRole) -> Price | None: ...
 
     def model_of(self, role: ModelRole) -> str:
-        """The name of the model that is asked in this role."""
+        """Return the name of the model for this role."""
         ...
 
 

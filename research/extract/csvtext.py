@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 from urllib.parse import unquote, urlsplit
 
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.html.metadata import MAX_TITLE
 from research.fetch.sites import kind_of
 
@@ -18,12 +18,12 @@ _NUMBER = re.compile(r"[-+−]?[\d.,]+\s?%?")
 
 
 def extract_csv(content: str, url: str) -> Extracted:
-    """Return the rows of a table as text; raise `EmptyPage`."""
+    """Return the rows of a table as text; raise `EmptyPageError`."""
     rows = _rows(content.lstrip("\ufeff").splitlines(keepends=True))
     names = rows[0] if len(rows) > 1 and _are_names(rows[0]) else []
     text = "\n\n".join(_label_cells(row, names) for row in (rows[1:] if names else rows))
     if not text:
-        raise EmptyPage("the page contains no readable text")
+        raise EmptyPageError("the page contains no readable text")
     name = unquote(urlsplit(url).path.rpartition("/")[2])
     return Extracted(name[:MAX_TITLE], text, kind=kind_of(url))
 
@@ -35,7 +35,7 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
     try:
         rows = [[_spaced(cell) for cell in row] for row in csv.reader(lines, delimiter=separator)]
     except csv.Error as error:
-        raise EmptyPage("the table is damaged and cannot be read") from error
+        raise EmptyPageError("the table is damaged and cannot be read") from error
     return [row for row in rows if any(row)]
 
 

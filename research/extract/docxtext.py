@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.html.metadata import MAX_TITLE
 from research.fetch.sites import kind_of
 
@@ -27,15 +27,15 @@ _DAMAGED = "the document is damaged and cannot be read"
 
 
 def extract_docx(body: bytes, url: str) -> Extracted:
-    """Return the text of a Word document; raise `EmptyPage` with the reason if there is none."""
+    """Return the text of a Word document; raise `EmptyPageError` with a reason if there is none."""
     if body.startswith(_OLE):
-        raise EmptyPage("the document is protected by a password or of an older format")
+        raise EmptyPageError("the document is protected by a password or of an older format")
     try:
         return _extract_document(body, url)
-    except EmptyPage:
+    except EmptyPageError:
         raise
     except Exception as error:  # a broken file raises anything from deep within the parser
-        raise EmptyPage(_DAMAGED) from error
+        raise EmptyPageError(_DAMAGED) from error
 
 
 def _extract_document(body: bytes, url: str) -> Extracted:
@@ -43,11 +43,11 @@ def _extract_document(body: bytes, url: str) -> Extracted:
 
     with zipfile.ZipFile(io.BytesIO(body)) as packed:
         if sum(part.file_size for part in packed.infolist()) > MAX_UNPACKED_BYTES:
-            raise EmptyPage("the document is too large when unpacked")
+            raise EmptyPageError("the document is too large when unpacked")
     document = Document(io.BytesIO(body))
     text = _join_blocks(_document_blocks(document))
     if not text:
-        raise EmptyPage("the document contains no readable text")
+        raise EmptyPageError("the document contains no readable text")
     said = document.core_properties
     dated = said.modified or said.created
     return Extracted(

@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from research.engine.text.folding import canonical
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.garbage import is_junk
 from research.fetch.sniffing import DOCX, PDF, looks_like_html, packed_type
 
@@ -43,15 +43,15 @@ _FORM_OF_SUFFIX: dict[str, Form] = {
 
 
 def extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:
-    """Return the readable text of a page; raise `EmptyPage`.
+    """Return the readable text of a page; raise `EmptyPageError`.
 
     `content_type` is the raw header; if it is missing or generic, address and bytes decide.
     """
     extracted = _dispatch_extraction(body, content_type, url)
     if len(extracted.text) > MAX_CHARACTERS:
-        raise EmptyPage("it contains more text than can be processed")
+        raise EmptyPageError("it contains more text than can be processed")
     if is_junk(extracted.text):
-        raise EmptyPage("the page contains encoded data and no readable text")
+        raise EmptyPageError("the page contains encoded data and no readable text")
     return replace(
         extracted,
         title=canonical(strip_unstorable(extracted.title)),
@@ -93,7 +93,7 @@ def _extract_text(body: bytes, content_type: str | None, url: str) -> Extracted:
 
     content = decode_page(body, content_type)
     if "\x00" in content[:4_096]:
-        raise EmptyPage("the page is not text")
+        raise EmptyPageError("the page is not text")
     form = _form(content, content_type, url)
     if form == "html":
         from research.extract.html.htmltext import extract_html

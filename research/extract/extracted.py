@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from research.engine.ports import SourceKind
+from research.errors import PlumblineError
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Extracted:
     kind: SourceKind = "unknown"
 
 
-class EmptyPage(Exception):
+class EmptyPageError(PlumblineError):
     """A page without readable text; `reason` is one sentence that may be shown to users."""
 
     def __init__(self, reason: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.html.metadata import MAX_TITLE
 from research.fetch.sites import kind_of
 from research.fulltext.passages import page_mark
@@ -42,20 +42,20 @@ _PROTECTED = "the PDF is protected by a password"
 
 
 def extract_pdf(body: bytes, url: str) -> Extracted:
-    """Return the text of a PDF's pages; raise `EmptyPage` with the reason if there is none."""
+    """Return the text of a PDF's pages; raise `EmptyPageError` with the reason if there is none."""
     try:
         return _extract_document(body, url)
-    except EmptyPage:
+    except EmptyPageError:
         raise
     except Exception as error:  # a broken file raises anything from deep within the parser
-        raise EmptyPage(_DAMAGED) from error
+        raise EmptyPageError(_DAMAGED) from error
 
 
 def _extract_document(body: bytes, url: str) -> Extracted:
     reader = _open_reader(body)
     pages = [_lines(page.extract_text()) for page in reader.pages]
     if not any(pages):
-        raise EmptyPage(_why_empty(reader))
+        raise EmptyPageError(_why_empty(reader))
     texts = _page_texts(pages)
     return Extracted(
         title=_title(reader, texts, url),
@@ -73,14 +73,16 @@ def _open_reader(body: bytes) -> PdfReader:
     reader = PdfReader(io.BytesIO(body))
     try:
         if reader.is_encrypted and not reader.decrypt(""):
-            raise EmptyPage(_PROTECTED)
+            raise EmptyPageError(_PROTECTED)
     except (DependencyError, NotImplementedError):
-        raise EmptyPage("the PDF is encrypted in a way that cannot be read") from None
+        raise EmptyPageError("the PDF is encrypted in a way that cannot be read") from None
     count = len(reader.pages)
     if count == 0:
-        raise EmptyPage("the PDF has no pages")
+        raise EmptyPageError("the PDF has no pages")
     if count > MAX_PAGES:
-        raise EmptyPage(f"the PDF has {count:,} pages, more than the {MAX_PAGES:,} that are read")
+        raise EmptyPageError(
+            f"the PDF has {count:,} pages, more than the {MAX_PAGES:,} that are read"
+        )
     return reader
 
 

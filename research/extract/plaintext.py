@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.file_title import FENCE, HEADING, heading_words, title_of
 from research.extract.markdown_marks import without_marks
 from research.fetch.sites import kind_of
@@ -22,7 +22,7 @@ _COMMENT = re.compile(r"<!--(?:.*?-->|(.*))", re.S)
 
 
 def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
-    """Return the file's text with normalised line ends and blank lines; raise `EmptyPage`."""
+    """Return the file's text with normalised line ends and blank lines; raise `EmptyPageError`."""
     content = content.replace("\r\n", "\n").replace("\r", "\n").replace("\f", "\n\n")
     fields: dict[str, str] = {}
     if markdown:
@@ -31,7 +31,7 @@ def extract_plain(content: str, url: str, *, markdown: bool) -> Extracted:
     lines = _markdown(lines) if markdown else lines
     text = _tidy(_without_marks(lines) if markdown else lines)
     if not text:
-        raise EmptyPage("the page contains no readable text")
+        raise EmptyPageError("the page contains no readable text")
     return Extracted(
         title=fields.get("title") or title_of(_tidy(lines), url, markdown=markdown),
         text=text,

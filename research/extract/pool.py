@@ -21,8 +21,9 @@ from itertools import islice
 from multiprocessing.connection import Connection, Pipe
 from typing import Any, Generic, TypeVar
 
+from research.errors import PlumblineError
 from research.extract.extract import extract_page
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.worker import READY
 from research.operations.metrics import TEXT_TASKS
 
@@ -36,7 +37,7 @@ START_SECONDS = 30.0
 BATCH = 16
 
 
-class PoolFailure(Exception):
+class PoolError(PlumblineError):
     """A task without a result; `reason` is a sentence that may be shown to users."""
 
     def __init__(self, reason: str) -> None:
@@ -44,15 +45,15 @@ class PoolFailure(Exception):
         self.reason = reason
 
 
-class TookTooLong(PoolFailure):
+class TookTooLong(PoolError):
     """The task exceeded its time limit; its worker was killed."""
 
 
-class WorkerLost(PoolFailure):
+class WorkerLost(PoolError):
     """The worker died during the task, because of a crash or because the pool was closed."""
 
 
-class Unreadable(PoolFailure):
+class Unreadable(PoolError):
     """The page made its extractor fail in an unexpected way."""
 
 
@@ -75,11 +76,11 @@ class TextPool:
     async def extract(
         self, body: bytes, content_type: str | None, url: str, timeout_seconds: float = 10.0
     ) -> Extracted:
-        """Return the text of one page; raise `EmptyPage` or a `PoolFailure`."""
+        """Return the text of one page; raise `EmptyPageError` or a `PoolError`."""
         page = (body, content_type, url)
         try:
             return await self.run(extract_page, page, timeout_seconds=timeout_seconds)
-        except (EmptyPage, PoolFailure):
+        except (EmptyPageError, PoolError):
             raise
         except Exception as error:
             log.exception("A page of type %s broke its reader.", content_type)
@@ -88,7 +89,7 @@ class TextPool:
     async def run(
         self, function: Callable[[Item], Result], item: Item, *, timeout_seconds: float
     ) -> Result:
-        """Return `function(item)`, computed in a worker; raise what it raises, or `PoolFailure`."""
+        """Return `function(item)`, computed in a worker; raise what it raises, or `PoolError`."""
         outcomes = await asyncio.wrap_future(self._submit(function, [item], timeout_seconds))
         succeeded, value = outcomes[0]
         if not succeeded:
@@ -157,7 +158,7 @@ class TextPool:
             try:
                 for outcome in worker.answers(function, items[len(outcomes) :], limit_seconds):
                     outcomes.append(outcome)
-            except PoolFailure as failure:
+            except PoolError as failure:
                 self._discard(worker)
                 # the first item without an outcome is the one that the worker died of
                 outcomes.append((False, failure))
@@ -204,7 +205,7 @@ class _Worker:
     def answers(
         self, function: Callable[[Item], Any], items: Sequence[Item], limit_seconds: float
     ) -> Iterator[Outcome]:
-        """Yield the outcomes of `items`; raise `PoolFailure` for the first item without one."""
+        """Yield the outcomes of `items`; raise `PoolError` for the first item without one."""
         try:
             self._await_start()
             self._channel.send((function, items))

@@ -19,8 +19,8 @@ from urllib.parse import urldefrag, urljoin
 import httpx
 
 from research.engine.ports import FetchFailure, Page
-from research.extract.extracted import EmptyPage, Extracted
-from research.extract.pool import PoolFailure, TextPool
+from research.extract.extracted import EmptyPageError, Extracted
+from research.extract.pool import PoolError, TextPool
 from research.fetch.body import read_body, too_large
 from research.fetch.network import (
     USER_AGENT,
@@ -231,9 +231,9 @@ class SafeFetch:
                 download.final_url,
                 limits.extract_packed_seconds if packed else limits.extract_seconds,
             )
-        except EmptyPage as empty:
+        except EmptyPageError as empty:
             raise FetchFailure(empty.reason, status="empty") from None
-        except PoolFailure as failure:
+        except PoolError as failure:
             raise fetch_failure(failure.reason) from None
 
 

@@ -14,8 +14,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import snowballstemmer
-
 # A field's label in the vector: "A" to "D".
 Field = tuple[str, str]
 
@@ -69,6 +67,8 @@ def normalize_word(word: str) -> str:
     if not folded.isascii() or len(folded) < 3:
         return folded
     # A stemmer keeps state while it works, and queries run in several threads.
+    import snowballstemmer  # imports its stemmers of all languages
+
     stemmed: str = snowballstemmer.stemmer("porter").stemWord(folded)
     return stemmed
 

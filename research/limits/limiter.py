@@ -27,7 +27,7 @@ _numbers = itertools.count(1)
 
 
 class Store(Protocol):
-    """Where states are kept. `change` calls a function with the state and the store's time."""
+    """A store of limit states. `change` calls a function with the state and the store's time."""
 
     async def change(self, name: str, function: Callable[[LimitState, float], T]) -> T: ...
 
@@ -67,7 +67,7 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self, tokens: int = 0) -> AsyncIterator[Turn]:
-        """Wait for a turn of so many expected tokens; raise the store's errors."""
+        """Wait for a turn with this number of expected tokens; raise the store's errors."""
         turn = Turn(f"{holder_prefix()}{next(_numbers)}", tokens)
         async with self._first:
             await self._begin(turn)
@@ -137,5 +137,5 @@ class Shared:
 
 
 def holder_prefix(host: str = "", pid: int = 0) -> str:
-    """Return the start of the names under which a process holds places; by default ours."""
+    """Return the prefix of the holders that belong to a process, by default this one."""
     return f"{(host or socket.gethostname())[:60]}:{pid or os.getpid()}:"

@@ -14,10 +14,10 @@ LEASE_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Rule:
-    """What is allowed; 0 means no limit.
+    """The rule of a limit; 0 means unlimited.
 
-    At most `at_once` turns, begun `interval_seconds` apart; in any 60 seconds at most
-    `per_minute` turns of `tokens_per_minute` tokens together.
+    At most `at_once` concurrent turns, started `interval_seconds` apart; in any 60 seconds at most
+    `per_minute` turns and `tokens_per_minute` tokens.
     """
 
     at_once: int = 0

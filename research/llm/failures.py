@@ -19,6 +19,7 @@ import httpx2
 import openai
 
 from research.engine.ports import ModelAnswer, ModelFailure
+from research.errors import PlumblineError
 
 TOO_LONG = "the prompt is longer than the model's context window"
 UNREADABLE = "the model's server gave an answer that can't be read"
@@ -88,7 +89,7 @@ _STARTING = re.compile(r"loading model|(currently|still|being) load|is loading",
 _REFUSALS = frozenset({0, 400, 404, 405, 422})
 
 
-class Refused(Exception):
+class Refused(PlumblineError):
     """An error response: status (0 if it came in a 200 body), text and the rejected `field` ('' if
     none is named). The text is only matched against patterns, never shown.
     """

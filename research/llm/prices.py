@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from research.errors import PlumblineError
 from research.llm.names import plain_name
 
 DATA = Path(__file__).with_name("prices.json")
@@ -23,7 +24,7 @@ _USD = r"\d+(?:\.\d+)?"
 _GIVEN = re.compile(rf"(?P<model>\S+)=(?P<input>{_USD})/(?P<output>{_USD})(?:/(?P<cached>{_USD}))?")
 
 
-class PriceError(ValueError):
+class PriceError(PlumblineError, ValueError):
     """A configured price that can't be parsed, in one sentence."""
 
 

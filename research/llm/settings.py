@@ -1,4 +1,4 @@
-"""Settings of the model client, in a module of their own because the client is slow to import."""
+"""Settings of the model client, in a separate module because the client is slow to import."""
 
 from __future__ import annotations
 

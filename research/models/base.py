@@ -32,6 +32,12 @@ def literal_choices(literal: object) -> list[tuple[str, str]]:
     return [(value, value.replace("_", " ")) for value in get_args(literal)]
 
 
+def within(column: str, least: float, most: float, name: str) -> models.CheckConstraint:
+    """Return the constraint that a column is null or from `least` to `most`."""
+    limits = {f"{column}__gte": least, f"{column}__lte": most}
+    return models.CheckConstraint(condition=models.Q(**limits), name=name)
+
+
 class EngineRow(models.Model):
     """A row projected from the engine's records, upserted by `key_fields`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from research.engine.records import GateDecision, GateName, Stage, UnitStatus
-from research.models.base import KEY_LENGTH, EngineRow, enum_choices, literal_choices
+from research.models.base import KEY_LENGTH, EngineRow, enum_choices, literal_choices, within
 from research.models.runs import Run
 
 
@@ -38,7 +38,13 @@ class Round(EngineRow):
         ordering = ("run_id", "number")
         verbose_name = "round"
         verbose_name_plural = "rounds"
-        constraints = (models.UniqueConstraint(fields=("run", "number"), name="round_key"),)
+        constraints = (
+            models.UniqueConstraint(fields=("run", "number"), name="round_key"),
+            within("score", 0, 10, "round_score_range"),
+            within("model_score", 0, 10, "round_model_score_range"),
+            within("cap", 0, 10, "round_cap_range"),
+            within("novelty", 0, 1, "round_novelty_range"),
+        )
 
     def __str__(self) -> str:
         return f"round {self.number}"

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from research.engine.records import ENDED, WAITING, Complexity, Stage, Status, StopReason
-from research.models.base import enum_choices, new_public_id
+from research.models.base import enum_choices, new_public_id, within
 
 
 class Thread(models.Model):
@@ -215,6 +215,7 @@ class Run(models.Model):
             models.UniqueConstraint(
                 fields=("owner", "idempotency_key"), name="run_idempotency_key"
             ),
+            within("quality_score", 0, 10, "run_quality_score_range"),
         )
 
     def __str__(self) -> str:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from django.db import models
 
+from research.models.base import within
 from research.models.runs import Run
 
 
 class WhatIf(models.Model):
-    """What a run would have cost and found with another `ADAPTIVE_QUALITY_THRESHOLD`.
+    """Cost and findings of a run under another `ADAPTIVE_QUALITY_THRESHOLD`.
 
-    `calls` and `run_calls` are model calls, searches and fetches, of the replay and of the run as
-    it was; costs are None if a price is unknown. `is_complete` is False if the journal ended before
+    `calls` and `run_calls` are model calls, searches and fetches, of the replay and of the original
+    run; costs are None if a price is unknown. `is_complete` is False if the journal ended before
     the replay did.
     """
 
@@ -37,6 +38,7 @@ class WhatIf(models.Model):
             models.UniqueConstraint(
                 fields=("run", "threshold", "engine_version"), name="what_if_once"
             ),
+            within("threshold", 1, 10, "what_if_threshold_range"),
         )
 
     def __str__(self) -> str:

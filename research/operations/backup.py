@@ -19,6 +19,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from research.documents import uploads
+from research.errors import PlumblineError
 from research.operations.database_copies import CopyFailure, StoredUpload, copy_database
 from research.runtime.private_files import for_owner
 
@@ -31,11 +32,11 @@ COMPRESSION = 3
 BLOCK = 1024 * 1024
 
 
-class BackupFailure(Exception):
+class BackupFailure(PlumblineError):
     """A backup can't be made or restored; the message is a sentence for the operator."""
 
 
-class _Changed(Exception):
+class _Changed(PlumblineError):
     """An upload was replaced or deleted after the database had been copied."""
 
 

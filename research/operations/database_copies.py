@@ -13,6 +13,7 @@ from pathlib import Path
 from django.db import connection, transaction
 from django.db.backends.postgresql.client import DatabaseClient
 
+from research.errors import PlumblineError
 from research.fulltext.index_postgres import SCHEMA as INDEX_SCHEMA
 
 UPLOADS = """
@@ -22,7 +23,7 @@ WHERE c.deleted_at IS NULL ORDER BY d.id
 """
 
 
-class CopyFailure(Exception):
+class CopyFailure(PlumblineError):
     """The database can't be copied or restored; the message is a sentence for the operator."""
 
 

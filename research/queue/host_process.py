@@ -16,10 +16,10 @@ DEAD_STATES = frozenset("ZX")
 
 @dataclass(frozen=True)
 class HostProcess:
-    """A process as other processes can recognise it.
+    """Identity of a process that other processes can verify.
 
-    `pid_space` is the boot and the namespace of process ids: two processes with the same one see
-    each other's ids. `pid_started` tells a process from a later one with the same id.
+    `pid_space` is the boot and the namespace of process ids: processes with the same one see each
+    other's ids. `pid_started` distinguishes a process from a later one with the same id.
     """
 
     host: str
@@ -43,7 +43,7 @@ class HostProcess:
         )
 
     def knows_dead(self, other: HostProcess) -> bool:
-        """Return whether the other process has certainly ended; False if that can't be told."""
+        """Return whether the other process has certainly ended; False if that is unknown."""
         if self.pid_space and self.pid_space == other.pid_space:
             state, started = _state_and_start(other.pid)
             return state in DEAD_STATES or not state or started != other.pid_started

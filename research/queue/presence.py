@@ -35,7 +35,7 @@ GONE_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Registration:
-    """What a process says of itself; `name` is the lease owner of its runs."""
+    """A process's own entry in the table; `name` is the lease owner of its runs."""
 
     name: str
     queues: Sequence[str]

@@ -1,4 +1,4 @@
-"""What every background worker of a process can do: start and stop."""
+"""The interface of a background worker: start and stop."""
 
 from __future__ import annotations
 

@@ -17,22 +17,14 @@ from research.engine.config import ResearchConfig
 from research.llm.settings import ModelSettings
 from research.models import InstallationSetting
 from research.search.providers import needed_settings
+from research.setting import Setting
 
 Origin = Literal["environment", "stored", "default"]
 
 SERVER = ("OPENAI_BASE_URL", "OPENAI_API_KEY")
-NAMES = (
-    *SERVER,
-    "RESEARCH_MODEL",
-    "READER_MODEL",
-    "EVALUATOR_MODEL",
-    "MODEL_PROFILE",
-    "SEARCH_PROVIDER",
-    *(setting.name for setting in needed_settings()),
-)
 SECRET = "OPENAI_API_KEY"
-SECRETS = {SECRET} | {each.name for each in needed_settings() if each.kind == "key"}
-"""Settings that no page shows."""
+PROFILE = "MODEL_PROFILE"
+"""The knob that the Setup page offers, too."""
 KNOWN_IN = "model-servers.json"
 
 
@@ -46,7 +38,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Installation:
-    """Effective value of every setting in `NAMES`, by name."""
+    """Effective value of every setting in `setting_names()`, by name."""
 
     values: Mapping[str, Value]
 
@@ -56,7 +48,7 @@ class Installation:
     @property
     def defaults(self) -> ResearchConfig:
         """Return the default knobs of a new run."""
-        profile = self.values["MODEL_PROFILE"]
+        profile = self.values[PROFILE]
         if profile.origin != "stored":
             return settings.RESEARCH_DEFAULTS
         return settings.RESEARCH_DEFAULTS.model_copy(update={"model_profile": profile.value})
@@ -91,13 +83,32 @@ class Installation:
         )
 
 
+def setup_settings() -> dict[str, Setting]:
+    """Return the settings that the Setup page offers, by name.
+
+    They are those declared with a label, and those that search providers need.
+    """
+    return {each.name: each for each in (*settings.SETUP_SETTINGS, *needed_settings())}
+
+
+def setting_names() -> tuple[str, ...]:
+    """Return the names of the settings that the Setup page offers, with that of the profile."""
+    return (*setup_settings(), PROFILE)
+
+
+def secret_names() -> frozenset[str]:
+    """Return the names of the settings that no page shows."""
+    return frozenset(name for name, each in setup_settings().items() if each.kind == "key")
+
+
 def current_installation() -> Installation:
     """Return the effective settings, with one query."""
     given = from_environment()
-    stored = dict(InstallationSetting.objects.filter(name__in=NAMES).values_list("name", "value"))
+    rows = InstallationSetting.objects.filter(name__in=given)
+    stored = dict(rows.values_list("name", "value"))
     if any(given[name] for name in SERVER):
         stored = {name: value for name, value in stored.items() if name not in SERVER}
-    return Installation({name: _value(given[name], stored.get(name, "")) for name in NAMES})
+    return Installation({name: _value(given[name], stored.get(name, "")) for name in given})
 
 
 def of_the_environment() -> Installation:
@@ -107,11 +118,11 @@ def of_the_environment() -> Installation:
 
 def from_environment() -> dict[str, str]:
     """Return the values set in the environment, '' for the others."""
-    given = {name: getattr(settings, name, "") for name in NAMES}
+    given = {name: getattr(settings, name, "") for name in setting_names()}
     given |= {name: value for name, value in settings.PROVIDERS.values.items() if name in given}
     knobs: ResearchConfig = settings.RESEARCH_DEFAULTS
     if "model_profile" in knobs.model_fields_set:
-        given["MODEL_PROFILE"] = knobs.model_profile
+        given[PROFILE] = knobs.model_profile
     return given
 
 

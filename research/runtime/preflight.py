@@ -1,4 +1,4 @@
-"""Everything that a run needs, tried once: what was found, and what to do where it falls short."""
+"""Tries everything that a run needs, and reports the results with advice."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Literal
 from asgiref.sync import sync_to_async
 from channels.layers import get_channel_layer
 from django.conf import settings
+from django.core.checks import run_checks
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
@@ -23,6 +24,7 @@ from research.llm.probe import Probe, probe_model
 from research.llm.window import Window
 from research.runtime import installation, status_summary, tool_factory, verifier
 from research.runtime.installation import Installation
+from research.runtime.settings_check import TAG
 
 State = Literal["good", "fair", "bad", "idle"]
 
@@ -38,7 +40,7 @@ CHANNEL = "preflight-check"
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was tried. "fair" works with a loss, "idle" is not set up and need not be."""
+    """Result of a check. "fair" means usable with a limitation, "idle" optional and not set up."""
 
     name: str
     state: State
@@ -62,9 +64,9 @@ class Preflight:
 
 
 async def run_preflight(qualify: bool = False) -> Preflight:
-    """Try everything side by side; nothing raises, what fails is a check that says so.
+    """Run all checks concurrently. Failures are returned as checks; nothing is raised.
 
-    `qualify` has the model judge the labelled pairs too, which takes several calls.
+    With `qualify` the model also judges the labelled pairs, which takes several calls.
     """
     database = await sync_to_async(_database)()
     if database.state == "bad":
@@ -76,7 +78,8 @@ async def run_preflight(qualify: bool = False) -> Preflight:
         _run_within("Search", _search_and_fetch(now)),
         _run_within("Live updates", _channels()),
     )
-    checks = (*_offered(now, local), *model, *search, database, *channels)
+    named = await sync_to_async(_unknown_settings)()
+    checks = (*_offered(now, local), *model, *search, database, *channels, *named)
     return Preflight(checks, tuple(local))
 
 
@@ -94,7 +97,7 @@ async def _run_within(
 
 
 def _offered(now: Installation, local: Sequence[LocalServer]) -> list[Check]:
-    """Without a model the passages are quoted; a server that runs here could write."""
+    """Return the check of an installation without a model, naming servers of this machine."""
     if now["RESEARCH_MODEL"]:
         return []
     found = "No model is set: passages are quoted, nothing is rephrased."
@@ -114,9 +117,9 @@ async def _model_and_verifier(now: Installation, qualify: bool) -> list[Check]:
 
 
 async def check_verifier(now: Installation, qualify: bool = False) -> Check:
-    """How the model does as verifier of statements: as stored, or found out now.
+    """Return the model's qualification as verifier: as stored, or determined now.
 
-    Raises `ValueError` where no model is set.
+    Raise `ValueError` if no model is set.
     """
     wanted = now.model_settings
     if wanted is None:
@@ -146,7 +149,7 @@ def _verifier(known: Qualification, most_errors: int) -> Check:
 
 
 async def check_model(now: Installation) -> list[Check]:
-    """Two short calls to the model that is set; nothing where none is."""
+    """Try the configured model with two short calls; return no checks if there is none."""
     wanted = now.model_settings
     if wanted is None:
         return []
@@ -214,7 +217,7 @@ def _form(found: Probe) -> Check:
 
 
 def _manner(found: Probe) -> Check:
-    """Odd ways of the server that runs get along with."""
+    """Return the check of the protocol: peculiarities of the server that runs can handle."""
     takes, ways = found.takes, []
     if takes.streaming == "always":
         ways.append("it only streams")
@@ -258,7 +261,7 @@ def _price(model: str, known: bool) -> Check:
 
 
 async def _search_and_fetch(now: Installation) -> list[Check]:
-    """Return a search as a run makes it, and the first of its pages that can be read."""
+    """Search as a run does, and fetch the first readable page of the results."""
     label = await sync_to_async(status_summary.describe_search)(now)
     try:
         async with tool_factory.own_tools(now) as tools:
@@ -293,6 +296,14 @@ async def _fetched(urls: Sequence[str], tools: Tools) -> Check:
     return Check("Pages", "bad", f"No page could be read: {reason}", advice)
 
 
+def _unknown_settings() -> list[Check]:
+    """Return the warnings about names in `.env`, which are otherwise ignored."""
+    return [
+        Check("Settings", "fair", str(found.msg), str(found.hint))
+        for found in run_checks(tags=[TAG])
+    ]
+
+
 def _database() -> Check:
     try:
         executor = MigrationExecutor(connection)
@@ -308,7 +319,7 @@ def _database() -> Check:
 
 
 async def _channels() -> list[Check]:
-    """Return a message to ourselves, by the way that pages hear of a run's progress."""
+    """Send a message to this process the way that pages are notified of progress."""
     layer = get_channel_layer()
     kind = "Redis" if settings.REDIS_URL else "in this process alone"
     try:

@@ -1,4 +1,4 @@
-"""How the running program is called, for advice that can be typed as it is printed."""
+"""The running program's name, for advice that can be typed as printed."""
 
 from __future__ import annotations
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from research.errors import PlumblineError
 
-class ServiceError(Exception):
+
+class ServiceError(PlumblineError):
     """A request that can't be fulfilled; the message is one sentence for the user.
 
     `about` is the setting or form field concerned, if any.

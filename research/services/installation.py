@@ -15,11 +15,13 @@ from research.fetch.url_policy import is_server_address
 from research.llm.names import plain_name
 from research.models import InstallationSetting
 from research.runtime.installation import (
-    NAMES,
+    PROFILE,
     SECRET,
     SERVER,
     current_installation,
     from_environment,
+    setting_names,
+    setup_settings,
 )
 from research.runtime.source_choices import provider_settings
 from research.search.providers import PROVIDERS, needed_settings
@@ -38,7 +40,7 @@ def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
     if not actor.is_staff:
         raise PermissionDenied("Settings are for admins.")
     wanted = {
-        name: plain_name(value) if name.endswith("_MODEL") else value.strip()
+        name: plain_name(value) if _kind(name) == "model" else value.strip()
         for name, value in values.items()
     }
     _check_changeable(wanted)
@@ -52,17 +54,21 @@ def change_settings(actor: AbstractUser, values: Mapping[str, str]) -> None:
 def _check_changeable(wanted: Mapping[str, str]) -> None:
     given = from_environment()
     for name in wanted:
-        if name not in NAMES:
+        if name not in setting_names():
             raise ServiceError(f"There is no setting called {name}.")
         if given[name] or (name in SERVER and any(given[each] for each in SERVER)):
             raise ServiceError(f"{name} is set by the environment, which wins.")
-    addresses = [setting.name for setting in needed_settings() if setting.kind == "url"]
-    for name in ("OPENAI_BASE_URL", *addresses):
-        if wanted.get(name) and not is_server_address(wanted[name]):
+    for name, value in wanted.items():
+        if value and _kind(name) == "url" and not is_server_address(value):
             raise ServiceError("An address looks like http://localhost:11434/v1.", about=name)
-    if wanted.get("MODEL_PROFILE", "standard") not in ("", *PROFILES):
+    if wanted.get(PROFILE, "standard") not in ("", *PROFILES):
         raise ServiceError("The profile is standard or small.")
     _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted)
+
+
+def _kind(name: str) -> str:
+    setting = setup_settings().get(name)
+    return setting.kind if setting else ""
 
 
 def _check_search(names: str, wanted: Mapping[str, str]) -> None:

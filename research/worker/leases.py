@@ -31,6 +31,7 @@ from django.db.models.lookups import GreaterThan
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
+from research.errors import PlumblineError
 from research.models import Command, JournalEntry, Run
 from research.runtime.versions import REPLAY_VERSIONS
 from research.worker.commands import WAKES, WORKING
@@ -40,7 +41,7 @@ CRASHES = 3
 """Worker deaths without progress after which a run is executed alone; one more stalls it."""
 
 
-class LeaseLost(Exception):
+class LeaseLost(PlumblineError):
     """Another worker has the run, or it was deleted; nothing was written."""
 
     def __init__(self, run_id: int) -> None:

@@ -15,6 +15,7 @@ from django.urls import reverse
 from config.environment import is_loopback
 from research.runtime.program import program_name
 from research.runtime.schema import migrate_database
+from research.runtime.settings_check import TAG
 
 VENV_PYTHON = ".venv/bin/python"
 EVERY_ADDRESS = ("0.0.0.0", "::")
@@ -25,7 +26,7 @@ Network     other machines are refused until .env says by which names they may a
 
 class Command(BaseCommand):
     help = "Serves the pages and works on the runs, in one process."
-    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+    requires_system_checks = (TAG,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default=settings.HOST, help="default: HOST, else 127.0.0.1")
@@ -50,8 +51,8 @@ class Command(BaseCommand):
     def serve(self, host: str, port: int, works: bool) -> None:
         from dashboard.serving.server import (
             Address,
-            CannotListen,
             EmbeddedServer,
+            ListenError,
             check_free,
         )
 
@@ -79,7 +80,7 @@ class Command(BaseCommand):
                 on_ready=lambda: self.announce(host, port),
                 close=tool_factory.close_tools,
             ).run()
-        except CannotListen as error:
+        except ListenError as error:
             raise CommandError(str(error)) from None
 
     def announce(self, host: str, port: int) -> None:

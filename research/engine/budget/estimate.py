@@ -20,8 +20,7 @@ ANSWER_SHARE = (0.1, 0.25)
 
 @dataclass(frozen=True)
 class Course:
-    """A way that a run may go: its rounds, the model calls of its research, and how many of all
-    its calls wait for one another."""
+    """A possible course of a run: its rounds, its model calls, and how many are sequential."""
 
     rounds: int
     calls: int
@@ -36,9 +35,10 @@ def estimate_plan(
     is_qualified: bool = True,
     parts: int = 0,
 ) -> Estimate:
-    """From the shortest course to the longest, each with its report; the longest also qualifies
-    the model as verifier where that has not been done. `parts` are the sub-questions that widen
-    the limits.
+    """Return the range from the shortest course to the longest, each including its report.
+
+    The longest also qualifies the model as verifier if that hasn't been done. `parts` are the sub-
+    questions that widen the limits.
     """
     allowed = limits_for(config, plan.complexity, parts)
     allowed = replace(allowed, sections=sections_within(config, allowed.sections, rates))
@@ -73,8 +73,9 @@ def estimate_plan(
 
 
 def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:
-    """From the independent sources that the gates ask for to the pages that two rounds read;
-    sub-questions share pages, so that half of these are others.
+    """Return the range of sources, from what the gates require to what two rounds read.
+
+    Sub-questions share pages, so that only half of these pages count.
     """
     topics = min(parts, allowed.topics_per_round)
     read = max(topics * allowed.pages_per_topic, allowed.pages_per_round)
@@ -83,8 +84,11 @@ def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:
 
 
 def _estimate_rounds(plan: Plan, allowed: Limits) -> tuple[Course, Course]:
-    """From one round to the soft end and a verification; a unit is one `read`, a round one
-    `assess`. A round's units read side by side, so its time is that of two calls."""
+    """Return the courses from one round to the soft end plus verification.
+
+    A unit takes one `read`, a round one `assess`. Units read concurrently, so a round takes the
+    time of two calls.
+    """
     units = min(len(plan.aspects), allowed.topics_per_round)
     later = (allowed.rounds - 1) * allowed.topics_per_round
     least = 1 + units + 1
@@ -93,8 +97,10 @@ def _estimate_rounds(plan: Plan, allowed: Limits) -> tuple[Course, Course]:
 
 
 def _estimate_tree(config: ResearchConfig) -> tuple[Course, Course]:
-    """Return the whole tree, or as far as the searches go. A node's queries are asked for one node
-    after the other, pages are read side by side; there is no intake, and no round is assessed.
+    """Return the course of the whole tree, or of as much of it as the search limit allows.
+
+    Queries are generated for one node after the other, pages are read concurrently; there is no
+    intake and no assessment.
     """
     rounds, calls, in_a_row = 0, 0, 0
     nodes, searches_left = 1, config.max_searches // len(config.search_kind)
@@ -112,7 +118,7 @@ def _estimate_tree(config: ResearchConfig) -> tuple[Course, Course]:
 
 
 def _count_calls(way: Course, report: int, config: ResearchConfig) -> int:
-    """Research takes no more than what the report's share leaves."""
+    """Return the calls of research, at most what the report's share leaves."""
     room = max(0, config.max_llm_calls - REPORT_CALLS)
     return min(min(way.calls, room) + report, config.max_llm_calls)
 
@@ -120,7 +126,11 @@ def _count_calls(way: Course, report: int, config: ResearchConfig) -> int:
 def _cost_range(
     tokens: tuple[int, ...], config: ResearchConfig, rates: Rates
 ) -> tuple[float, float] | None:
-    """All by the cheapest model with short answers, to all by the dearest with long ones."""
+    """Return the cost range.
+
+    It reaches from all calls by the cheapest model with short answers to all by the most expensive
+    one with long answers.
+    """
     if not rates:
         return None
     ends = []

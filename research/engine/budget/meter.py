@@ -16,6 +16,7 @@ from research.engine.budget.usage_totals import UsageTotals
 from research.engine.config import ResearchConfig
 from research.engine.ports import ModelAnswer, ModelRequest
 from research.engine.records import StopReason, Usage
+from research.errors import PlumblineError
 
 REPORT_TASKS = frozenset({"draft", "section", "summary", "repair", "verify"})
 REPORT_CALLS = 3
@@ -31,7 +32,7 @@ Rates = Mapping[str, tuple[float, float]]
 """Role of a model → US dollars per token of its prompt and of its answer."""
 
 
-class BudgetSpent(Exception):
+class BudgetSpent(PlumblineError):
     """A call would go beyond a hard budget; `reason` is the limit's stop reason."""
 
     def __init__(self, reason: str) -> None:
@@ -70,17 +71,17 @@ class Spent:
 
     @staticmethod
     def most(of: Iterable[Spent]) -> Spent:
-        """Return the largest of each."""
+        """Return the maximum of each component."""
         return Spent(*map(max, zip(*map(astuple, of), strict=True)))
 
 
 def report_calls(sections: int = 1) -> int:
-    """Model calls of a report: its draft or its sections with their summary, repair and check."""
+    """Return the model calls of a report: draft (or sections and summary), repair, check."""
     return REPORT_CALLS + (sections if sections > 1 else 0)
 
 
 def report_share(config: ResearchConfig, sections: int, rates: Rates) -> Reservation:
-    """Return what a report in so many sections takes at worst."""
+    """Return the worst-case usage of a report with this number of sections."""
     more = sections if sections > 1 else 0
     tokens = config.report_tokens + more * SECTION_TOKENS
     answers = min(tokens, REPORT_ANSWER_TOKENS + more * SECTION_ANSWER_TOKENS)
@@ -90,7 +91,7 @@ def report_share(config: ResearchConfig, sections: int, rates: Rates) -> Reserva
 
 
 def sections_within(config: ResearchConfig, sections: int, rates: Rates) -> int:
-    """Return the sections that a report may have; 1 where more take over half of a budget."""
+    """Return the most sections of a report; 1 if more would take over half of a budget."""
     share = report_share(config, sections, rates)
     dollars = math.inf if config.max_cost_usd is None else config.max_cost_usd
     fits = (
@@ -102,14 +103,13 @@ def sections_within(config: ResearchConfig, sections: int, rates: Rates) -> int:
 
 
 class Meter:
-    """What a run has spent, what is in flight, and what its config allows.
+    """Spending of a run, its calls in flight, and the limits of its config.
 
-    `fetched` are the pages that were fetched, `usage.fetches` those of them that a round has
-    taken: a page that comes late counts for the cap at once, for decisions in its place.
-    `stage` is where the run stands, for the sums.
-    `rates` are empty where a price is unknown; `refused` are the budgets that refused a call.
-    `reserves_report` says that the report's share is held back; it is larger where the report is
-    drafted in `sections`.
+    `fetched` are the pages that were fetched, `usage.fetches` those that a round has used: a late
+    page counts for the cap at once, but for decisions only when it is used. Spending is counted for
+    the current `stage`. `rates` are empty if a price is unknown; `refused` are the budgets that
+    refused a call. With `reserves_report`, the report's share is reserved; it is larger if the
+    report is drafted in `sections`.
     """
 
     def __init__(self, config: ResearchConfig) -> None:
@@ -165,20 +165,18 @@ class Meter:
 
     @property
     def dollars(self) -> float:
-        """Return the spent money; infinite once a price was unknown, since no cap can be
-        kept then.
-        """
+        """Return the money spent; infinite once a price was unknown, as no cap can be kept then."""
         return math.inf if self.usage.cost_usd is None else self.usage.cost_usd
 
     def seconds_for(self, task: str = "", has_model: bool = True) -> float:
-        """Active seconds by which a task has to be done: all of them for the report's."""
+        """Return the active seconds by which a task has to end: all for the report's tasks."""
         most = self.config.max_seconds
         if task in REPORT_TASKS or not has_model:
             return most
         return most - min(REPORT_SECONDS, REPORT_SHARE_OF_SECONDS * most)
 
     def _report_share(self) -> Reservation:
-        """Return the share that only the report's tasks may use."""
+        """Return the share that is reserved for the report's tasks."""
         if not self.reserves_report:
             return Reservation()
         return report_share(self.config, self.sections, self.rates)
@@ -209,7 +207,7 @@ class Meter:
     def failed_model(
         self, task: str, spent: ModelAnswer | None = None, seconds: float = 0.0, stage: str = ""
     ) -> None:
-        """A failed attempt is a call all the same, and may have cost as much as a good one."""
+        """Count a failed attempt as a call, which may have cost as much as a successful one."""
         self.usage.called(task, stage or self.stage, spent, seconds)
 
     def prompt_only(self, request: ModelRequest, model: str) -> ModelAnswer:
@@ -228,24 +226,20 @@ class Meter:
     # --- what is left ------------------------------------------------------------------
 
     def so_far(self, seconds: float) -> Spent:
-        """All that is settled; `seconds` are a journaled reading of the clock."""
+        """Return all settled spending; `seconds` are a journaled clock reading."""
         usage = self.usage
         return Spent(
             seconds, self.llm_calls, self.tokens, self.dollars, usage.searches, usage.fetches
         )
 
     def spent(self, seconds: float, has_model: bool) -> StopReason | None:
-        """Return the first budget that refused a call or has nothing left, in the stop rule's
-        order.
-        """
+        """Return the first budget in the stop rule's order that is exhausted or refused a call."""
         least = Spent(0, 1, 1, 1e-9, 1, 1)
         over = self.short_of(least, seconds, has_model)
         return next((r for r in StopReason if r in self.refused or r is over), None)
 
     def short_of(self, more: Spent, seconds: float, has_model: bool) -> StopReason | None:
-        """Return the first budget without room for `more` in addition to the report's share, or
-        None.
-        """
+        """Return the first budget without room for `more` beyond the report's share, or None."""
         config, kept, used = self.config, self._report_share(), self.so_far(seconds)
         limits = (
             (StopReason.BUDGET_TIME, used.seconds, more.seconds, self.seconds_for("", has_model)),
@@ -287,10 +281,10 @@ class Meter:
 
 
 def estimate_tokens(request: ModelRequest) -> int:
-    """Return an upper guess of a whole prompt, its schema and frame included."""
+    """Return an upper estimate for a whole prompt, including its schema and framing."""
     return tokens_of(request.system, request.prompt, json.dumps(request.schema)) + 64
 
 
 def tokens_of(*texts: str) -> int:
-    """Return an upper guess: three bytes a token is low for every common tokenizer's text."""
+    """Return an upper estimate: every common tokenizer takes more than three bytes a token."""
     return sum(len(text.encode(errors="replace")) for text in texts) // BYTES_PER_TOKEN

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from research.engine.budget.meter import BudgetSpent
 from research.engine.journal.entries import JournalEnds, Parked
 from research.engine.ports import ToolFailure
+from research.errors import PlumblineError
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,7 @@ def no_outage(error: BaseException) -> bool:
     return False
 
 
-class Outage(Exception):
+class Outage(PlumblineError):
     """An outage during a call, named by its cause: the call has no answer and is not journaled."""
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from research.engine.ports import Page
+from research.errors import PlumblineError
 
 EntryKind = Literal["model", "search", "fetch", "decision"]
 EntryStatus = Literal["pending", "done", "failed", "refused"]
@@ -60,7 +61,7 @@ class MemoryStore:
         return self.texts[sha256]
 
 
-class JournalEnds(Exception):
+class JournalEnds(PlumblineError):
     """A replay without live tools asked for something that was never recorded."""
 
     def __init__(self, place: str) -> None:
@@ -68,7 +69,7 @@ class JournalEnds(Exception):
         self.place = place
 
 
-class Parked(Exception):
+class Parked(PlumblineError):
     """The run waits for a person; nothing stays in memory until a command arrives."""
 
     def __init__(self, waiting_for: str) -> None:

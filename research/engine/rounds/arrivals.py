@@ -22,7 +22,7 @@ class Arrivals:
         self._changed = asyncio.Event()
 
     def expect_more(self, more: int) -> None:
-        """Pages that take the places of others."""
+        """Count further pages, fetched in place of others."""
         self._left += more
 
     def watch_pages(self, pages: Iterable[asyncio.Task[Page]]) -> None:
@@ -35,7 +35,7 @@ class Arrivals:
         self._changed.set()
 
     async def all_but_one(self) -> None:
-        """Until all pages but one are there, and that one's time is over too."""
+        """Wait until all pages but one have arrived and that one's time is up, too."""
         while True:
             while not self._is_last():
                 self._changed.clear()

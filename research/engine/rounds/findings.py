@@ -40,7 +40,7 @@ class Refusal:
 
 @dataclass
 class Reading:
-    """What one unit's pages gave: checked findings, leads, and what was refused.
+    """Result of reading one unit's pages: checked findings, leads and refusals.
 
     `unread` are the addresses of pages that were not needed.
     """
@@ -51,7 +51,7 @@ class Reading:
     unread: list[str] = field(default_factory=list)
 
     def take(self, other: Reading) -> None:
-        """Add what another reading gave."""
+        """Merge the results of another reading."""
         self.findings += other.findings
         self.leads += other.leads
         self.refusals += other.refusals
@@ -62,9 +62,9 @@ def check_finding(
 ) -> None:
     """Return the finding with its quote from the page.
 
-    A claim that says something else is replaced by its quote if the quote answers the sub-question,
-    and refused if it doesn't. `lines` are the sentences that the claim refers to; those of the
-    first one's page count.
+    A claim that its quote doesn't support is replaced by the quote if the quote answers the sub-
+    question, and refused otherwise. `lines` are the sentences that the claim refers to; the page of
+    the first one counts.
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
@@ -91,7 +91,7 @@ def check_finding(
 
 
 def _unfit(claim: str, source: QuoteSource, page: Page, asked: str) -> str:
-    """Why neither a claim nor its quote is evidence; "" if one of them may be."""
+    """Return why neither a claim nor its quote is evidence; "" if one of them may be."""
     if is_order(claim, asked) or is_order(quotes.plain_quote(source.quote), asked):
         return "it tells its readers what to say or do, and asserts nothing"
     if is_beside_the_point(source.quote, page, asked):
@@ -107,7 +107,7 @@ def _find_fault(claim: str, source: QuoteSource, context: str) -> str:
 
 
 def claim_doubts(claim: str) -> tuple[Uncertainty, ...]:
-    """Return the flag of a claim that only says that something may be so."""
+    """Return the uncertainty flag of a hedged claim."""
     return ("hedged",) if entities.is_uncertain(claim) else ()
 
 

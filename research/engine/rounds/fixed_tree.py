@@ -56,7 +56,7 @@ def _combine_goal(item: Work) -> str:
 
 
 def _choose_each(run: Run, work: Sequence[Work]) -> None:
-    """Return the best results of each query; the journal fetches a page only once."""
+    """Choose the best results of each query; the journal fetches a page only once."""
     most = run.config.max_pages_per_round
     per_unit = PAGES_OF_A_QUERY if most is None else max(1, most // max(1, len(work)))
     for item in work:

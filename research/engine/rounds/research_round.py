@@ -72,7 +72,7 @@ async def research_round(run: Run) -> None:
 
 
 def _topic_room(run: Run) -> int:
-    """Topics that the limits leave for a wave."""
+    """Return the number of topics that the limits leave for a wave."""
     config = run.config
     return min(
         config.max_research_units - len(run.ledger.topics),
@@ -114,13 +114,20 @@ async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_un
 
 
 async def run_each(steps: Iterable[Coroutine[None, None, None]]) -> None:
-    """Run the units' steps side by side; the first error of a unit is the round's."""
+    """Run the units' steps concurrently.
+
+    Raise the first error of a unit; the errors of other units are added to it as notes, so that a
+    traceback shows all of them.
+    """
     try:
         async with asyncio.TaskGroup() as group:
             for number, step in enumerate(steps, 1):
                 group.create_task(step, name=f"unit {number}")
     except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
+        first, *others = errors.exceptions
+        for other in others:
+            first.add_note(f"Another unit failed, too: {type(other).__name__}: {other}")
+        raise first from None
 
 
 def begin_round(run: Run, topics: Sequence[Topic], skipped: tuple[Skipped, ...] = ()) -> list[Work]:
@@ -134,7 +141,7 @@ def begin_round(run: Run, topics: Sequence[Topic], skipped: tuple[Skipped, ...] 
 
 
 def dispatch_units(run: Run, topics: Sequence[Topic]) -> list[Work]:
-    """Units of the open round for these topics; each way to search belongs to one of them."""
+    """Return units of the open round for these topics; each query belongs to only one of them."""
     ledger, earlier = run.ledger, run.ledger.round.topics
     texts = tuple(topic.text for topic in topics)
     ledger.update_round(topics=(*earlier, *texts))
@@ -154,7 +161,7 @@ def dispatch_units(run: Run, topics: Sequence[Topic]) -> list[Work]:
 
 
 def choose_together(run: Run, work: Sequence[Work]) -> None:
-    """The round's pages, chosen over all units together, and as many to take their places."""
+    """Choose the round's pages over all units together, and as many spare ones."""
     wanted = [
         [Candidate(hit, relevant_texts(run, item)) for hit in item.hits if hit.url not in run.tried]
         for item in work
@@ -181,8 +188,9 @@ def choose_together(run: Run, work: Sequence[Work]) -> None:
 
 
 def _worth_reading(run: Run, offers: Sequence[Offer], urls: Sequence[str]) -> list[str]:
-    """As many pages as a sub-question needs sources and one to spare; of further ones those that
-    promise nearly as much as the best.
+    """Return the number of pages to read for a sub-question: its minimum of sources plus one.
+
+    Further pages count only if they promise nearly as much as the best.
     """
     worth = {offer.hit.url: offer.worth for offer in offers}
     best = max((worth[url] for url in urls), default=0.0)
@@ -243,12 +251,12 @@ def _calls_left(run: Run, item: Work) -> int:
 
 
 def _fetches_left(run: Run) -> int:
-    """Pages that came late are paid for, whether they are taken or not."""
+    """Return how many fetches are left; late pages count, whether they are used or not."""
     return run.config.max_fetches - run.journal.meter.usage.fetches - len(run.late)
 
 
 def _list_sources(run: Run, work: Sequence[Work]) -> None:
-    """Every page that a search named, in the order of topic and rank."""
+    """Add every page that a search returned as a source, in the order of topic and rank."""
     for item in work:
         fresh = [hit for hit in item.hits if hit.url not in run.ledger.sources]
         for hit in fresh:

@@ -34,10 +34,10 @@ QUERY_WORDS = 10
 
 @dataclass(frozen=True)
 class Topic:
-    """A unit's research topic. `queries` are ways to search for it, preferred first.
+    """A unit's research topic. `queries` are alternative queries for it, preferred first.
 
-    The next query is used if a search found nothing new, unless all are to be used. `lead` is the
-    lead that it follows, `reason` why it is searched, as shown to a reading model.
+    The next query is used if a search found nothing new, unless all of them are requested. `lead`
+    is the lead that it follows, `reason` the reason for the search, as shown to a reading model.
     """
 
     text: str
@@ -48,28 +48,26 @@ class Topic:
     reason: str = "the plan asks for it"
 
     def __post_init__(self) -> None:
-        """Keep of each query its words, and the queries that have some."""
+        """Keep the significant words of each query, and drop queries without any."""
         words = unique_texts(filter(None, map(search_words, self.queries)))
         object.__setattr__(self, "queries", tuple(words) or (search_words(query_of(self.text)),))
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The topics of a round with ways untried so far, and those refused as near-duplicates."""
+    """The topics of a round with their untried queries, and those refused as near-duplicates."""
 
     topics: tuple[Topic, ...]
     skipped: tuple[Skipped, ...]
 
 
 def first_topics(ledger: Ledger) -> list[Topic]:
-    """One topic for each sub-question of the plan."""
+    """Return one topic for each sub-question of the plan."""
     return [Topic(a.text, (a.query,), a.id) for a in ledger.aspects.values()]
 
 
 def unsearched_aspects(ledger: Ledger, threshold: float) -> list[Aspect]:
-    """Return the sub-questions without an answer that no search was made for, nor for nearly the
-    same words.
-    """
+    """Return unanswered sub-questions that no search was made for, not even in similar words."""
     answered = [query for query, hits in ledger.queries.items() if hits]
     return [
         aspect
@@ -80,7 +78,7 @@ def unsearched_aspects(ledger: Ledger, threshold: float) -> list[Aspect]:
 
 
 def unsearched_first(wanted: Sequence[Topic], missed: Sequence[Aspect]) -> list[Topic]:
-    """Return the topics, those of sub-questions that were never searched before all others."""
+    """Return the topics with those of sub-questions that were never searched first."""
     ids = {aspect.id for aspect in missed}
     named = {topic.aspect_id for topic in wanted}
     added = [Topic(a.text, (a.query,), a.id) for a in missed if a.id not in named]
@@ -89,7 +87,7 @@ def unsearched_first(wanted: Sequence[Topic], missed: Sequence[Aspect]) -> list[
 
 
 def next_topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:
-    """Candidates for the next round, best first: critical gaps, other gaps, directions, leads."""
+    """Return candidates, best first: critical gaps, other gaps, directions, leads."""
     gaps = sorted(
         (gap for gap in ledger.open_gaps() if gap.query),
         key=lambda gap: (not gap.critical, -gap.opened_round, int(gap.id[1:])),
@@ -107,7 +105,7 @@ def next_topics(ledger: Ledger, assessment: Assessment) -> list[Topic]:
 
 
 def _nearest_aspect(ledger: Ledger, text: str) -> str | None:
-    """Return the sub-question with most words in common with a search; the first of several."""
+    """Return the sub-question that shares most words with a search; the first one of a tie."""
     said = term_set(text)
     return max(
         ledger.aspects,
@@ -122,7 +120,7 @@ def _of_gap(ledger: Ledger, gap: Gap) -> Topic:
 
 
 def _gap_queries(ledger: Ledger, gap: Gap) -> tuple[str, ...]:
-    """Return the gap's own query, then the sub-question's words, and leads."""
+    """Return the gap's own query, then the sub-question's words, then leads."""
     ways = [gap.query]
     if gap.aspect_id in ledger.aspects:
         aspect = ledger.aspects[gap.aspect_id]
@@ -143,7 +141,10 @@ def lead_topics(ledger: Ledger) -> list[Topic]:
 
 
 def further_topics(ledger: Ledger) -> list[Topic]:
-    """More on each sub-question, by the words of its best claims and its own, weakest first."""
+    """Return topics with more on each sub-question, weakest sub-question first.
+
+    Their queries are words of its best claims and its own.
+    """
     topics = []
     for aspect in sorted(ledger.aspects.values(), key=lambda a: len(ledger.keys_of(a.id))):
         claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
@@ -153,8 +154,10 @@ def further_topics(ledger: Ledger) -> list[Topic]:
 
 
 def lacking_topics(ledger: Ledger, limits: Limits) -> list[Topic]:
-    """Return topics for what the ledger lacks: sub-questions with too few sources, claims without
-    confirmation; then unsearched names in pages, then more on any sub-question.
+    """Return topics for what the ledger lacks.
+
+    Sub-questions with too few sources and unconfirmed claims come first; then names in pages that
+    were not searched, then more on any sub-question.
     """
     topics = further_topics(ledger)
     few = {a for a in ledger.aspects if len(ledger.keys_of(a)) < limits.sources_per_aspect}
@@ -166,7 +169,7 @@ def lacking_topics(ledger: Ledger, limits: Limits) -> list[Topic]:
 
 
 def confirming_topic(ledger: Ledger, claim: Evidence) -> Topic:
-    """Other sources on a claim, or what settles it where others contradict it."""
+    """Return the topic for other sources on a claim, or for what settles a contradiction."""
     rivals = [ledger.book.records[i] for i in claim.contradicts if i in ledger.book.records]
     ways = [claim_query(each.claim) for each in (claim, *rivals)]
     if rivals and claim.aspect_id in ledger.aspects:
@@ -191,10 +194,11 @@ def claim_query(claim: str) -> str:
 def choose_topics(
     candidates: Sequence[Topic], ledger: Ledger, limit: int, threshold: float
 ) -> Choice:
-    """Refuse near-duplicates of what was searched, then keep the first `limit`.
+    """Refuse near-duplicates of earlier searches, then keep the first `limit` topics.
 
-    A topic is refused only where each way to search for it is a twin of an earlier query. A
-    lead is none: its name is a difference in meaning, and one that was looked up is no lead.
+    A topic is refused only if each of its queries duplicates an earlier one. A lead is never
+    refused as a duplicate, since its name makes a difference in meaning, but it is refused once it
+    was looked up.
     """
     chosen: list[Topic] = []
     skipped: list[Skipped] = []

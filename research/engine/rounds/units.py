@@ -1,4 +1,4 @@
-"""A unit at work: its searches, its pages, and what came too late for it."""
+"""A unit in progress: its searches, its pages, and pages that arrived late."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ NOT_NEEDED = "it gives orders to machines, and other pages answer the sub-questi
 
 @dataclass
 class Work:
-    """A unit at work: its topic, what its searches named, what was fetched and read.
+    """A unit in progress: its topic, its search results, and the pages fetched and read.
 
-    `searched` are the queries that were asked, with the number of their hits; `spares` are
-    pages to take where one of `urls` is not to be had.
+    `searched` maps the queries sent to their number of hits; `spares` are pages to fetch in place
+    of those of `urls` that can't be fetched.
     """
 
     unit: Unit
@@ -63,7 +63,7 @@ class Work:
 
     @property
     def asked(self) -> Asked:
-        """Return what a reader of the unit's pages is told."""
+        """Return the purpose of reading, as a reader of the unit's pages gets it."""
         return Asked(self.topic.text, self.unit.queries, self.topic.reason)
 
 
@@ -74,7 +74,7 @@ Reader = Callable[[Run, Work], Awaitable[Reading]]
 
 
 async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
-    """Ask the topic's queries in order, until one names a page that nobody tried yet."""
+    """Send the topic's queries in order until one returns a page that hasn't been tried yet."""
     async with slots:
         for number, query in enumerate(item.topic.queries[: _most_searches(run)], 1):
             run.report_action(f"Searching: {query}")
@@ -93,10 +93,10 @@ async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
 
 
 async def _ask_query(run: Run, item: Work, number: int, query: str) -> None:
-    """Search for each kind of page that the run wants, side by side.
+    """Search for each kind of page that the run wants, concurrently.
 
-    What the kinds named is merged in turns, best first. Raises the first kind's `SearchFailure`
-    or `BudgetSpent` where no kind gave an answer.
+    Interleave the results of the kinds, best first. Raise the first kind's `SearchFailure` or
+    `BudgetSpent` if every kind failed.
     """
     first, *others = run.config.search_kind
     places = {first: run.scouted.pop(query, f"{item.place}/search/{number}")}
@@ -132,13 +132,13 @@ async def _of_kind(
 
 
 def _in_turns(answers: Iterable[SearchAnswer]) -> Iterator[SearchHit]:
-    """Yield the first of each, then the second of each."""
+    """Interleave the sequences: yield the first item of each, then the second of each."""
     for row in zip_longest(*(answer.hits for answer in answers)):
         yield from filter(None, row)
 
 
 async def _side_by_side(steps: Iterable[Coroutine[None, None, T]]) -> list[T]:
-    """Return what each gives, in order; the first error of one is the caller's."""
+    """Run the calls concurrently and return their results in order; raise the first error."""
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(step) for step in steps]
@@ -148,7 +148,7 @@ async def _side_by_side(steps: Iterable[Coroutine[None, None, T]]) -> list[T]:
 
 
 def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchRequest:
-    """For the first of the run's kinds of page where none is given."""
+    """Return the search request for a query; `kind` defaults to the run's first kind of page."""
     config = run.config
     query = search_words(query)
     return SearchRequest(
@@ -165,8 +165,9 @@ def request_for(run: Run, query: str, kind: SearchKind | None = None) -> SearchR
 
 
 def _most_searches(run: Run) -> int:
-    """At least one tool call of the unit is left for a page. A query is one call, for however many
-    kinds of pages it is asked.
+    """Return how many queries the unit may send, keeping at least one tool call for a page.
+
+    A query counts as one call, for however many kinds of pages it is sent.
     """
     return max(1, min(run.config.researcher_search_budget, run.limits.tool_calls - 1))
 
@@ -214,20 +215,21 @@ async def fetch_and_read(
 
 
 def _put_aside(run: Run, item: Work) -> None:
-    """List the pages that were fetched and not needed as unread."""
+    """Mark the pages that were fetched but not needed as unread."""
     for url in item.reading.unread:
         mark_source(run, url, "not_read", NOT_NEEDED)
     item.pages = [page for page in item.pages if page.url not in item.reading.unread]
 
 
 def wanted_pages(run: Run, item: Work) -> list[str]:
-    """Return the unit's pages that are to be fetched, each once."""
+    """Return the pages that the unit should fetch, without duplicates."""
     return [url for url in dict.fromkeys(item.urls) if url not in run.ledger.pages]
 
 
 async def _fetch_unit(run: Run, item: Work, arrivals: Arrivals) -> tuple[int, int]:
-    """Fetch the unit's pages, once another for each that is not to be had; gives how many were
-    not there by the deadline, and how many are not to be had.
+    """Fetch the unit's pages, and a spare page once for each that fails.
+
+    Return how many had not arrived by the deadline, and how many failed.
     """
     item.urls = list(dict.fromkeys(item.urls))
     item.pages = [run.ledger.pages[url] for url in item.urls if url in run.ledger.pages]
@@ -246,7 +248,7 @@ async def _fetch_unit(run: Run, item: Work, arrivals: Arrivals) -> tuple[int, in
 async def _get_pages(
     run: Run, item: Work, urls: Sequence[str], place: str, arrivals: Arrivals
 ) -> tuple[int, int]:
-    """Fetch these pages side by side; how many came too late, and how many are not to be had."""
+    """Fetch these pages concurrently; return how many came too late, and how many failed."""
     tasks = {url: asyncio.create_task(run.journal.fetch(url), name=f"page {url}") for url in urls}
     arrivals.watch_pages(tasks.values())
     try:
@@ -288,7 +290,7 @@ async def _late_urls(
     over: Iterable[Coroutine[Any, Any, object]],
     seconds: float,
 ) -> list[str]:
-    """Those that are not there when one of `over` is, or after so many seconds."""
+    """Return the pages that have not arrived once one of `over` is done or the time is up."""
     waiting: set[asyncio.Task[Any]] = {asyncio.create_task(each) for each in over}
     waiting.add(asyncio.create_task(asyncio.wait(tasks.values()), name="pages"))
     await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -301,7 +303,7 @@ async def _late_urls(
 
 
 async def take_late(run: Run, work: Sequence[Work]) -> None:
-    """Hand pages that came after their round's deadline to the units of this one."""
+    """Assign pages that arrived after their round's deadline to the units of this round."""
     if not run.late or not work:
         return
 

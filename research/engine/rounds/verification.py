@@ -1,8 +1,8 @@
-"""The verification stage: one round of corroboration for claims that nothing confirms.
+"""The verification stage: one round of corroboration for unconfirmed claims.
 
-The report would lean on them: they rest on one source, or sources disagree on them. Other sources
-are looked for by the claims' own words. One unit, one `read`, no `assess`; none where the claims
-are cross-checked, where the search was tried in vain already, or where a budget does not allow it.
+The report would depend on claims that have one source or are disputed. The round searches for other
+sources with the claims' own words: one unit, one `read`, no `assess`. It is left out if the claims
+are cross-checked, if the search was tried before without success, or if a budget doesn't allow it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COST = Spent(calls=1, searches=VERIFIED_AT_ONCE, fetches=1)
 
 
 def weak_claims(run: Run, decision: Decision) -> list[Evidence]:
-    """Return the claims that nothing confirms, where a round for them is due."""
+    """Return the unconfirmed claims, if a verification round is due."""
     ledger, config = run.ledger, run.config
     if not isinstance(decision, Stop) or decision.reason not in CALM:
         return []
@@ -42,8 +42,10 @@ def weak_claims(run: Run, decision: Decision) -> list[Evidence]:
 
 
 def doubtful_claims(run: Run) -> list[Evidence]:
-    """Return the claims that verification would look for: disputed ones, the best of sub-questions
-    with too few sources, and others of a single source.
+    """Return the claims to verify.
+
+    These are disputed claims, the best of sub-questions with too few sources, and others with a
+    single source.
     """
     if run.is_verified or run.is_chained or is_answered_by_code(run.ledger):
         return []
@@ -61,9 +63,7 @@ def doubtful_claims(run: Run) -> list[Evidence]:
 
 
 def _is_tried(run: Run, claim: Evidence) -> bool:
-    """Return whether its sub-question was searched in vain; a dispute is worth a search of
-    its own.
-    """
+    """Return whether its sub-question was searched without success; disputes don't count."""
     aspect = run.ledger.aspects.get(claim.aspect_id or "")
     tried = aspect is not None and aspect.searches_without_news >= TRIED
     return tried and not claim.contradicts
@@ -75,14 +75,17 @@ def _is_dear(run: Run) -> bool:
 
 
 def _unsearched_query(run: Run, claim: Evidence) -> str:
-    """Return the first way to look for other sources on a claim that was not searched yet."""
+    """Return the first query for other sources on a claim that has not been sent yet."""
     threshold = run.config.duplicate_topic_similarity_threshold
     ways = confirming_topic(run.ledger, claim).queries
     return next((way for way in ways if not find_twin(way, run.ledger.queries, threshold)), "")
 
 
 async def verification_round(run: Run, claims: Sequence[Evidence]) -> dict[str, frozenset[str]]:
-    """Look for other sources on these claims; gives those that each sub-question had before."""
+    """Search for other sources on these claims.
+
+    Return the sources that each sub-question had before.
+    """
     run.is_verified = True
     before = {aspect_id: run.ledger.keys_of(aspect_id) for aspect_id in run.ledger.aspects}
     queries = tuple(dict.fromkeys(_unsearched_query(run, claim) for claim in claims))

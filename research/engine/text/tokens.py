@@ -13,8 +13,6 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 
-import snowballstemmer
-
 _DATA = Path(__file__).parent / "data"
 STOP_WORDS = frozenset((_DATA / "stop_words_en.txt").read_text().split())
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*[^\W_]+|[+#]+)*", re.UNICODE)
@@ -53,6 +51,8 @@ def stem(word: str) -> str:
     """
     if not word.isascii() or not word.isalpha() or len(word) < 4:
         return word
+    import snowballstemmer  # imports its stemmers of all languages
+
     stemmed: str = snowballstemmer.stemmer("english").stemWord(word)
     return stemmed
 

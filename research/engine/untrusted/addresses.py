@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal
-
-import tldextract
+from typing import TYPE_CHECKING, Literal
 
 from research.engine.text.folding import without_invisible
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
 
 Kind = Literal["page", "host", "mail", "phone"]
 
@@ -62,8 +63,10 @@ class Address:
 
 
 @cache
-def _suffixes() -> tldextract.TLDExtract:
-    return tldextract.TLDExtract(suffix_list_urls=(), include_psl_private_domains=True)
+def _suffixes() -> TLDExtract:
+    from tldextract import TLDExtract  # imports requests
+
+    return TLDExtract(suffix_list_urls=(), include_psl_private_domains=True)
 
 
 @lru_cache(maxsize=8_000)

@@ -11,7 +11,7 @@ from typing import Any
 
 from lxml import etree
 
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.html.blocks import Block, join_blocks, read_blocks
 from research.extract.html.boilerplate import prune_boilerplate, text_length
 from research.extract.html.maintext import find_main
@@ -49,11 +49,11 @@ _ASKS = re.compile(r"<(?:button|form|input)\b", re.I)
 
 
 def extract_html(content: str, url: str) -> Extracted:
-    """Return the main text of a page and its metadata; raise `EmptyPage`."""
+    """Return the main text of a page and its metadata; raise `EmptyPageError`."""
     content = with_superscripts(_NUL_AND_KIN.sub(" ", content))
     tree = _parse(content)
     if tree is None:
-        raise EmptyPage("the page contains no readable text")
+        raise EmptyPageError("the page contains no readable text")
     said = read_metadata(tree, url)
     blocks = _main_blocks(tree, content)
     text = join_blocks(blocks) or _last_resort(content)
@@ -133,13 +133,13 @@ def _last_resort(content: str) -> str:
 
 
 def _refuse_empty(text: str, content: str) -> None:
-    """Raise `EmptyPage` for a page without text, or with only a request for consent or sign-in."""
+    """Raise `EmptyPageError` for a page without text or with only a consent or sign-in request."""
     reason = _demand(text, content) if len(text) < ENOUGH else _wall(text, content)
     if reason is None and not text.strip():
         scripted = "<script" in content.lower()
         reason = _SCRIPTS_NEEDED if scripted else "the page contains no readable text"
     if reason is not None:
-        raise EmptyPage(reason)
+        raise EmptyPageError(reason)
 
 
 def _demand(text: str, content: str) -> str | None:

@@ -11,11 +11,12 @@ from django.core.management.base import BaseCommand
 
 from research.queue import QUEUES
 from research.runtime.schema import migrate_database
+from research.runtime.settings_check import TAG
 
 
 class Command(BaseCommand):
     help = "Executes runs, without serving pages; SIGTERM or Ctrl-C drains it."
-    requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
+    requires_system_checks = (TAG,)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -1,33 +1,27 @@
-"""The web search providers: one module each, its settings included, and one line in `PROVIDERS`.
+"""The web search providers: one module each, its settings included, and one line in `MODULES`.
 
+A provider's module is imported when it is first looked up, so starting a process imports none.
 Documents and the sample library have the same interface but need an index, so they are opened
 by `research.runtime.tool_factory`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import httpx
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from research.engine.ports import SearchFailure
-from research.search.fallback import FallbackSearch, NamedSearch
-from research.search.providers import (
-    brave,
-    ddgs,
-    exa,
-    json_search,
-    mcp_search,
-    searxng,
-    tavily,
-    wikipedia,
-)
-from research.search.providers.academic import arxiv, openalex, pubmed, semantic_scholar
 from research.search.providers.base import Provider, ProviderSettings, Setting
-from research.search.providers.developers import github, stack_exchange
+
+if TYPE_CHECKING:
+    import httpx
+
+    from research.search.fallback import FallbackSearch, NamedSearch
 
 __all__ = [
     "KEYLESS_WEB",
+    "MODULES",
     "PROVIDERS",
     "ProviderSettings",
     "Setting",
@@ -39,22 +33,40 @@ __all__ = [
     "require_provider",
 ]
 
-PROVIDERS: dict[str, Provider] = {
-    "searxng": searxng.PROVIDER,
-    "tavily": tavily.PROVIDER,
-    "exa": exa.PROVIDER,
-    "brave": brave.PROVIDER,
-    "json_search": json_search.PROVIDER,
-    "mcp_search": mcp_search.PROVIDER,
-    "ddgs": ddgs.PROVIDER,
-    "wikipedia": wikipedia.PROVIDER,
-    "arxiv": arxiv.PROVIDER,
-    "openalex": openalex.PROVIDER,
-    "semantic_scholar": semantic_scholar.PROVIDER,
-    "pubmed": pubmed.PROVIDER,
-    "github": github.PROVIDER,
-    "stack_exchange": stack_exchange.PROVIDER,
+MODULES = {
+    "searxng": ".searxng",
+    "tavily": ".tavily",
+    "exa": ".exa",
+    "brave": ".brave",
+    "json_search": ".json_search",
+    "mcp_search": ".mcp_search",
+    "ddgs": ".ddgs",
+    "wikipedia": ".wikipedia",
+    "arxiv": ".academic.arxiv",
+    "openalex": ".academic.openalex",
+    "semantic_scholar": ".academic.semantic_scholar",
+    "pubmed": ".academic.pubmed",
+    "github": ".developers.github",
+    "stack_exchange": ".developers.stack_exchange",
 }
+"""Name → module with `PROVIDER`, preferred first."""
+
+
+class _Registry(Mapping[str, Provider]):
+    """The providers by name; a lookup imports the provider's module."""
+
+    def __getitem__(self, name: str) -> Provider:
+        provider: Provider = import_module(MODULES[name], __name__).PROVIDER
+        return provider
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(MODULES)
+
+    def __len__(self) -> int:
+        return len(MODULES)
+
+
+PROVIDERS: Mapping[str, Provider] = _Registry()
 KEYLESS_WEB = ["ddgs", "wikipedia"]
 """Web searches used if nothing is configured, preferred first."""
 
@@ -97,6 +109,8 @@ def open_search(
     names: Sequence[str], settings: ProviderSettings, client: httpx.AsyncClient
 ) -> FallbackSearch:
     """Return the named providers as a fallback chain; raise like `require_provider`."""
+    from research.search.fallback import FallbackSearch
+
     return FallbackSearch([open_provider(name, settings, client) for name in names])
 
 
@@ -105,5 +119,7 @@ def open_provider(name: str, settings: ProviderSettings, client: httpx.AsyncClie
 
     Its rate limit belongs to the returned object: runs share the limit if they share the object.
     """
+    from research.search.fallback import NamedSearch
+
     provider = require_provider(name, settings)
     return NamedSearch(provider.label, provider.make(settings, client), provider.kinds)

@@ -6,35 +6,20 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Literal, TypeVar
-
-import httpx
+from typing import TYPE_CHECKING, TypeVar
 
 from research.engine.ports import Search, SearchFailure, SearchHit, SearchKind, SearchRequest
 from research.limits.limiter import Shared, Store
+from research.setting import Setting as Setting
+
+if TYPE_CHECKING:
+    import httpx
 
 MOST_TITLE = 300
 MOST_SITES = 4
 WEB: frozenset[SearchKind] = frozenset({"web"})
 
 Found = TypeVar("Found")
-
-
-@dataclass(frozen=True)
-class Setting:
-    """The single declaration of a provider's installation setting.
-
-    The environment's reader, `.env.example`, the documentation and the Setup page derive from it.
-    `name` is the environment variable, `help` one sentence, `label` the field on the Setup page. A
-    `url` must be an address, a `key` is never shown, a `list` is separated by commas, a `text` is
-    taken as it is.
-    """
-
-    name: str
-    help: str
-    kind: Literal["url", "key", "list", "text"]
-    label: str = ""
-    default: str = ""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import AssessAnswer
 from research.engine.llm_tasks.draft import DraftAnswer
-from research.engine.llm_tasks.prompting.ask import InvalidAnswer, parse_answer
+from research.engine.llm_tasks.prompting.ask import InvalidAnswerError, parse_answer
 from research.engine.llm_tasks.prompting.parse_json import without_thoughts
 from research.engine.llm_tasks.read import ReadAnswer
 from research.engine.llm_tasks.small.read import SmallRead
@@ -66,7 +66,7 @@ def test_a_quote_or_a_backslash_that_is_written_wrongly_stays_what_it_is() -> No
     ],
 )
 def test_what_can_be_meant_in_more_than_one_way_is_not_guessed(text: str) -> None:
-    with pytest.raises(InvalidAnswer):
+    with pytest.raises(InvalidAnswerError):
         parse_answer(text, ReadAnswer)
 
 
@@ -104,7 +104,7 @@ def test_an_answer_may_speak_of_thoughts(word: str) -> None:
 
 
 def test_an_object_among_thoughts_that_go_on_is_no_answer() -> None:
-    with pytest.raises(InvalidAnswer, match="no JSON object"):
+    with pytest.raises(InvalidAnswerError, match="no JSON object"):
         parse_answer(f"<think>Perhaps {GOOD}, but then", ReadAnswer)
 
 
@@ -150,14 +150,14 @@ def test_a_mark_that_is_no_number_is_an_error(mark: str) -> None:
         f'{{"dimensions": {marks}, "overall": {mark}, "reasoning": "", "unanswered": [], '
         '"gaps": [], "directions": [], "ready": "true"}'
     )
-    with pytest.raises(InvalidAnswer, match="overall"):
+    with pytest.raises(InvalidAnswerError, match="overall"):
         parse_answer(text, AssessAnswer)
     assert parse_answer(text.replace(f'"overall": {mark}', '"overall": "5"'), AssessAnswer).ready
 
 
 @pytest.mark.parametrize("text", ['{"findings": []}', '{"leads": []}', "{}", '{"finding": []}'])
 def test_what_is_left_out_is_an_error(text: str) -> None:
-    with pytest.raises(InvalidAnswer, match="Field required"):
+    with pytest.raises(InvalidAnswerError, match="Field required"):
         parse_answer(text, ReadAnswer)
 
 
@@ -177,12 +177,12 @@ PIECES = ["{", "}", "[", "]", ",", ":", '"', "'", "\\", "//", "/*", "*/", "#", "
 def test_any_text_is_an_answer_or_a_fault_in_words(text: str) -> None:
     try:
         assert isinstance(parse_answer(text, ReadAnswer), ReadAnswer)
-    except InvalidAnswer as invalid:
+    except InvalidAnswerError as invalid:
         assert str(invalid)
 
 
 def test_much_prose_with_braces_is_read_in_no_time() -> None:
     started = monotonic()
-    with pytest.raises(InvalidAnswer):
+    with pytest.raises(InvalidAnswerError):
         parse_answer("{ So it says here, {and} there, in many words. " * 3000, ReadAnswer)
     assert monotonic() - started < 2

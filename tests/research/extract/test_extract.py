@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from bench.layouts import BODY, BOILERPLATE, HEADING, LAYOUTS, page
 from research.extract.extract import extract_text
-from research.extract.extracted import EmptyPage, Extracted
+from research.extract.extracted import EmptyPageError, Extracted
 
 URL = "https://example.org/page"
 ROOT = Path(__file__).parents[3]
@@ -190,7 +190,7 @@ def test_a_paragraph_is_the_pages_own_characters(blocks):
 def test_any_tag_soup_gives_text_or_a_reason(soup):
     try:
         assert text_of(soup).strip()
-    except EmptyPage as empty:
+    except EmptyPageError as empty:
         assert empty.reason
 
 
@@ -242,7 +242,7 @@ def test_a_page_of_links_keeps_them():
     ],
 )  # fmt: skip
 def test_an_empty_page_says_why(html, reason):
-    with pytest.raises(EmptyPage) as caught:
+    with pytest.raises(EmptyPageError) as caught:
         text_of(html)
     assert caught.value.reason == reason
 
@@ -351,7 +351,7 @@ def test_the_form_follows_type_then_name_then_content(content_type, url, title):
 
 
 def test_what_is_not_text_is_empty():
-    with pytest.raises(EmptyPage, match="not text"):
+    with pytest.raises(EmptyPageError, match="not text"):
         extract_text(b"\x7fELF\x00\x00\x01", "text/plain", URL)
 
 

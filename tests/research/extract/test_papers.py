@@ -10,7 +10,7 @@ from pypdf import PdfWriter
 from research.engine.text.sentences import split_sentences
 from research.extract import pdftext
 from research.extract.extract import extract_text
-from research.extract.extracted import EmptyPage
+from research.extract.extracted import EmptyPageError
 from research.extract.pool import TextPool
 from research.fetch.sniffing import DOCX, PDF
 from research.fulltext.index import DocumentIndex
@@ -34,7 +34,7 @@ def read(body: bytes, content_type: str = PDF, url: str = URL):
 
 
 def reason(body: bytes, content_type: str = PDF) -> str:
-    with pytest.raises(EmptyPage) as caught:
+    with pytest.raises(EmptyPageError) as caught:
         read(body, content_type)
     return caught.value.reason
 

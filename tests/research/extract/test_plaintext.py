@@ -1,7 +1,7 @@
 import pytest
 
 from research.extract.extract import extract_text
-from research.extract.extracted import EmptyPage
+from research.extract.extracted import EmptyPageError
 
 FILE = "file:///notes/about%20tides.md"
 
@@ -185,7 +185,7 @@ def test_a_tsv_file_is_parted_by_tabs():
 
 @pytest.mark.parametrize("content", [b"", b",,\n", b'"' + b"x" * 200_000])
 def test_a_table_that_holds_nothing_is_empty(content):
-    with pytest.raises(EmptyPage):
+    with pytest.raises(EmptyPageError):
         extract_text(content, "text/csv", "file:///notes/lakes.csv")
 
 
@@ -195,5 +195,5 @@ def test_an_open_fence_ends_with_the_file():
 
 @pytest.mark.parametrize("content", [b"", b" \n\t\n"])
 def test_nothing_is_empty(content):
-    with pytest.raises(EmptyPage):
+    with pytest.raises(EmptyPageError):
         extract_text(content, "text/plain", FILE)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from research.extract.extracted import EmptyPage
+from research.extract.extracted import EmptyPageError
 from research.extract.pool import TextPool, TookTooLong, Unreadable, WorkerLost
 from tests.support.retrieval import tasks
 
@@ -51,7 +51,7 @@ async def test_extracts_a_page(pool):
 
 
 async def test_an_empty_page_raises_as_it_would_here(pool):
-    with pytest.raises(EmptyPage) as caught:
+    with pytest.raises(EmptyPageError) as caught:
         await pool.extract(b"<html></html>", "text/html", "https://example.org/")
     assert caught.value.reason == "the page contains no readable text"
 

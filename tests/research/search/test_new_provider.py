@@ -17,8 +17,7 @@ ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, json, sys
 from research.search import providers
-from tests.support.retrieval import larder
-providers.PROVIDERS["larder"] = larder.PROVIDER  # the one line
+providers.MODULES["larder"] = "tests.support.retrieval.larder"  # the one line
 
 import django
 django.setup()
@@ -29,6 +28,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 import httpx
 from config import reference
+from research.runtime.settings_check import describe_unknown
 from research.engine.ports import SearchRequest
 from research.runtime.installation import current_installation
 from research.runtime.source_choices import provider_settings
@@ -54,6 +54,7 @@ async def search():
 
 print(json.dumps({
     "example": reference.env_example(), "documented": reference.settings_page(),
+    "unknown": describe_unknown(["LARDER_API_KEY", "LARDER_URL", "LARDER_APIKEY"]),
     "refused": refused, "page": page, "configured": providers.configured_providers(settings),
     "hits": [hit.title for hit in asyncio.run(search()).hits],
 }))
@@ -81,8 +82,13 @@ async def test_a_provider_in_one_file_is_configured_documented_set_up_and_used(
         assert program.returncode == 0, errors.decode()
     seen = json.loads(output)
     assert "# A key for Larder.\n# LARDER_API_KEY=" in seen["example"]
-    assert "| `LARDER_URL` | Another address for Larder's interface. |" in seen["documented"]
+    assert (
+        "| `LARDER_URL` | `http://127.0.0.1:9` | Another address for Larder's interface. |"
+        in seen["documented"]
+    )
     assert "pubmed, github, stack_exchange, larder" in seen["documented"]
+    [unknown] = seen["unknown"]
+    assert unknown.endswith("LARDER_APIKEY, which is not a setting. Did you mean LARDER_API_KEY?")
     assert seen["refused"] == "Larder needs its key."
     assert (
         "Key for Larder" in seen["page"] and "Delete the saved key: Key for Larder" in seen["page"]

@@ -10,6 +10,7 @@ from fractions import Fraction
 from research.engine.text.amounts import Amount, find_amounts
 from research.engine.text.dates import FoundDate, find_dates
 from research.engine.text.tokens import term_set
+from research.errors import PlumblineError
 
 _ON = re.compile(
     r"^(?:on|in|since|until|by|from|before|after|the|of|during|,|\()\s?", re.IGNORECASE
@@ -20,7 +21,7 @@ TO_A_FRACTION = Fraction(1, 100)
 """How far "a third" may be from the exact share."""
 
 
-class NotComputed(ValueError):
+class NotComputed(PlumblineError, ValueError):
     """A statement that its quotes' figures don't make; the message is for the drafting model."""
 
 

@@ -18,6 +18,7 @@ from research.engine.llm_tasks.answers import Answer, parts_of
 from research.engine.llm_tasks.prompting.parse_json import parse_objects, without_thoughts
 from research.engine.ports import Hear, ModelFailure, ModelRequest, ModelRole
 from research.engine.records import Problem
+from research.errors import PlumblineError
 
 PROMPTS = Path(__file__).parents[1] / "prompts"
 _TEMPLATES = jinja2.Environment(
@@ -61,7 +62,7 @@ def _strict_schema(answer: type[Answer]) -> dict[str, Any]:
     return closed
 
 
-class TaskFailed(Exception):
+class TaskFailed(PlumblineError):
     """No usable answer after all attempts; `cause` is a short word for the record."""
 
     def __init__(self, cause: str) -> None:
@@ -117,7 +118,7 @@ async def ask_model(
             journal.emit(Problem("model", note))
         try:
             usable = parse_answer(answer.text, task.answer)
-        except InvalidAnswer as invalid:
+        except InvalidAnswerError as invalid:
             fault = CUT_OFF if answer.cut_off else str(invalid)
             cause, repair = (
                 "invalid answer",
@@ -136,14 +137,14 @@ def request_for(journal: Journal, task: Task[A], context: Mapping[str, Any]) -> 
     return ModelRequest(task.name, system, prompt, task.schema(), most_tokens, task.role)
 
 
-class InvalidAnswer(ValueError):
+class InvalidAnswerError(PlumblineError, ValueError):
     """The fault of a model's answer, in words that help it to repair it."""
 
 
 def parse_answer(text: str, answer: type[A]) -> A:
     """Return the first object of a model's text that is, or contains, an answer.
 
-    Raises `InvalidAnswer` with the fault as shown to the model.
+    Raises `InvalidAnswerError` with the fault as shown to the model.
     """
     fault = ""
     try:
@@ -154,8 +155,8 @@ def parse_answer(text: str, answer: type[A]) -> A:
                 except ValidationError as error:
                     fault = fault or _describe_faults(error)
     except (ValueError, RecursionError):
-        raise InvalidAnswer("The JSON is too deep, or holds a number without end.") from None
-    raise InvalidAnswer(fault or _why_unparsed(text))
+        raise InvalidAnswerError("The JSON is too deep, or holds a number without end.") from None
+    raise InvalidAnswerError(fault or _why_unparsed(text))
 
 
 def _describe_faults(error: ValidationError) -> str:

@@ -12,7 +12,7 @@ from research.engine.llm_tasks import assess, draft, intake, read, sections
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.prompting.ask import (
     PROMPTS,
-    InvalidAnswer,
+    InvalidAnswerError,
     Task,
     TaskFailed,
     ask_model,
@@ -165,7 +165,7 @@ def test_line_breaks_within_a_string_are_read() -> None:
     ],
 )
 def test_what_is_wrong_is_said(text: str, fault: str) -> None:
-    with pytest.raises(InvalidAnswer) as invalid:
+    with pytest.raises(InvalidAnswerError) as invalid:
         parse_answer(text, draft.RepairAnswer)
     assert fault in str(invalid.value)
 
