@@ -7,6 +7,7 @@ sentence for the operator.
 from __future__ import annotations
 
 import ipaddress
+import json
 import math
 import os
 import secrets
@@ -299,6 +300,20 @@ def channel_layer(redis_url: str) -> dict[str, Any]:
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [redis_url]},
     }
+
+
+def read_upload_storage() -> dict[str, Any]:
+    """Return Django's storage of uploads: `UPLOADS_STORAGE`, else the state folder."""
+    backend = read_string("UPLOADS_STORAGE", "research.documents.uploads.StateFolder")
+    try:
+        options = json.loads(read_string("UPLOADS_STORAGE_OPTIONS", "{}"))
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise ImproperlyConfigured(
+            'UPLOADS_STORAGE_OPTIONS must be a JSON object, such as {"location": "/srv/files"}.'
+        )
+    return {"BACKEND": backend, "OPTIONS": options}
 
 
 def read_cache(redis_url: str) -> dict[str, Any]:

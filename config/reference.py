@@ -50,6 +50,11 @@ INSTALLATION = {
     " commas.",
     "UPLOADS_MAX_MB": "Megabytes of documents that one user may upload, and limit of one upload;"
     " 1000 if not set.",
+    "UPLOADS_STORAGE": "Django storage class of uploaded documents, such as"
+    " storages.backends.s3.S3Storage, which several machines can share; the state folder if not"
+    " set.",
+    "UPLOADS_STORAGE_OPTIONS": 'Its options as a JSON object; {"location": "/srv/shared"} with the'
+    " class that is used if none is set.",
     "DOCUMENT_INDEX": "Storage of the document index with PostgreSQL: database (if not set), or"
     " file: an SQLite file on each machine.",
     **{setting.name: setting.help for setting in declared_settings()},

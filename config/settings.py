@@ -112,6 +112,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [folder for folder in (BASE_DIR / "static",) if folder.is_dir()]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "uploads": environment.read_upload_storage(),
     "staticfiles": {"BACKEND": "dashboard.static_files.HashedStorage"},
 }
 WHITENOISE_USE_FINDERS = True
