@@ -14,6 +14,7 @@ help:
 	@echo "make check    lint, formatting, types, templates, imports, dependencies, migrations"
 	@echo "make bench    measure and write docs/benchmarks.md"
 	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, dashboard)"
+	@echo "              SUITE=scale prints figures of several processes (ARGS=--help)"
 	@echo "make bench-quick  a short measurement that asserts ratios and counts"
 	@echo "make format   put code and templates into the house format"
 	@echo "make lock     write the lock files from pyproject.toml (LOCK_FLAGS=--upgrade for newer versions)"
@@ -45,9 +46,9 @@ check: test-environment
 	.venv/bin/deptry bench scripts tests --ignore DEP002,DEP004
 	$(PY) manage.py makemigrations --check --dry-run
 
-# DATA names the files of SUITE=data.
+# DATA names the files of SUITE=data, ARGS has options of SUITE=scale.
 bench: test-environment
-	@$(PY) -m bench $(or $(SUITE),engine) $(DATA)
+	@$(PY) -m bench $(or $(SUITE),engine) $(DATA) $(ARGS)
 
 bench-quick: test-environment
 	@$(PY) -m bench quick

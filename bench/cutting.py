@@ -58,7 +58,11 @@ class Proxy:
         with suppress(OSError):
             while True:
                 near, _ = listener.accept()
-                far = socket.create_connection(self._target)
+                try:
+                    far = socket.create_connection(self._target)
+                except OSError:  # the server is away; it may come back
+                    near.close()
+                    continue
                 with self._lock:
                     self._open |= {near, far}
                 for ends in ((near, far), (far, near)):

@@ -1,7 +1,7 @@
 """Several processes on PostgreSQL and Redis: kills, outages, shared limits, fairness, claims.
 
-    make bench SUITE=scale                               # short: about 12 minutes
-    python -m bench.scale --runs 100 --kill-minutes 3 --outage-seconds 60
+    make bench SUITE=scale                      # short: about 12 minutes
+    make bench SUITE=scale ARGS="--runs 100 --kill-minutes 3 --outage-seconds 60"
     python -m bench.scale --only claims --only fairness
 
 Parts that disturb processes or services start a PostgreSQL server of their own (`initdb` has to be

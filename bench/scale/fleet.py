@@ -144,12 +144,15 @@ class Fleet:
         name = f"{kind}-{len(self.members)}"
         return Member(name, [sys.executable, *arguments], self.environment)
 
-    def start(self, runs: int) -> None:
-        """Ask so many questions, no two the same if there are enough, and start all processes."""
+    def ask(self, runs: int) -> None:
+        """Ask so many questions, no two the same if there are enough."""
         questions = [each.text for each in self.running.world.questions if each.needed]
         asked = [questions[number % len(questions)] for number in range(runs)]
         self.running.reset()
         self.tokens = json.loads(self.run("-m", "bench.scale.asking", given=json.dumps(asked)))
+
+    def start(self) -> None:
+        """Start all processes, and wait until the workers work."""
         for member in self.members:
             member.start()
         self._until_they_work()
@@ -190,10 +193,9 @@ class Trial:
         self._seen: dict[int, float] = {}
         self._abandoned: dict[int, tuple[float, int]] = {}
 
-    def run(self, runs: int, disturbances: Sequence[Disturbance] = ()) -> Found:
+    def run(self, disturbances: Sequence[Disturbance] = ()) -> Found:
         """Return what was found; runs that have not ended in time count as unfinished."""
-        self.fleet.start(runs)
-        self.found.runs = runs
+        self.fleet.start()
         began = looked = time.monotonic()
         left = list(disturbances)
         deadline = began + max([0.0, *(at for at, _ in left)]) + PATIENCE_SECONDS
@@ -233,6 +235,7 @@ class Trial:
 
     def _compare(self) -> None:
         states = dict(self.fleet.rows(STATES) or ())
+        self.found.runs = len(states)
         self.found.completed = sum(state == "completed" for state in states.values())
         self.found.takeovers += [PATIENCE_SECONDS] * len(self._abandoned)
         self._compare_calls()

@@ -52,11 +52,11 @@ class Site:
 
 @contextmanager
 def site(extent: Extent, *, web: int = 0, workers: int = 2, runs: int = 0) -> Iterator[Site]:
-    """Yield a fleet that has not started, on an empty database."""
+    """Yield a fleet that has not started, on a database in which only the questions are."""
     redis = urlsplit(REDIS_SERVER)
-    questions = -(-(runs or extent.runs) // KINDS)
+    runs = runs or extent.runs
     with (
-        running_world(1, latency=True, per_kind=questions) as running,
+        running_world(1, latency=True, per_kind=-(-runs // KINDS)) as running,
         tempfile.TemporaryDirectory(prefix="plumbline-scale-") as home,
         own_server() as server,
         Proxy("127.0.0.1", server.port) as database,
@@ -67,6 +67,7 @@ def site(extent: Extent, *, web: int = 0, workers: int = 2, runs: int = 0) -> It
             running, Path(home), _through(database, server, DATABASE),
             direct=server.url(DATABASE), redis=f"redis://127.0.0.1:{cache.port}/{REDIS_DATABASE}",
         )  # fmt: skip
+        fleet.ask(runs)
         with fleet:
             for _ in range(web):
                 fleet.add_web()
@@ -93,7 +94,7 @@ def kills(extent: Extent, runs: int) -> Figures:
         trial = Trial(at.fleet)
         number = round(extent.kill_seconds / KILL_EVERY_SECONDS)
         times = [KILL_EVERY_SECONDS * (turn + 0.5) for turn in range(number)]
-        found = trial.run(runs, [(at_second, trial.kill_one) for at_second in times])
+        found = trial.run([(at_second, trial.kill_one) for at_second in times])
     figures = {f"kills_{name}": value for name, value in _figures(found).items()}
     if found.takeover_p95 is not None:
         figures["kills_takeover_p95"] = found.takeover_p95
@@ -107,7 +108,7 @@ def postgresql_restarted(extent: Extent) -> Figures:
     """Restart the server twice, as after a crash."""
     with site(extent) as at:
         restarts = [(FIRST_SECONDS * (turn + 1), at.server.restart) for turn in range(2)]
-        return _named("postgresql", Trial(at.fleet).run(extent.runs, restarts))
+        return _named("postgresql", Trial(at.fleet).run(restarts))
 
 
 def redis_away(extent: Extent) -> Figures:
@@ -128,12 +129,12 @@ def clocks_off(extent: Extent) -> Figures:
             at.fleet.add_worker(offset)
         trial = Trial(at.fleet)
         times = [FIRST_SECONDS + turn * KILL_EVERY_SECONDS / 2 for turn in range(3)]
-        return _named("clocks", trial.run(extent.runs, [(at_, trial.kill_one) for at_ in times]))
+        return _named("clocks", trial.run([(at_, trial.kill_one) for at_ in times]))
 
 
 def _lost(at: Site, extent: Extent, lose: Callable[[], None], find: Callable[[], None]) -> Found:
     back = FIRST_SECONDS + extent.outage_seconds
-    return Trial(at.fleet).run(extent.runs, [(FIRST_SECONDS, lose), (back, find)])
+    return Trial(at.fleet).run([(FIRST_SECONDS, lose), (back, find)])
 
 
 # --- restored ----------------------------------------------------------------------------------
@@ -150,14 +151,12 @@ def restored(extent: Extent) -> Figures:
             rows = at.fleet.rows("SELECT status, count(*) FROM research_run GROUP BY status")
             states.update(dict(rows or ()))
 
-        original = Trial(at.fleet).run(extent.runs, [(FIRST_SECONDS, back_up)])
+        original = Trial(at.fleet).run([(FIRST_SECONDS, back_up)])
         create_database(at.server, "restored")
         with Fleet(at.fleet.running, home, at.server.url("restored")) as copy:
             copy.run("manage.py", "restore", str(archive))
             copy.add_worker()
-            found = Trial(copy).run(0)
-            rows = copy.rows("SELECT count(*) FROM research_run")
-        found.runs = rows[0][0] if rows else 0
+            found = Trial(copy).run()
     unfinished_then = extent.runs - states.get("completed", 0)
     return {
         "restored_unfinished": found.unfinished + original.unfinished,
