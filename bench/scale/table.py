@@ -51,7 +51,7 @@ BARS: Mapping[str, Sequence[Bar]] = {
         Bar("claim_p95_1", "claim of 10,000 queued by one person, p95 in ms", "≤", 5),
         Bar("claim_p95_50", "claim of 10,000 queued by 50, p95 in ms", "≤", 5),
         Bar("claim_p95_10000", "claim of 10,000 queued by 10,000, p95 in ms", "≤", 5),
-        Bar("idle_core", "5,000 parked: share of a core for the polls of 6 workers", "≤", 0.01,
+        Bar("idle_core", "5,000 parked, 6 workers poll: database's share of a core", "≤", 0.01,
             ".4f"),
     ),
     "fairness": (
