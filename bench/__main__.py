@@ -4,8 +4,10 @@
     python -m bench data FILE.jsonl [FILE.jsonl …]
     python -m bench retrieval FILE.jsonl [FILE.jsonl …]
     python -m bench quick
+    python -m bench scale [--help]
 
-`quick` writes nothing: it asserts `bench.bars.QUICK` and exits with 1 if one is missed.
+`quick` and `scale` write nothing: they print figures with their bars, and exit with 1 if one is
+missed. The options of `scale` are those of `python -m bench.scale`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 
 from bench import page
 from bench.bars import QUICK, bars_table
+from bench.scale.__main__ import main as measure_scale
 from bench.suites import (
     ablation,
     dashboard,
@@ -52,8 +55,10 @@ SUITES: dict[str, Suite] = {
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["scale"]:
+        return measure_scale(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.splitlines()[0])
-    parser.add_argument("suite", choices=[*SUITES, "quick"])
+    parser.add_argument("suite", choices=[*SUITES, "quick", "scale"])
     parser.add_argument("files", type=Path, nargs="*", help="questions with known evidence")
     options = parser.parse_args()
     started = time.monotonic()

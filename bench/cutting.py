@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback whose connections can be cut, to simulate the loss of a service."""
+"""A TCP proxy on loopback that can be cut or made to hang, to simulate the loss of a service."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ class Proxy:
         self._open: set[socket.socket] = set()
         self._lock = threading.Lock()
         self._listener: socket.socket | None = None
+        self._passing = threading.Event()
+        self._passing.set()
         self.port = 0
 
     def __enter__(self) -> Self:
@@ -35,6 +37,7 @@ class Proxy:
 
     def cut(self) -> None:
         """Abort every connection and refuse new ones."""
+        self._passing.set()
         with self._lock:
             ends = [*self._open, *filter(None, [self._listener])]
             self._open.clear()
@@ -44,11 +47,22 @@ class Proxy:
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
 
+    def hang(self) -> None:
+        """Pass nothing on, and keep every connection open."""
+        self._passing.clear()
+
+    def resume(self) -> None:
+        self._passing.set()
+
     def _accept(self, listener: socket.socket) -> None:
         with suppress(OSError):
             while True:
                 near, _ = listener.accept()
-                far = socket.create_connection(self._target)
+                try:
+                    far = socket.create_connection(self._target)
+                except OSError:  # the server is away; it may come back
+                    near.close()
+                    continue
                 with self._lock:
                     self._open |= {near, far}
                 for ends in ((near, far), (far, near)):
@@ -57,6 +71,7 @@ class Proxy:
     def _pass_on(self, source: socket.socket, sink: socket.socket) -> None:
         with suppress(OSError):
             while data := source.recv(CHUNK):
+                self._passing.wait()
                 sink.sendall(data)
         for end in (source, sink):
             with suppress(OSError):

@@ -89,7 +89,7 @@ class Database:
         found = set()
         for kind, request in self.rows(SETTLED.format(run=run)):
             asked = json.loads(request) if isinstance(request, str) else request
-            found.add(_call(kind, _unpacked(asked)[NAMES[kind]]))
+            found.add(call_key(kind, unpacked(asked)[NAMES[kind]]))
         return found
 
 
@@ -235,9 +235,9 @@ class Trial:
         self.found.deaths_counted += head.crashes
         entries = self.running.log()["entries"]
         for then, settled in self.snapshots:
-            later = {_logged(entry) for entry in entries if entry["start"] > then}
+            later = {logged_call(entry) for entry in entries if entry["start"] > then}
             self.found.asked_again += len(settled & later)
-        whole = {_logged(entry) for entry in entries}
+        whole = {logged_call(entry) for entry in entries}
         for kind, _ in self.database.settled(self.run) & whole:
             self.found.compared[kind] = self.found.compared.get(kind, 0) + 1
         assert self.worker.process
@@ -255,7 +255,7 @@ class Trial:
         raise TimeoutError(f"{self.found.what}: nothing came of a run in {PATIENCE_SECONDS:.0f} s")
 
 
-def _unpacked(request: dict[str, Any]) -> dict[str, Any]:
+def unpacked(request: dict[str, Any]) -> dict[str, Any]:
     """Return a request as it was before `research/models/compressed.py` stored it, which can't be
     imported without Django.
     """
@@ -265,7 +265,7 @@ def _unpacked(request: dict[str, Any]) -> dict[str, Any]:
     return original
 
 
-def _call(kind: str, words: str) -> Call:
+def call_key(kind: str, words: str) -> Call:
     """Return the key of a call, equal for the journal and the world's log."""
     if kind == "model":
         return kind, hashlib.sha256(words.encode()).hexdigest()
@@ -275,12 +275,12 @@ def _call(kind: str, words: str) -> Call:
     return kind, words
 
 
-def _logged(entry: Mapping[str, Any]) -> Call:
+def logged_call(entry: Mapping[str, Any]) -> Call:
     if entry["server"] == "model":
         return "model", entry["prompt_sha256"]
     if entry["server"] == "search":
         return "search", entry["query"]
-    return _call("fetch", entry["url"])
+    return call_key("fetch", entry["url"])
 
 
 # --- databases ------------------------------------------------------------------------------

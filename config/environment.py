@@ -7,6 +7,7 @@ the operator, and adds the setting to `DECLARED`, from which documentation, form
 from __future__ import annotations
 
 import ipaddress
+import json
 import math
 import os
 import secrets
@@ -422,6 +423,20 @@ def channel_layer(redis_url: str) -> dict[str, Any]:
         "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
         "CONFIG": {"hosts": [redis_url]},
     }
+
+
+def read_upload_storage(*, help: str, options_help: str) -> dict[str, Any]:
+    """Return Django's storage of uploads: `UPLOADS_STORAGE`, else the state folder."""
+    backend = read_string("UPLOADS_STORAGE", help=help)
+    try:
+        options = json.loads(read_string("UPLOADS_STORAGE_OPTIONS", help=options_help) or "{}")
+    except ValueError:
+        options = None
+    if not isinstance(options, dict):
+        raise ImproperlyConfigured(
+            'UPLOADS_STORAGE_OPTIONS must be a JSON object, such as {"location": "/srv/files"}.'
+        )
+    return {"BACKEND": backend or "research.documents.uploads.StateFolder", "OPTIONS": options}
 
 
 def read_cache(redis_url: str) -> dict[str, Any]:

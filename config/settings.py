@@ -154,6 +154,12 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [folder for folder in (BASE_DIR / "static",) if folder.is_dir()]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "uploads": environment.read_upload_storage(
+        help="Django storage class of uploaded documents, such as storages.backends.s3.S3Storage, "
+        "which several machines can share; the state folder if not set.",
+        options_help='Its options as a JSON object; {"location": "/srv/shared"} with the class '
+        "that is used if none is set.",
+    ),
     "staticfiles": {"BACKEND": "dashboard.static_files.HashedStorage"},
 }
 WHITENOISE_USE_FINDERS = True

@@ -1,9 +1,11 @@
-"""Several processes on one PostgreSQL: shared limits, fairness and claims.
+"""Several processes on PostgreSQL and Redis: kills, outages, shared limits, fairness, claims.
 
-    python -m bench.scale places
-    python -m bench.scale fairness
-    python -m bench.scale claims
+    make bench SUITE=scale                      # short: about 12 minutes
+    make bench SUITE=scale ARGS="--runs 100 --kill-minutes 3 --outage-seconds 60"
+    python -m bench.scale --only claims --only fairness
 
-Each takes under two minutes, on an empty database of the server that TEST_DATABASE_URL names, in a
-process of its own; it prints its figures as JSON.
+Parts that disturb processes or services start a PostgreSQL server of their own (`initdb` has to be
+installed); the others use an empty database of the server that TEST_DATABASE_URL names. Redis is
+reached through a proxy. Prints each figure with its bar, and exits with 1 if one is missed. Figures
+of a machine that was busy are marked.
 """

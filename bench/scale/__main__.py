@@ -1,20 +1,32 @@
-"""Run one measurement and print its figures."""
+"""Run the measurements and print their table."""
 
 from __future__ import annotations
 
 import argparse
-import json
+import signal
+import sys
+from collections.abc import Sequence
 
 from bench import scale
-from bench.scale.parts import PARTS, measure
+from bench.scale.table import BARS, Choice, print_table
+from bench.scale.trials import Extent
+
+MINUTE = 60.0
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="bench.scale", description=scale.__doc__)
-    parser.add_argument("part", choices=PARTS)
-    options = parser.parse_args()
-    print(json.dumps(measure(options.part), indent=1))
+def main(arguments: Sequence[str] | None = None) -> int:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("bench.scale", description=scale.__doc__, formatter_class=form)
+    parser.add_argument("--only", choices=BARS, action="append", help="all parts where not named")
+    parser.add_argument("--runs", type=int, default=24, help="runs of the part with kills")
+    parser.add_argument("--kill-minutes", type=float, default=0.5, help="one kill every 10 seconds")
+    parser.add_argument("--outage-runs", type=int, default=6, help="runs of each other trial")
+    parser.add_argument("--outage-seconds", type=float, default=15.0, help="of each outage")
+    options = parser.parse_args(arguments)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # runs the cleanup
+    extent = Extent(options.outage_runs, options.kill_minutes * MINUTE, options.outage_seconds)
+    return int(bool(print_table(Choice(options.only or list(BARS), options.runs, extent))))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

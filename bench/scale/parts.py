@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.completing import ROOT, empty_database
 
-PARTS = ("places", "fairness", "claims")
+PARTS = ("places", "fairness", "claims", "throughput")
 
 Figures = dict[str, float]
 

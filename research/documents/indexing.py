@@ -65,7 +65,7 @@ async def bring_up_to_date(
     heard: Callable[[int, int], None] | None = None,
 ) -> IndexReport:
     """Index the changes of a collection; raise `DocumentError`, also if it has no documents."""
-    folder = Path(collection.folder) if collection.folder else _uploaded(collection)
+    folder = await query_async(_folder_of, collection)
     addressing = CollectionAddressing(await query_async(_name_in_index, collection))
     return await refresh_and_log(index, folder, workers, addressing=addressing, heard=heard)
 
@@ -79,8 +79,12 @@ def _name_in_index(collection: Collection) -> str:
     return next(name for name in chain([collection.name], numbered) if name not in taken)
 
 
-def _uploaded(collection: Collection) -> Path:
-    return uploads.folder_of(collection.public_id)
+def _folder_of(collection: Collection) -> Path:
+    """Return the folder to index; uploads of a storage elsewhere are copied into it."""
+    if collection.folder:
+        return Path(collection.folder)
+    files = dict(collection.files.values_list("name", "sha256"))
+    return uploads.local_copy(collection.public_id, files)
 
 
 class Indexer:

@@ -1,6 +1,8 @@
-"""Uploaded files on disk: safe names, size limits, streamed into their collection's folder.
+"""Uploaded files: safe names, size limits, streamed into the installation's storage.
 
-They are stored in the state folder and read only by the index: no page serves them.
+The storage is Django's, under the alias "uploads": by default the state folder, which the index
+reads directly. Files of any other one are copied into the state folder for the index. No page
+serves them.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import logging
 import os
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -18,10 +20,13 @@ from typing import Protocol
 from uuid import uuid4
 
 from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from research.documents.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.errors import PlumblineError
 from research.extract.extract import DOCX, PDF
+from research.runtime.private_files import for_owner
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +37,9 @@ OTHER_KINDS = {
     ".zip": "an archive is not unpacked; choose the files in it",
     ".doc": "the older Word format cannot be read; save it as docx",
 }
+
+
+NOT_STORED = "the server could not store it; its log says why"
 
 
 class Refused(PlumblineError):
@@ -47,6 +55,33 @@ class SentFile(Protocol):
     def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]: ...
 
 
+class StateFolder(FileSystemStorage):
+    """Files in the state folder, or below `location`; a file replaces one of its name at once."""
+
+    def __init__(self, location: str | None = None) -> None:
+        super().__init__(
+            location,
+            file_permissions_mode=0o600,
+            directory_permissions_mode=0o700,
+            allow_overwrite=True,
+        )
+
+    @property
+    def base_location(self) -> str:
+        return self._location or str(uploads_root())
+
+    @property
+    def location(self) -> str:
+        return os.path.abspath(self.base_location)
+
+
+class _OnDisk(File):
+    """A file that a storage of the same disk may move instead of copying it."""
+
+    def temporary_file_path(self) -> str:
+        return str(self.name)
+
+
 @dataclass(frozen=True)
 class Draft:
     """A file on disk under a temporary name that the index ignores, until it is kept or dropped."""
@@ -56,8 +91,12 @@ class Draft:
     sha256: str
 
     def keep(self, name: str) -> None:
-        """Rename the file to its final name, replacing a file of that name."""
-        os.replace(self.path, self.path.with_name(name))
+        """Store the file under its final name; raise `Refused` if that fails."""
+        try:
+            store_upload(self.path.parent.name, name, self.path)
+        except Exception:
+            log.exception("an uploaded file cannot be stored")
+            raise Refused(NOT_STORED) from None
 
     def drop(self) -> None:
         with suppress(FileNotFoundError):
@@ -69,8 +108,71 @@ def uploads_root() -> Path:
 
 
 def folder_of(public_id: str) -> Path:
-    """Return the folder of a collection's files; it may not exist yet."""
+    """Return the local folder of a collection's files; it may not exist yet."""
     return uploads_root() / public_id
+
+
+def upload_storage() -> Storage:
+    return storages["uploads"]
+
+
+def is_in_state_folder() -> bool:
+    """Return whether the storage is the state folder itself, so that no copy is needed."""
+    storage = upload_storage()
+    return isinstance(storage, FileSystemStorage) and Path(storage.location) == uploads_root()
+
+
+def store_upload(public_id: str, name: str, path: Path) -> None:
+    """Move or copy a file into the storage, replacing one of that name; raise its errors."""
+    storage, wanted = upload_storage(), f"{public_id}/{name}"
+    if not storage.is_name_available(wanted):
+        storage.delete(wanted)
+    with open(path, "rb") as file:
+        stored = storage.save(wanted, _OnDisk(file, str(path)))
+    if stored != wanted:
+        storage.delete(stored)
+        raise OSError(f"{wanted} was stored under another name: the storage must not rename files")
+
+
+def open_upload(public_id: str, name: str) -> File:
+    """Open a stored file for reading; raise `FileNotFoundError`."""
+    return upload_storage().open(f"{public_id}/{name}", "rb")
+
+
+def local_copy(public_id: str, files: Mapping[str, str]) -> Path:
+    """Return the folder of a collection's files, by name and SHA-256, on this machine's disk.
+
+    Files that are not as they should be are fetched from the storage; raise its errors.
+    """
+    folder = folder_of(public_id)
+    if is_in_state_folder():
+        return folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        if path.name not in files and not path.name.startswith("."):
+            path.unlink()
+    for name, sha256 in files.items():
+        if not _is_file(folder / name, sha256):
+            _fetch(public_id, name, folder)
+    return folder
+
+
+def _is_file(path: Path, sha256: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
+    except FileNotFoundError:
+        return False
+
+
+def _fetch(public_id: str, name: str, folder: Path) -> None:
+    part = folder / f".draft-{uuid4().hex}"
+    try:
+        with open_upload(public_id, name) as source, open(part, "xb", opener=for_owner) as target:
+            shutil.copyfileobj(source, target)
+        part.replace(folder / name)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def strip_unprintable(text: str) -> str:
@@ -121,7 +223,7 @@ def write_draft(folder: Path, sent: SentFile) -> Draft:
         log.exception("an uploaded file cannot be stored")
         with suppress(OSError):
             path.unlink()
-        raise Refused("the server could not store it; its log says why") from None
+        raise Refused(NOT_STORED) from None
 
 
 def _copy(sent: SentFile, path: Path) -> Draft:
@@ -135,10 +237,14 @@ def _copy(sent: SentFile, path: Path) -> Draft:
 
 
 def remove_upload(public_id: str, name: str) -> None:
-    with suppress(FileNotFoundError):
-        (folder_of(public_id) / name).unlink()
+    upload_storage().delete(f"{public_id}/{name}")
 
 
 def remove_all(public_id: str) -> None:
+    """Delete a collection's files, and the copy of them on this machine."""
+    if not is_in_state_folder():
+        with suppress(FileNotFoundError):
+            for name in upload_storage().listdir(public_id)[1]:
+                remove_upload(public_id, name)
     with suppress(FileNotFoundError):
         shutil.rmtree(folder_of(public_id))

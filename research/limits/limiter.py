@@ -47,13 +47,14 @@ class MemoryStore:
 class Turn:
     """A turn: who has it, the tokens that it was begun with, and the second in which it began.
 
-    `took` may be set to the tokens that it really took.
+    `took` may be set to the tokens that it really took, `succeeded` if the server is up.
     """
 
     holder: str
     tokens: int = 0
     second: int = 0
     took: int | None = None
+    succeeded: bool = False
 
 
 class Limiter:
@@ -67,7 +68,10 @@ class Limiter:
 
     @asynccontextmanager
     async def turn(self, tokens: int = 0) -> AsyncIterator[Turn]:
-        """Wait for a turn with this number of expected tokens; raise the store's errors."""
+        """Wait for a turn with this number of expected tokens.
+
+        Raise `BreakerOpen` or the store's errors.
+        """
         turn = Turn(f"{holder_prefix()}{next(_numbers)}", tokens)
         async with self._first:
             await self._begin(turn)
@@ -81,6 +85,19 @@ class Limiter:
     async def hold(self, seconds: float) -> None:
         """Begin no turn within the next `seconds`, in any process."""
         await self.store.change(self.name, lambda state, now: state.hold(now + seconds))
+
+    async def failed(self, turn: Turn, *, absent: bool = False) -> bool:
+        """Count a failure of the server in any process; return whether it counts as down now."""
+
+        def fail(state: LimitState, now: float) -> bool:
+            state.breaker.failed(self.rule.breaker, now, turn.holder, absent=absent)
+            return state.breaker.is_down
+
+        try:
+            return await self.store.change(self.name, fail)
+        except Exception as error:
+            log.warning("%s: a failure could not be counted: %s", self.name, error)
+            return False
 
     async def _begin(self, turn: Turn) -> None:
         taking = asyncio.ensure_future(self._take(turn))
@@ -116,6 +133,8 @@ class Limiter:
 
         def end(state: LimitState, now: float) -> None:
             state.release(turn.holder)
+            if turn.succeeded:
+                state.breaker.succeeded()
             if turn.took is not None:
                 state.correct(turn.second, turn.took - turn.tokens)
 

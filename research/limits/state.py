@@ -1,9 +1,11 @@
-"""State of one limit: places taken, the earliest next start, and what the last minute used."""
+"""State of one limit: places taken, next start, use of the last minute, and circuit breaker."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from research.limits.breaker import USUAL, BreakerRule, BreakerState
 
 WINDOW_SECONDS = 63
 """A minute and some: a turn that begins now may reach the server a little later."""
@@ -17,13 +19,14 @@ class Rule:
     """The rule of a limit; 0 means unlimited.
 
     At most `at_once` concurrent turns, started `interval_seconds` apart; in any 60 seconds at most
-    `per_minute` turns and `tokens_per_minute` tokens.
+    `per_minute` turns and `tokens_per_minute` tokens, and none while the breaker is open.
     """
 
     at_once: int = 0
     interval_seconds: float = 0.0
     per_minute: int = 0
     tokens_per_minute: int = 0
+    breaker: BreakerRule = USUAL
 
 
 @dataclass
@@ -42,18 +45,24 @@ class LimitState:
     places: dict[str, float] = field(default_factory=dict)
     next_at: float = 0.0
     used: list[Used] = field(default_factory=list)
+    breaker: BreakerState = field(default_factory=BreakerState)
 
     @classmethod
     def load(cls, stored: dict[str, Any]) -> LimitState:
         used = [Used(**each) for each in stored.get("used", ())]
-        return cls(dict(stored.get("places", {})), stored.get("next_at", 0.0), used)
+        breaker = BreakerState(**stored.get("breaker", {}))
+        return cls(dict(stored.get("places", {})), stored.get("next_at", 0.0), used, breaker)
 
     def dump(self) -> dict[str, Any]:
         return asdict(self)
 
     def take(self, rule: Rule, now: float, holder: str, tokens: int = 0) -> float | None:
-        """Begin a turn and return 0; else return the seconds to wait, None if no place is free."""
+        """Begin a turn and return 0; else return the seconds to wait, None if no place is free.
+
+        Raise `BreakerOpen`.
+        """
         self.places = {each: until for each, until in self.places.items() if until > now}
+        self.breaker.check(rule.breaker, now, self.places)
         self.used = [each for each in self.used if each.second + 1 > now - WINDOW_SECONDS]
         if rule.at_once and len(self.places) >= rule.at_once:
             return None
@@ -62,6 +71,7 @@ class LimitState:
             return wait
         self.places[holder] = now + LEASE_SECONDS
         self.next_at = now + rule.interval_seconds
+        self.breaker.begin(holder)
         self._use(rule, int(now), tokens)
         return 0.0
 

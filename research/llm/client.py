@@ -14,9 +14,9 @@ from openai import AsyncOpenAI
 
 from research.engine.budget.meter import estimate_tokens
 from research.engine.ports import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
-from research.limits.limiter import Limiter, MemoryStore, Store
+from research.limits.breaker import BreakerOpen
+from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm import failures
-from research.llm.breaker import CircuitBreaker
 from research.llm.capabilities import Capabilities, CapabilityBook
 from research.llm.failures import Refused
 from research.llm.prices import Price, find_price
@@ -43,19 +43,17 @@ class ChatModel:
 
     A request option that the server rejects is dropped and the request repeated; if that works, the
     option is omitted from then on. A repetition costs nothing and belongs to the same attempt.
-    Limits of the server apply to all instances of a `store` together.
+    Limits and circuit breaker of the server are those of all instances of a `store` together.
     """
 
     def __init__(
         self,
         settings: ModelSettings,
-        breaker: CircuitBreaker | None = None,
         store: Store | None = None,
     ) -> None:
         self.name = settings.research_model
         self.settings = settings
         self.book = CapabilityBook(settings.known_in)
-        self._breaker = breaker or CircuitBreaker()
         self._free = asyncio.Semaphore(settings.concurrency)
         self._limiter = Limiter(settings.account, settings.rule, store or MemoryStore())
         self._ignored: dict[str, int] = {}
@@ -108,48 +106,57 @@ class ChatModel:
     async def _attempt(self, request: ModelRequest, hear: Hear | None) -> ModelAnswer:
         reply = Reply()
         expected = estimate_tokens(request) + request.max_output_tokens
-        async with self._free, self._limiter.turn(expected) as turn:
-            self._breaker.admit()
-            try:
-                async with asyncio.timeout(self.settings.timeout_seconds):
-                    known = await self._send_adapting(request, reply, hear)
-            except ModelFailure:
-                self._breaker.succeeded()  # the server is up: it answered, with an error
-                raise
-            except Refused as error:
-                self._judge(error.status < 500)
-                spent = self._given_up(request, reply) if reply.has_begun else None
-                raise failures.refusal_failure(error, spent) from None
-            except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
-                self._breaker.failed()
-                spent = self._given_up(request, reply) if failures.was_sent(error) else None
-                raise ModelFailure(failures.OUT_OF_TIME, spent=spent) from None
-            except (openai.APIConnectionError, httpx2.HTTPError) as error:
-                raise self._unconnected(error, request, reply) from None
-            except (openai.OpenAIError, ValueError, RecursionError):
-                self._breaker.succeeded()
-                spent = self._given_up(request, reply)
-                raise ModelFailure(failures.UNREADABLE, spent=spent) from None
-            finally:
-                self._breaker.released()
-            self._breaker.succeeded()
-            answer = self._answer(request, reply, known)
-            turn.took = answer.prompt_tokens + answer.completion_tokens
+        try:
+            async with self._free, self._limiter.turn(expected) as turn:
+                answer = await self._take_turn(turn, request, reply, hear)
+        except BreakerOpen as open_breaker:
+            raise failures.not_called(open_breaker) from None
         if (fault := reply.fault()) is not None:
             raise ModelFailure(fault, spent=replace(answer, text=""))
         return answer
 
-    def _judge(self, healthy: bool) -> None:
-        if healthy:
-            self._breaker.succeeded()
-        else:
-            self._breaker.failed()
+    async def _take_turn(
+        self, turn: Turn, request: ModelRequest, reply: Reply, hear: Hear | None
+    ) -> ModelAnswer:
+        """Make the attempt, and tell the breaker whether the server is up.
 
-    def _unconnected(self, error: Exception, request: ModelRequest, reply: Reply) -> ModelFailure:
-        self._breaker.failed(absent=failures.nobody_there(error, self.settings.address))
+        An answer that is an error means that it is up; a cancelled call says nothing.
+        """
+        try:
+            async with asyncio.timeout(self.settings.timeout_seconds):
+                known = await self._send_adapting(request, reply, hear)
+        except ModelFailure:
+            turn.succeeded = True
+            raise
+        except Refused as error:
+            turn.succeeded = error.status < 500
+            if not turn.succeeded:
+                await self._limiter.failed(turn)
+            spent = self._given_up(request, reply) if reply.has_begun else None
+            raise failures.refusal_failure(error, spent) from None
+        except (TimeoutError, openai.APITimeoutError, httpx2.TimeoutException) as error:
+            await self._limiter.failed(turn)
+            spent = self._given_up(request, reply) if failures.was_sent(error) else None
+            raise ModelFailure(failures.OUT_OF_TIME, spent=spent) from None
+        except (openai.APIConnectionError, httpx2.HTTPError) as error:
+            raise await self._unconnected(error, turn, request, reply) from None
+        except (openai.OpenAIError, ValueError, RecursionError):
+            turn.succeeded = True
+            spent = self._given_up(request, reply)
+            raise ModelFailure(failures.UNREADABLE, spent=spent) from None
+        turn.succeeded = True
+        answer = self._answer(request, reply, known)
+        turn.took = answer.prompt_tokens + answer.completion_tokens
+        return answer
+
+    async def _unconnected(
+        self, error: Exception, turn: Turn, request: ModelRequest, reply: Reply
+    ) -> ModelFailure:
+        absent = failures.nobody_there(error, self.settings.address)
+        is_down = await self._limiter.failed(turn, absent=absent)
         if failures.was_sent(error):
             return ModelFailure(failures.CONNECTION_LOST, spent=self._given_up(request, reply))
-        return ModelFailure(failures.UNREACHABLE, permanent=self._breaker.is_down)
+        return ModelFailure(failures.UNREACHABLE, permanent=is_down)
 
     async def _send_adapting(
         self, request: ModelRequest, reply: Reply, hear: Hear | None

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,6 +19,8 @@ import openai
 
 from research.engine.ports import ModelAnswer, ModelFailure
 from research.errors import PlumblineError
+from research.limits.breaker import BreakerOpen
+from research.llm.settings import is_loopback
 
 TOO_LONG = "the prompt is longer than the model's context window"
 UNREADABLE = "the model's server gave an answer that can't be read"
@@ -192,10 +193,19 @@ def _by_status(error: Refused) -> ModelFailure:
     return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
 
 
+def not_called(error: BreakerOpen) -> ModelFailure:
+    """Return the failure of a call that the circuit breaker refused."""
+    return ModelFailure(
+        f"the model's server failed {error.failures} times in a row and is not called for a while",
+        permanent=error.is_down,
+        retry_after_seconds=error.seconds,
+    )
+
+
 def nobody_there(error: BaseException, address: str) -> bool:
     """Return whether the connection was refused by this machine, where `address` is."""
     host = urlsplit(address).hostname or ""
-    return any(isinstance(e, ConnectionRefusedError) for e in _causes(error)) and _is_here(host)
+    return any(isinstance(e, ConnectionRefusedError) for e in _causes(error)) and is_loopback(host)
 
 
 def was_sent(error: BaseException) -> bool:
@@ -209,13 +219,6 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while cause is not None:
         yield cause
         cause = cause.__cause__ or cause.__context__
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _body_words(body: str) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from research.engine.ports import ModelRole
 from research.limits.state import Rule
@@ -52,8 +55,12 @@ class ModelSettings:
 
     @property
     def account(self) -> str:
-        """Return a name of the server and key, to which the limits apply; it discloses neither."""
-        told = f"{self.address}\n{self.api_key}"
+        """Return a name of the server and key, to which the limits apply; it discloses neither.
+
+        A loopback address is another server on each host.
+        """
+        host = socket.gethostname() if is_loopback(urlsplit(self.address).hostname or "") else ""
+        told = f"{self.address}\n{self.api_key}\n{host}"
         return f"model {hashlib.sha256(told.encode()).hexdigest()[:32]}"
 
     @property
@@ -63,3 +70,11 @@ class ModelSettings:
             per_minute=self.requests_per_minute,
             tokens_per_minute=self.tokens_per_minute,
         )
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host's name or address is this machine's own."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -135,8 +135,11 @@ def _add_file(tar: tarfile.TarFile, name: str, path: Path) -> None:
 def _add_upload(tar: tarfile.TarFile, file: StoredUpload) -> None:
     """Add a file that still is as its row says."""
     try:
-        with open(uploads.folder_of(file.collection) / file.name, "rb") as source:
-            if hashlib.file_digest(source, "sha256").hexdigest() != file.sha256:
+        with uploads.open_upload(file.collection, file.name) as source:
+            digest = hashlib.sha256()
+            for block in blocks_of(source):
+                digest.update(block)
+            if digest.hexdigest() != file.sha256:
                 raise _Changed
             source.seek(0)
             tar.addfile(_header(file.member, file.size), source)

@@ -135,15 +135,25 @@ def _extract(source: IO[bytes], member: Member, target: Path) -> None:
 
 def _put_files(folder: Path) -> None:
     """Move the uploads and the key to where the settings expect them; drop the old index."""
-    root = uploads.uploads_root()
-    if root.exists():
-        root.rename(folder / "previous")  # deleted together with the folder
-    if (folder / DOCUMENTS).exists():
-        (folder / DOCUMENTS).rename(root)
+    _put_uploads(folder / DOCUMENTS, folder / "previous")
     if (folder / KEY).exists():
         (folder / KEY).replace(settings.STATE_DIR / KEY)
     for ending in ("", *SIDE_FILES):  # the index of the previous documents; it is built again
         (settings.STATE_DIR / f"{INDEX}{ending}").unlink(missing_ok=True)
+
+
+def _put_uploads(restored: Path, previous: Path) -> None:
+    """Replace the uploads; a storage outside the state folder keeps those of other collections."""
+    root = uploads.uploads_root()
+    if root.exists():
+        root.rename(previous)  # deleted together with the folder
+    if not restored.exists():
+        return
+    if uploads.is_in_state_folder():
+        restored.rename(root)
+        return
+    for path in sorted(restored.glob("*/*")):
+        uploads.store_upload(path.parent.name, path.name, path)
 
 
 def _free_work() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from research.engine.ports import ModelAnswer, ModelFailure, ModelRequest
-from research.llm.breaker import CircuitBreaker
+from research.limits.limiter import MemoryStore
 from research.llm.capabilities import CapabilityBook
 from research.llm.client import NO_EFFORT, ChatModel
 from research.llm.prices import Price
@@ -313,34 +313,32 @@ async def failures_of(model: ChatModel, calls: int) -> list[ModelFailure]:
 
 def test_a_failing_server_is_left_alone_and_tried_again_by_one_call(server: ModelServer) -> None:
     now = [0.0]
-    breaker = CircuitBreaker(failures=2, rest_seconds=10, clock=lambda: now[0])
-    server.faults["intake"] = [refuses(500)] * 3
+    server.faults["intake"] = [refuses(500)] * 6
 
     async def scenario() -> None:
-        model = ChatModel(settings_of(server), breaker)
-        first = await failures_of(model, 4)
-        assert [each.reason for each in first[:2]] == ["the model's server answered 500"] * 2
-        assert all("not called for" in each.reason and not each.permanent for each in first[2:])
-        now[0] = 11
+        model = ChatModel(settings_of(server), MemoryStore(lambda: now[0]))
+        first = await failures_of(model, 7)
+        assert [each.reason for each in first[:5]] == ["the model's server answered 500"] * 5
+        assert all("not called for" in each.reason and not each.permanent for each in first[5:])
+        now[0] = 6
         [trial, after] = await failures_of(model, 2)
         assert "500" in trial.reason and "not called for" in after.reason
         assert after.permanent, "after a trial that failed too nobody waits"
-        now[0] = 22
+        now[0] = 12
         await model.complete(REQUEST)
         await model.complete(REQUEST)
         await model.aclose()
 
     asyncio.run(scenario())
-    assert len(server.requests) == 5
+    assert len(server.requests) == 8
 
 
 def test_where_nobody_listens_on_this_machine_the_second_refusal_is_final() -> None:
     now = [0.0]
-    breaker = CircuitBreaker(rest_seconds=5, clock=lambda: now[0])
     settings = ModelSettings("scripted", base_url=f"http://{closed_place()}/v1")
 
     async def scenario() -> None:
-        model = ChatModel(settings, breaker)
+        model = ChatModel(settings, MemoryStore(lambda: now[0]))
         found = await failures_of(model, 3)
         assert [each.permanent for each in found] == [False, True, True]
         assert found[1].reason == "the model's server could not be reached"
@@ -353,21 +351,24 @@ def test_where_nobody_listens_on_this_machine_the_second_refusal_is_final() -> N
     asyncio.run(scenario())
 
 
-def test_half_open_lets_one_through_and_closes_on_success() -> None:
-    now = [0.0]
-    breaker = CircuitBreaker(failures=1, rest_seconds=5, clock=lambda: now[0])
-    breaker.admit()
-    breaker.failed()
-    with pytest.raises(ModelFailure) as refused:
-        breaker.admit()
-    assert refused.value.retry_after_seconds == 5
-    now[0] = 6
-    breaker.admit()
-    with pytest.raises(ModelFailure):
-        breaker.admit()
-    breaker.succeeded()
-    breaker.admit()
-    breaker.admit()
+def test_the_failures_that_one_process_saw_keep_another_from_calling(server: ModelServer) -> None:
+    """Two clients with one store stand for two processes with one database."""
+    store = MemoryStore(lambda: 0.0)
+    server.faults["intake"] = [refuses(500)] * 5
+
+    async def scenario() -> None:
+        first, second = (ChatModel(settings_of(server), store) for _ in range(2))
+        await failures_of(first, 3)
+        await failures_of(second, 2)
+        [refused] = await failures_of(first, 1)
+        assert "failed 5 times in a row" in refused.reason
+        other_key = ChatModel(settings_of(server, api_key="another"), store)
+        await other_key.complete(REQUEST)
+        for model in (first, second, other_key):
+            await model.aclose()
+
+    asyncio.run(scenario())
+    assert len(server.requests) == 6
 
 
 def test_no_more_calls_than_allowed_are_in_flight(server: ModelServer) -> None:

@@ -11,6 +11,7 @@ import pytest
 from django.db import connection
 
 from research.fetch.rate_limit import RateLimiter
+from research.limits.breaker import BreakerOpen
 from research.limits.database import DatabaseStore, change_state, free_places
 from research.limits.limiter import Limiter, MemoryStore, Shared, Store, holder_prefix
 from research.limits.state import LimitState, Rule
@@ -167,3 +168,21 @@ def test_the_places_of_a_dead_process_are_free_at_once(database: None) -> None:
         change_state("model", lambda state, now, h=holder: state.take(Rule(at_once=2), now, h))
     free_places(dead)
     assert list(SharedLimit.objects.get().state["places"]) == [f"{alive}1"]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_breaker_opens_for_all_processes(database: None) -> None:
+    async def scenario() -> None:
+        stores = [DatabaseStore() for _ in range(2)]
+        first, second = (Limiter("model", Rule(), store) for store in stores)
+        for _ in range(5):
+            async with first.turn() as turn:
+                await first.failed(turn)
+        with pytest.raises(BreakerOpen):
+            async with second.turn():
+                pass
+        for store in stores:
+            store.close()
+
+    asyncio.run(scenario())
+    assert SharedLimit.objects.get().state["breaker"]["failures"] == 5
