@@ -81,6 +81,13 @@ INSTALLATION = {
     "CSRF_TRUSTED_ORIGINS": "Origins from which forms are accepted if a proxy serves the pages"
     " under another address, such as https://research.example.org, separated by commas.",
     "SECURE_COOKIES": "Send cookies over https only: on behind a proxy with https; off if not set.",
+    "PUBLIC_URL": "Address under which people open the pages, for links in e-mails and webhooks,"
+    " such as https://research.example.org; http://127.0.0.1 with PORT if not set.",
+    "EMAIL_URL": "Mail server for notifications, such as smtp+tls://USER:PASSWORD@HOST:587 or"
+    " smtp+ssl://USER:PASSWORD@HOST:465, with special characters percent-encoded; not set: no"
+    " e-mails.",
+    "EMAIL_FROM": "Sender of e-mails, such as Plumbline <research@example.org>; plumbline@localhost"
+    " if not set.",
     "TIME_ZONE": "Time zone of displayed times, such as Europe/Lisbon; UTC if not set.",
     "DEBUG": "Show error details in the browser, for development only; off if not set.",
     "METRICS_TOKEN": "Bearer token that /metrics asks for; if not set, metrics are served to this"
