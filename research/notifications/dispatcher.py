@@ -80,7 +80,7 @@ class Dispatcher:
         self.chance = chance
         self.owner = new_owner()
         self.writer = Writer()
-        self._sending: dict[asyncio.Task[None], Receiver] = {}
+        self._sending: dict[asyncio.Task[None], Claimed] = {}
         self._woken = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._purge_at = 0.0
@@ -93,11 +93,14 @@ class Dispatcher:
         """Stop, and give back what is being sent: it will be sent again."""
         if self._task is None:
             return
-        tasks = [self._task, *self._sending]
+        sending = dict(self._sending)
+        tasks = [self._task, *sending]
         for task in tasks:
             task.cancel()
         await asyncio.wait(tasks)
         self._task = None
+        for claimed in sending.values():
+            await self.writer.call(give_back, claimed.delivery)
         await self.channels.aclose()
         await self.writer.stop()
 
@@ -106,11 +109,11 @@ class Dispatcher:
         free = AT_ONCE - len(self._sending)
         if free <= 0:
             return 0
-        busy = frozenset(self._sending.values())
+        busy = frozenset(each.receiver for each in self._sending.values())
         claimed = await self.writer.call(claim_due, self.owner, self.clock, free, busy)
         for each in claimed:
             task = asyncio.create_task(self._deliver(each), name=f"delivery {each.delivery.pk}")
-            self._sending[task] = each.receiver
+            self._sending[task] = each
             task.add_done_callback(self._ended)
         return len(claimed)
 
@@ -141,9 +144,6 @@ class Dispatcher:
             outcome = await self._attempt(claimed)
             waits = wait_seconds(delivery.tries + 1, self.chance())
             await self.writer.call(record_attempt, delivery, outcome, self.clock, waits)
-        except asyncio.CancelledError:
-            await asyncio.shield(self.writer.call(give_back, delivery))
-            raise
         except DatabaseError:
             log.warning("delivery %s: its result is lost", delivery.public_id, exc_info=True)
 
