@@ -93,14 +93,13 @@ class ScheduleForm(forms.Form):
         label=_("Day of the week"),
         choices=WEEKDAYS,
         coerce=int,
-        help_text=_("For “every week”."),
     )
     day = forms.IntegerField(
         label=_("Day of the month"),
         min_value=1,
         max_value=31,
         initial=1,
-        help_text=_("For “every month”; in shorter months it is the last day."),
+        help_text=_("In shorter months it is the last day."),
     )
     at = forms.TimeField(
         label=_("Time"),

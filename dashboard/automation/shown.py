@@ -22,6 +22,7 @@ from research.schedules.news import news_of
 
 LOG_LENGTH = 30
 RESULTS_LENGTH = 20
+MOST_NEWS = 20
 SOON_SECONDS = 30
 
 
@@ -145,6 +146,8 @@ def _result(row: Occurrence) -> dict[str, Any]:
         "skipped": row.skipped or ("" if run else _("Its run was deleted.")),
         "missed": row.missed,
         "news": news,
+        "shown": news.findings[:MOST_NEWS] if news else (),
+        "more": max(0, len(news.findings) - MOST_NEWS) if news else 0,
     }
 
 
