@@ -416,6 +416,18 @@ def _close_to_others(name: str) -> None:
         ) from None
 
 
+def read_email(url: str) -> dict[str, Any]:
+    """Return Django's settings for a mail server; without one nothing is sent."""
+    if urlsplit(url or "dummymail://").scheme not in environ.Env.EMAIL_SCHEMES:
+        raise ImproperlyConfigured(
+            "EMAIL_URL must be smtp+tls://USER:PASSWORD@HOST:PORT, smtp+ssl://… or smtp://…."
+        )
+    try:
+        return dict(environ.Env.email_url_config(url or "dummymail://"))
+    except (ValueError, ImproperlyConfigured):
+        raise ImproperlyConfigured("EMAIL_URL is not a valid address.") from None
+
+
 def channel_layer(redis_url: str) -> dict[str, Any]:
     if not redis_url:
         return {"BACKEND": "channels.layers.InMemoryChannelLayer"}

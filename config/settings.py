@@ -338,6 +338,36 @@ FETCH_INTERVAL_SECONDS = environment.read_number(
     0.1,
     help="Rate limit: seconds between two requests to one host. A robots.txt may require more.",
 )
+EMAIL_URL = environment.read_key(
+    "EMAIL_URL",
+    help="Mail server for notifications, such as smtp+tls://USER:PASSWORD@HOST:587 or "
+    "smtp+ssl://USER:PASSWORD@HOST:465, with special characters percent-encoded; not set: no "
+    "e-mails.",
+)
+EMAIL = environment.read_email(EMAIL_URL)
+EMAIL_BACKEND = EMAIL["EMAIL_BACKEND"]
+EMAIL_HOST = EMAIL["EMAIL_HOST"]
+EMAIL_PORT = EMAIL["EMAIL_PORT"]
+EMAIL_HOST_USER = EMAIL["EMAIL_HOST_USER"]
+EMAIL_HOST_PASSWORD = EMAIL["EMAIL_HOST_PASSWORD"]
+EMAIL_FILE_PATH = EMAIL["EMAIL_FILE_PATH"]
+EMAIL_USE_TLS = EMAIL.get("EMAIL_USE_TLS", False)
+EMAIL_USE_SSL = EMAIL.get("EMAIL_USE_SSL", False)
+EMAIL_TIMEOUT = 20
+DEFAULT_FROM_EMAIL = environment.read_string(
+    "EMAIL_FROM",
+    "plumbline@localhost",
+    help="Sender of e-mails, such as Plumbline <research@example.org>.",
+)
+PUBLIC_URL = (
+    environment.read_url(
+        "PUBLIC_URL",
+        ("http", "https"),
+        help="Address under which people open the pages, for links in e-mails and webhooks, such "
+        "as https://research.example.org; http://127.0.0.1 with PORT if not set.",
+    )
+    or f"http://127.0.0.1:{PORT}"
+)
 METRICS_TOKEN = environment.read_key(
     "METRICS_TOKEN",
     help="Bearer token that /metrics asks for; if not set, metrics are served to this"

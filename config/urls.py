@@ -7,7 +7,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth.views import LogoutView
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 from django.urls.resolvers import RoutePattern
 
 from dashboard.views import (
@@ -131,6 +131,7 @@ urlpatterns = [
     path("installation/", installation.show_settings, name="installation"),
     path("installation/qualify/", installation.qualify_verifier, name="qualify_verifier"),
     path("installation/try/", installation.try_settings, name="try_installation"),
+    path("", include("dashboard.automation.urls")),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Container
 from dataclasses import dataclass
 
+from research.errors import PlumblineError
 
-class BreakerOpen(Exception):
+
+class BreakerOpen(PlumblineError):
     """The server is not called for now; `is_down` if waiting is useless."""
 
     def __init__(self, failures: int, seconds: float, is_down: bool) -> None:

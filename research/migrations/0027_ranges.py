@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("research", "0024_operations"),
+        ("research", "0026_schedules"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

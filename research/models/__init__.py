@@ -17,11 +17,13 @@ from research.models.findings import (
 )
 from research.models.installation import InstallationSetting, VerifierQualification
 from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
+from research.models.notifications import Delivery, EmailChoice, Event, Webhook
 from research.models.people import Command, NeverSite, Verdict
 from research.models.processes import SharedLimit, WorkerProcess
 from research.models.reports import Report
 from research.models.rounds import GateResult, Problem, Round, Unit
 from research.models.runs import Run, Thread
+from research.models.schedules import Cadence, Occurrence, Schedule
 from research.models.snapshots import Snapshot
 from research.models.what_if import WhatIf
 
@@ -29,9 +31,13 @@ __all__ = [
     "ApiToken",
     "Aspect",
     "CachedPage",
+    "Cadence",
     "Collection",
     "Command",
+    "Delivery",
     "Document",
+    "EmailChoice",
+    "Event",
     "Evidence",
     "EvidenceSource",
     "Gap",
@@ -39,6 +45,7 @@ __all__ = [
     "InstallationSetting",
     "JournalEntry",
     "NeverSite",
+    "Occurrence",
     "PageText",
     "Problem",
     "RefusedQuote",
@@ -46,6 +53,7 @@ __all__ = [
     "Round",
     "Run",
     "RunPage",
+    "Schedule",
     "SharedLimit",
     "Snapshot",
     "Source",
@@ -53,6 +61,7 @@ __all__ = [
     "Unit",
     "Verdict",
     "VerifierQualification",
+    "Webhook",
     "WhatIf",
     "WorkerProcess",
 ]

@@ -4,5 +4,5 @@
 the table of processes and takes over from dead ones, `processes` puts these parts together.
 """
 
-QUEUES = ("research", "indexing", "retention")
+QUEUES = ("research", "indexing", "retention", "deliveries", "schedules")
 """What a process may work on."""

@@ -1,4 +1,4 @@
-"""The background work of one process, by queue: research, indexing, retention."""
+"""The background work of one process, by queue."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from research.documents.indexing import Indexer
+from research.notifications.dispatcher import Dispatcher
 from research.queue.admission import Caps
 from research.queue.embedded import EmbeddedWorker
 from research.queue.host_process import HostProcess
 from research.queue.presence import Presence, Registration
 from research.queue.workers import Together, Worker
 from research.runtime import tool_factory
+from research.schedules.scheduler import Scheduler
 from research.worker.leases import new_owner
 from research.worker.retention import Retention
 
@@ -50,6 +52,8 @@ def make_workers(queues: Sequence[str], slots: int, drain_seconds: float = 0.0) 
         ),
         "indexing": lambda: Indexer(tool_factory.index_and_pool, owner=owner),
         "retention": lambda: Retention(settings.KEEP_RUNS_DAYS),
+        "deliveries": Dispatcher,
+        "schedules": Scheduler,
     }
     own_slots = slots if "research" in queues else 0
     registration = Registration(owner, list(queues), own_slots, HostProcess.current())

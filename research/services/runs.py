@@ -80,8 +80,12 @@ def ask_question(
     idempotency_key: str | None = None,
     priority: Priority = Priority.INTERACTIVE,
     reuses_key: bool = True,
+    version_of: Run | None = None,
+    reason: str = "",
 ) -> Run:
     """Create a run that any worker may claim; scheduled ones wait for interactive ones.
+
+    It begins a thread, or joins that of `version_of`, an earlier run of the same question.
 
     `config` None means the installation's defaults. Idempotent: the same request by the same user
     with the same `idempotency_key` returns the same run. With other contents it creates another
@@ -89,8 +93,12 @@ def ask_question(
     empty or too long, and if the queue is full.
     """
     text = _clean_text(question, "The question", QUESTION_LENGTH)
+
+    def create(key: str | None) -> Run:
+        return _create(actor, text, agreed, config, sources, key, priority, version_of, reason)
+
     if idempotency_key is None:
-        return _create(actor, text, agreed, config, sources, None, priority)
+        return create(None)
     frozen = config.model_dump(mode="json") if config else None
     asked = digest_of([text, agreed, frozen, dict(sources or {})])
     key = f"{idempotency_key}/{asked[:32]}"
@@ -99,7 +107,7 @@ def ask_question(
     if not reuses_key and others.exclude(idempotency_key=key).exists():
         raise ServiceError(KEY_USED)
     try:
-        return same.first() or _create(actor, text, agreed, config, sources, key, priority)
+        return same.first() or create(key)
     except IntegrityError:
         return same.get()
 
@@ -144,15 +152,23 @@ def _create(
     sources: Mapping[str, Any] | None,
     idempotency_key: str | None,
     priority: Priority,
+    version_of: Run | None,
+    reason: str,
 ) -> Run:
     refuse_when_full(actor)
     frozen = sites.exclude_blocked_sites(
         config or installation.current_installation().defaults, actor
     )
     with transaction.atomic():
+        if version_of is None:
+            thread = Thread.objects.create(owner=actor, title=question[:200])
+        else:
+            thread = version_of.thread
         run = Run.objects.create(
             owner=actor,
-            thread=Thread.objects.create(owner=actor, title=question[:200]),
+            thread=thread,
+            origin=version_of and (version_of.origin or version_of),
+            reason=reason,
             question=question,
             agreed=agreed,
             today=timezone.localdate(),

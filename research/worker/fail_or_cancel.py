@@ -11,6 +11,7 @@ from django.utils import timezone
 from research.engine import records
 from research.engine.records import Status, StopReason
 from research.models import Command, Problem, Run
+from research.notifications.outbox import announce_status
 from research.worker import notify
 from research.worker.commands import Kind
 from research.worker.leases import CRASHES, Lease, assert_lease
@@ -52,6 +53,7 @@ def fail_run(lease: Lease, sentence: str) -> None:
     with transaction.atomic():
         assert_lease(lease, **_ended_columns(Status.FAILED, sentence))
         upsert_rows(Problem, [_problem_row(lease, sentence)])
+        announce_status(lease.run_id, Status.FAILED)
         notify.sequence_after_commit(lease.run_id)
 
 
@@ -60,6 +62,7 @@ def stall_run(lease: Lease) -> None:
     with transaction.atomic():
         assert_lease(lease, status=Status.STALLED.value, verdict=STALLED, **_left_columns())
         upsert_rows(Problem, [_problem_row(lease, STALLED)])
+        announce_status(lease.run_id, Status.STALLED)
         notify.sequence_after_commit(lease.run_id)
 
 

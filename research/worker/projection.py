@@ -35,6 +35,7 @@ from research.models import (
     Unit,
 )
 from research.models.base import EngineRow, key_digest
+from research.notifications.outbox import announce_status
 from research.runtime.verifier import store_qualification
 from research.threads.carry_over_verdicts import carry_verdicts
 from research.threads.staleness import Basis, evidence_digest
@@ -154,8 +155,10 @@ class Projection:
         ends = changed.get("status") in ENDED
         if ends:
             changed["finished_at"] = timezone.now()
-        carry = partial(carry_verdicts, self.lease.run_id) if ends else None
-        self.writer.post(Work(self.lease, columns=changed, then=carry))
+        then = None
+        if "status" in changed:
+            then = partial(_status_changed, self.lease.run_id, changed["status"], ends)
+        self.writer.post(Work(self.lease, columns=changed, then=then))
 
     def _row(self, table: Table, record: Any) -> None:
         values = table.values(record)
@@ -209,6 +212,13 @@ class Projection:
         last = Report.objects.filter(run_id=run_id).order_by("number").last()
         if last is not None:
             self._report = (last.number, {name: getattr(last, name) for name in REPORT})
+
+
+def _status_changed(run_id: int, status: str, ends: bool) -> None:
+    """Store what follows from a new status, in its transaction."""
+    if ends:
+        carry_verdicts(run_id)
+    announce_status(run_id, status)
 
 
 REPORT = ("markdown", "short_answer", "citations", "checks")

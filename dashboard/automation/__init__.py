@@ -1,0 +1,1 @@
+"""Notifications and schedules: pages, forms, and their part of the API."""

@@ -1,0 +1,196 @@
+"""The pages of notifications: webhooks, e-mails, and the logs of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
+
+from dashboard.automation import shown
+from dashboard.automation.forms import EmailForm, WebhookForm
+from dashboard.forms.form_errors import focus_on_first
+from dashboard.views.sending import by_form
+from research.models import Webhook
+from research.notifications import emails, webhooks
+from research.services.errors import ServiceError
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_notifications(request: HttpRequest) -> HttpResponse:
+    """List the webhooks; a POST adds one, whose secret is shown in its response only."""
+    form = WebhookForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            values = form.cleaned_data
+            made = webhooks.add_webhook(request.user, values["url"], values["events"])
+        except ServiceError as error:
+            form.add_error(error.about or None, str(error))
+        else:
+            return _webhook_page(request, made, secret=made.secret)
+    focus_on_first(form)
+    context = {
+        "form": form,
+        "webhooks": [shown.webhook_line(hook) for hook in webhooks.list_webhooks(request.user)],
+        "email": emails.email_choice(request.user),
+        "has_mail_server": emails.is_set_up(),
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "dashboard/notifications.html", context, status=status)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Show a webhook with its log; a POST changes it."""
+    hook = find_webhook(request, public_id)
+    if request.method != "POST":
+        return _webhook_page(request, hook)
+    form = WebhookForm(request.POST)
+    if form.is_valid():
+        try:
+            webhooks.change_webhook(hook, **form.cleaned_data)
+        except ServiceError as error:
+            form.add_error(error.about or None, str(error))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("webhook", public_id)
+    focus_on_first(form)
+    return _webhook_page(request, hook, form=form, status=422)
+
+
+@never_cache
+@require_GET
+def show_webhook_log(request: HttpRequest, public_id: str) -> HttpResponse:
+    hook = find_webhook(request, public_id)
+    context = shown.log_context(webhooks.deliveries_of(request.user, hook), hook)
+    return render(request, "dashboard/_deliveries.html", context)
+
+
+@never_cache
+@by_form
+def rotate_secret(request: HttpRequest, public_id: str) -> HttpResponse:
+    hook = webhooks.rotate_secret(find_webhook(request, public_id))
+    return _webhook_page(request, hook, secret=hook.secret, rotated=True)
+
+
+@by_form
+def test_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
+    webhooks.send_test(request.user, find_webhook(request, public_id))
+    return redirect("webhook", public_id)
+
+
+@by_form
+def switch_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
+    hook = find_webhook(request, public_id)
+    webhooks.change_webhook(hook, enabled="enable" in request.POST)
+    return redirect("webhook", public_id)
+
+
+@by_form
+def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
+    webhooks.delete_webhook(find_webhook(request, public_id))
+    messages.info(request, _("The webhook was deleted."))
+    return redirect("notifications")
+
+
+@by_form
+def redeliver(request: HttpRequest, public_id: str = "") -> HttpResponse:
+    """Send a delivery of the webhook, or of the e-mails, again."""
+    hook = find_webhook(request, public_id) if public_id else None
+    found = webhooks.deliveries_of(request.user, hook)
+    row = found.filter(public_id=request.POST.get("delivery", "")).first()
+    if row is None:
+        raise Http404("no such delivery")
+    try:
+        webhooks.redeliver(row)
+    except ServiceError as error:
+        messages.error(request, str(error))
+    return redirect("webhook", public_id) if hook else redirect("emails")
+
+
+# --- e-mails -------------------------------------------------------------------------------
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_emails(request: HttpRequest) -> HttpResponse:
+    """Show what is mailed, with the log; a POST changes it."""
+    choice = emails.email_choice(request.user)
+    initial = {"address": request.user.email}
+    if choice:
+        initial = {"address": choice.address, "events": choice.events}
+    form = EmailForm(request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        values = form.cleaned_data
+        emails.choose_emails(request.user, values["address"], values["events"])
+        messages.success(request, _("Saved."))
+        return redirect("emails")
+    focus_on_first(form)
+    context = {
+        "form": form,
+        "choice": choice,
+        "has_mail_server": emails.is_set_up(),
+        **shown.log_context(webhooks.deliveries_of(request.user)),
+    }
+    return render(request, "dashboard/emails.html", context, status=422 if form.is_bound else 200)
+
+
+@never_cache
+@require_GET
+def show_email_log(request: HttpRequest) -> HttpResponse:
+    context = shown.log_context(webhooks.deliveries_of(request.user))
+    return render(request, "dashboard/_deliveries.html", context)
+
+
+@by_form
+def test_emails(request: HttpRequest) -> HttpResponse:
+    webhooks.send_test(request.user)
+    return redirect("emails")
+
+
+@by_form
+def stop_emails(request: HttpRequest) -> HttpResponse:
+    emails.stop_emails(request.user)
+    messages.info(request, _("You get no more e-mails."))
+    return redirect("emails")
+
+
+def find_webhook(request: HttpRequest, public_id: str) -> Webhook:
+    """Return a webhook of the user. Raise `Http404` also for those of other users."""
+    hook = webhooks.find_webhook(request.user, public_id)
+    if hook is None:
+        raise Http404("no such webhook")
+    return hook
+
+
+def _webhook_page(
+    request: HttpRequest,
+    hook: Webhook,
+    *,
+    form: WebhookForm | None = None,
+    status: int = 200,
+    **context: object,
+) -> HttpResponse:
+    initial = {"url": hook.url, "events": hook.events}
+    context |= {
+        "hook": shown.webhook_line(hook),
+        "form": form or WebhookForm(initial=initial),
+        **shown.log_context(webhooks.deliveries_of(request.user, hook), hook),
+    }
+    return render(request, "dashboard/webhook.html", context, status=status)
+
+
+ACTIONS: dict[str, Callable[..., HttpResponse]] = {
+    "rotate": rotate_secret,
+    "test": test_webhook,
+    "switch": switch_webhook,
+    "delete": delete_webhook,
+    "redeliver": redeliver,
+}
+"""Forms on the page of a webhook, by the last part of their address."""

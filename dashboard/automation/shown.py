@@ -1,0 +1,156 @@
+"""What the pages Notifications and Schedules show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+
+from dashboard import words
+from dashboard.automation.forms import CADENCES, EVENTS, WEEKDAYS
+from dashboard.words import State
+from research.models import Delivery, Occurrence, Schedule, Webhook
+from research.models.schedules import Cadence
+from research.readmodel.marking import trust_of
+from research.schedules.news import news_of
+
+LOG_LENGTH = 30
+RESULTS_LENGTH = 20
+MOST_NEWS = 20
+SOON_SECONDS = 30
+
+
+def delivery_state(row: Delivery) -> State:
+    if row.state == Delivery.State.DELIVERED:
+        return State(_("Delivered"), "check", "good")
+    if row.state == Delivery.State.FAILED:
+        return State(_("Failed"), "cross", "bad")
+    if row.attempts:
+        return State(_("Will be tried again"), "clock", "fair")
+    return State(_("Waiting"), "clock", "busy")
+
+
+def webhook_state(hook: Webhook) -> State:
+    if hook.disabled_reason:
+        return State(_("Disabled"), "pause", "bad")
+    return State(_("Enabled"), "check", "good")
+
+
+def webhook_line(hook: Webhook) -> dict[str, Any]:
+    return {
+        "id": hook.public_id,
+        "url": hook.url,
+        "link": reverse("webhook", args=[hook.public_id]),
+        "state": webhook_state(hook),
+        "reason": hook.disabled_reason,
+        "events": [EVENTS[event] for event in hook.events if event in EVENTS],
+    }
+
+
+def log_context(rows: Iterable[Delivery], hook: Webhook | None = None) -> dict[str, Any]:
+    """Return the log of a webhook or of e-mails; `moving` while something is about to be sent."""
+    shown = [_delivery(row) for row in list(rows)[:LOG_LENGTH]]
+    place = reverse("webhook", args=[hook.public_id]) if hook else reverse("emails")
+    return {
+        "deliveries": shown,
+        "moving": any(each["is_soon"] for each in shown),
+        "log_url": f"{place}log/",
+        "redeliver_url": f"{place}redeliver/",
+    }
+
+
+def _delivery(row: Delivery) -> dict[str, Any]:
+    waits = (row.due_at - timezone.now()).total_seconds()
+    pending = row.state == Delivery.State.PENDING
+    return {
+        "id": row.public_id,
+        "event": EVENTS.get(row.event, _("Test")),
+        "question": row.run.question if row.run else "",
+        "url": reverse("run", args=[row.run.public_id]) if row.run else "",
+        "state": delivery_state(row),
+        "created": row.created_at,
+        "attempts": [_attempt(each) for each in reversed(row.attempts)],
+        "next": row.due_at if pending and row.attempts else None,
+        "is_soon": pending and waits < SOON_SECONDS,
+        "can_redeliver": not pending or bool(row.attempts),
+        "body": row.body,
+    }
+
+
+def _attempt(each: dict[str, Any]) -> dict[str, Any]:
+    status = "" if each["status"] is None else _("status {status}").format(status=each["status"])
+    return {
+        "at": timezone.localtime(datetime.fromisoformat(each["at"])),
+        "status": status,
+        "seconds": words.format_seconds(each["seconds"]),
+        "error": "" if each["error"] == status else each["error"],
+    }
+
+
+def schedule_rhythm(schedule: Schedule) -> str:
+    """Return when a schedule is due: "Every week on Friday at 08:00 (Europe/Berlin)"."""
+    at = f"{schedule.at:%H:%M}"
+    often = dict(CADENCES)[schedule.cadence]
+    match schedule.cadence:
+        case Cadence.WEEKLY:
+            told = _("{often} on {day} at {at}")
+            day = dict(WEEKDAYS)[schedule.weekday]
+        case Cadence.MONTHLY:
+            told, day = _("{often} on day {day} at {at}"), schedule.day
+        case _other:
+            told, day = _("{often} at {at}"), ""
+    return f"{told.format(often=often, day=day, at=at)} ({schedule.time_zone})"
+
+
+def schedule_line(schedule: Schedule) -> dict[str, Any]:
+    state = State(_("On"), "clock", "good")
+    if schedule.paused:
+        state = State(_("Paused"), "pause", "idle")
+    budget = schedule.config.get("max_cost_usd")
+    return {
+        "id": schedule.public_id,
+        "url": reverse("schedule", args=[schedule.public_id]),
+        "question": schedule.question,
+        "rhythm": schedule_rhythm(schedule),
+        "paused": schedule.paused,
+        "only_new": schedule.only_new,
+        "budget": budget,
+        "state": state,
+        "next": "" if schedule.paused else _local(schedule, schedule.next_at),
+    }
+
+
+def result_lines(schedule: Schedule) -> list[dict[str, Any]]:
+    """Return the last due dates, newest first, each with its run and what is new in its report."""
+    rows = schedule.occurrences.select_related("run", "schedule").order_by("-due_at")
+    return [_result(row) for row in rows[:RESULTS_LENGTH]]
+
+
+def _result(row: Occurrence) -> dict[str, Any]:
+    run = row.run
+    news = news_of(row) if run and run.status == "completed" else None
+    state = None
+    if run is not None:
+        trust = trust_of(run.aspects.all()) if run.status == "completed" else None
+        state = words.run_state(run.status, run.termination_reason, trust)
+    return {
+        "due": _local(row.schedule, row.due_at),
+        "url": reverse("run", args=[run.public_id]) if run else "",
+        "state": state,
+        "skipped": row.skipped or ("" if run else _("Its run was deleted.")),
+        "missed": row.missed,
+        "news": news,
+        "shown": news.findings[:MOST_NEWS] if news else (),
+        "more": max(0, len(news.findings) - MOST_NEWS) if news else 0,
+    }
+
+
+def _local(schedule: Schedule, moment: datetime) -> str:
+    local = moment.astimezone(ZoneInfo(schedule.time_zone))
+    return date_format(local, "D j F Y, H:i")

@@ -1,0 +1,75 @@
+"""Composes notifications: one JSON object for programs, from which e-mails are written, too."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.conf import settings
+
+from research.models import Delivery, Event, Occurrence, Run
+from research.readmodel.marking import trust_of
+from research.schedules.news import news_of
+
+MOST_NEWS = 50
+
+
+def public_url(path: str) -> str:
+    """Return the address under which people open a page."""
+    return f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+
+
+def compose_body(delivery: Delivery) -> str:
+    """Return the body of a delivery; it has to be the same for all attempts."""
+    body = {
+        "type": delivery.event,
+        "timestamp": delivery.created_at.isoformat(),
+        "data": _data(delivery),
+    }
+    return json.dumps(body, ensure_ascii=False)
+
+
+def _data(delivery: Delivery) -> dict[str, Any]:
+    run = delivery.run
+    if run is None:
+        return {"message": "This is a test."}
+    data = {"run": _run(run, delivery.run_status)}
+    if delivery.event == Event.SCHEDULE:
+        occurrence = Occurrence.objects.select_related("schedule").get(run=run)
+        data["schedule"] = _schedule(occurrence)
+    return data
+
+
+def _run(run: Run, status: str) -> dict[str, Any]:
+    report = run.reports.order_by("number").last()
+    ended = status == "completed"
+    return {
+        "id": run.public_id,
+        "thread": run.thread.public_id,
+        "question": run.question,
+        "status": status,
+        "termination_reason": run.termination_reason,
+        "text": run.termination_text or "",
+        "trust": trust_of(run.aspects.all()).value if ended else None,
+        "quality_score": run.quality_score,
+        "answer": report.short_answer if report else "",
+        "questions": (run.plan or {}).get("questions", []) if run.waiting else [],
+        "url": public_url(f"/runs/{run.public_id}/"),
+        "created_at": run.created_at.isoformat(),
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+    }
+
+
+def _schedule(occurrence: Occurrence) -> dict[str, Any]:
+    schedule = occurrence.schedule
+    news = news_of(occurrence)
+    found = None if news is None else [vars(each) for each in news.findings[:MOST_NEWS]]
+    return {
+        "id": schedule.public_id,
+        "due_at": occurrence.due_at.isoformat(),
+        "only_new": schedule.only_new,
+        "previous_run": None if news is None else news.previous.public_id,
+        "new": found,
+        "new_count": None if news is None else len(news.findings),
+        "url": public_url(f"/schedules/{schedule.public_id}/"),
+    }

@@ -1,0 +1,126 @@
+"""What people do with their webhooks: add, change, test, rotate the secret, redeliver.
+
+Every function takes the person; rows of others are not found. Raises `ServiceError` for a value
+or state that doesn't allow it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from django.contrib.auth.models import AbstractUser
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from research.engine.ports import FetchFailure
+from research.fetch.url_policy import check_url
+from research.models import Delivery, Event, Webhook
+from research.notifications.channels import address_rules
+from research.notifications.signing import new_secret
+from research.services.errors import ServiceError
+
+MOST_WEBHOOKS = 20
+URL_LENGTH = 2_000
+BOTH_SECRETS = timedelta(days=1)
+"""How long the secret before the current one still signs deliveries."""
+
+SUBSCRIBABLE = tuple(event for event in Event if event is not Event.TEST)
+
+
+def list_webhooks(actor: AbstractUser) -> Sequence[Webhook]:
+    return list(actor.webhooks.all())
+
+
+def find_webhook(actor: AbstractUser, public_id: str) -> Webhook | None:
+    return actor.webhooks.filter(public_id=public_id).first()
+
+
+def add_webhook(actor: AbstractUser, url: str, events: Sequence[str]) -> Webhook:
+    """Create a webhook with a new secret, which its page shows only now."""
+    if actor.webhooks.count() >= MOST_WEBHOOKS:
+        told = _("You have {number} webhooks; delete one first.")
+        raise ServiceError(told.format(number=MOST_WEBHOOKS))
+    return Webhook.objects.create(
+        owner=actor, url=checked_url(url), events=checked_events(events), secret=new_secret()
+    )
+
+
+def change_webhook(
+    hook: Webhook,
+    *,
+    url: str | None = None,
+    events: Sequence[str] | None = None,
+    enabled: bool | None = None,
+) -> Webhook:
+    """Change the given values. Once enabled again, a webhook receives what was held back."""
+    if url is not None:
+        hook.url = checked_url(url)
+    if events is not None:
+        hook.events = checked_events(events)
+    if enabled is not None and enabled == bool(hook.disabled_reason):
+        hook.disabled_reason = "" if enabled else _("Disabled by its owner.")
+    hook.save(update_fields=("url", "events", "disabled_reason"))
+    return hook
+
+
+def delete_webhook(hook: Webhook) -> None:
+    """Delete a webhook with its deliveries."""
+    hook.delete()
+
+
+def rotate_secret(hook: Webhook) -> Webhook:
+    """Give the webhook a new secret; for a day deliveries are signed with the old one, too."""
+    hook.previous_secret, hook.secret = hook.secret, new_secret()
+    hook.previous_until = timezone.now() + BOTH_SECRETS
+    hook.save(update_fields=("secret", "previous_secret", "previous_until"))
+    return hook
+
+
+def send_test(actor: AbstractUser, hook: Webhook | None = None) -> Delivery:
+    """Store a test for the webhook, or for the person's e-mail address. It is tried once."""
+    return Delivery.objects.create(owner=actor, webhook=hook, event=Event.TEST)
+
+
+def deliveries_of(actor: AbstractUser, hook: Webhook | None = None) -> QuerySet[Delivery]:
+    """Return the log of a webhook, or of the person's e-mails, newest first."""
+    return actor.deliveries.filter(webhook=hook).select_related("run").order_by("-pk")
+
+
+def redeliver(delivery: Delivery) -> Delivery:
+    """Send a delivery again at once, with the same id and body."""
+    with transaction.atomic():
+        free = Delivery.objects.filter(pk=delivery.pk, lease_owner="")
+        changed = free.update(
+            state=Delivery.State.PENDING,
+            tries=0,
+            due_at=timezone.now(),
+            ended_at=None,
+            lease_epoch=F("lease_epoch") + 1,
+        )
+    if not changed:
+        raise ServiceError(_("This delivery is being sent at this moment."))
+    delivery.refresh_from_db()
+    return delivery
+
+
+def checked_events(events: Sequence[str]) -> list[str]:
+    chosen = [event.value for event in SUBSCRIBABLE if event in events]
+    if not chosen:
+        raise ServiceError(_("Choose at least one event."), "events")
+    return chosen
+
+
+def checked_url(url: str) -> str:
+    """Return the address in its checked form; refuse those that pages may not be fetched from."""
+    if len(url) > URL_LENGTH:
+        raise ServiceError(_("The address is too long."), "url")
+    try:
+        return check_url(url.strip(), address_rules()).url
+    except FetchFailure as failure:
+        told = _("This address can't be used ({reason}).")
+        raise ServiceError(
+            told.format(reason=failure.reason.removeprefix("refused: ")), "url"
+        ) from None

@@ -1,0 +1,3 @@
+from tests.dashboard.api.conftest import api, empty_cache
+
+__all__ = ["api", "empty_cache"]
