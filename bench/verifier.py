@@ -25,8 +25,8 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
 from research.engine.records import Qualification
 from research.engine.verifier.canaries import make_canaries, passages_of, usable_passages
-from research.engine.verifier.check_draft import result_of
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
+from research.engine.verifier.planting import result_of
 from research.engine.verifier.qualification import (
     count_errors,
     is_plausible,

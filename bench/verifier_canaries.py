@@ -19,8 +19,8 @@ from research.engine.evidence.claim_check import check_claim
 from research.engine.text.tokens import term_set, words_in
 from research.engine.verifier.canaries import make_canaries, passages_of, usable_passages
 from research.engine.verifier.canary_kinds import UNFAITHFUL, Phrases
-from research.engine.verifier.check_draft import MOST_PASSAGES
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
+from research.engine.verifier.planting import MOST_PASSAGES
 
 STATEMENTS = 8
 CALLS_PER_FIELD = 3
