@@ -176,7 +176,8 @@ def is_about_orders(asked: str) -> bool:
 
 _ABOUT_PROGRAMS = re.compile(
     r"\b(?:prompt|chat templates?|jailbreak|chat tokens?)|提示词|提示語|プロンプト|промпт"
-    r"|\bhidden (?:line|text|sentence|instruction|order)|\b(?:ligne|consigne|instruction)s? cachees?"
+    r"|\bhidden (?:line|text|sentence|instruction|order)"
+    r"|\b(?:ligne|consigne|instruction)s? cachees?"
     r"|\bversteckte[rsnm]? (?:zeile|satz|text|anweisung)|\b(?:linea|texto|instruccion) ocult[ao]"
 )
 _SPELLED = ("ignore", "disregard", "forget", "write", "answer", "reply", "report", "cite", "search")
