@@ -61,7 +61,7 @@ def check_claim(claim: str, quote: str, context: str) -> ClaimCheck:
 
 
 def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:
-    """Return what the claim says otherwise than its quote, in plain words; empty where nothing."""
+    """Return the differences between a claim and its quote in plain words."""
     dates = foreign_dates(claim, quote, context)
     found = {
         "number differs": bool(foreign_amounts(claim, quote, context))

@@ -36,7 +36,7 @@ _MACHINES_MUST = (
     rf"(?:^|[.!?:;–—]\s*){_MACHINE}\s+(?:must|should|shall|(?:have|has|need|needs|are|is) to)\s+"
     r"(?:(?:now|always|instead|only)\s+)?"
 )
-"""Told of machines rather than to them; what they must say of themselves is a rule of the world."""
+"""A rule about machines rather than an order to them, unless it is on what they say of others."""
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (

@@ -43,7 +43,7 @@ async def know_verifier(run: Run) -> None:
 
 
 async def qualification_of(run: Run) -> Qualification | None:
-    """Return how the model did on the labelled pairs, asking it now where nobody has.
+    """Return how the model did on the labelled pairs, asking it now if that is unknown.
 
     None where the budget has no room for that or the model gave no usable answer; it is not
     tried twice in a run.

@@ -66,7 +66,7 @@ async def plant(run: Run, undecided: Sequence[Statement]) -> Asked:
 def judge_verdicts(
     run: Run, asked: Asked, verdicts: Sequence[bool], known: Qualification
 ) -> Judged:
-    """Return what the verdicts of a call are worth, by its canaries."""
+    """Return the verdicts of a call, or none if its canaries refute them."""
     said = list(zip(asked.items, verdicts, strict=True))
     planted = result_of([(each, yes) for each, yes in said if isinstance(each, LabelledPair)])
     counts = planted.false_pairs, planted.found
@@ -106,7 +106,7 @@ def _cited(source: QuoteSource) -> CitedQuote:
 
 
 def _named(title: str, section: str, domain: str) -> str:
-    """Title and section, which may name what a pronoun refers to; the site where there is none."""
+    """Return title and section, which may name the referent of a pronoun, or the site."""
     return ", ".join(filter(None, dict.fromkeys((title, section)))) or domain
 
 
