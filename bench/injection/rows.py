@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent
-PARTS = ("tuning", "held_out", "held_out_2")
+TUNING = "tuning"
+PARTS = (TUNING, "held_out", "held_out_2")
 
 
 @dataclass(frozen=True)
