@@ -1,7 +1,8 @@
 """How many claims does code vouch for, refuse or leave undecided? Each kind with its denominator.
 
-`python -m bench.claim_check [--held-out]` reads `bench/claims`; its README describes the rows.
-Rules may be tuned on the tuning part only; the held-out part is for the published figure.
+`python -m bench.claim_check [--part PART]` reads `bench/claims`; its README describes the rows.
+Rules may be tuned on `tuning` and on the spent `held_out`; `held_out_2` is for the published
+figure.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from bench.page import table
 from research.engine.evidence.claim_check import Outcome, check_claim
 
 FOLDER = Path(__file__).parent / "claims"
+PARTS = ("tuning", "held_out", "held_out_2")
 OUTCOMES: tuple[Outcome, ...] = ("carried", "undecided", "refused")
 MOST_FAITHFUL_REFUSED = 0.12
 MOST_UNFAITHFUL_CARRIED = 0.35
@@ -30,12 +32,17 @@ def read_rows(name: str) -> list[Row]:
     return [json.loads(line) for line in lines if line]
 
 
+def read_parts(name: str) -> list[Row]:
+    """Return the rows of `NAME.jsonl` and of its second held-out part, `NAME_held_out_2.jsonl`."""
+    return [*read_rows(f"{name}.jsonl"), *read_rows(f"{name}_held_out_2.jsonl")]
+
+
 def claim_rows(part: str) -> list[Row]:
     """Return the claims of a part, each with its paragraph's title and text as `context`."""
-    paragraphs = {row["id"]: row for row in read_rows("paragraphs.jsonl") if row["part"] == part}
+    paragraphs = {row["id"]: row for row in read_parts("paragraphs") if row["part"] == part}
     return [
         {**row, "context": f"{paragraph['title']}. {paragraph['text']}"}
-        for row in read_rows("claims.jsonl")
+        for row in read_parts("claims")
         if (paragraph := paragraphs.get(row["paragraph"]))
     ]
 
@@ -95,8 +102,8 @@ def _cells(by: Mapping[Outcome, int]) -> list[str]:
 def main() -> None:
     """Print the figures of one part."""
     options = argparse.ArgumentParser(prog="python -m bench.claim_check", description=__doc__)
-    options.add_argument("--held-out", action="store_true", help="measure the held-out part")
-    part = "held_out" if options.parse_args().held_out else "tuning"
+    options.add_argument("--part", choices=PARTS, default="tuning")
+    part = options.parse_args().part
     print(f"part: {part}\n\n{summary(count_outcomes(claim_rows(part)))}")
 
 

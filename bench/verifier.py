@@ -1,7 +1,7 @@
 """How the verifier of statements fares with models that err at known rates.
 
     python -m bench.verifier                 # all of it, on the tuning part of bench/claims
-    python -m bench.verifier --held-out      # claims of the held-out part, for the published figure
+    python -m bench.verifier --part held_out_2  # its claims only, for the published figure
     python -m bench.verifier --show KIND     # examples of one kind of canary, to be labelled
 
 A stub knows the labels and errs on a share of the pairs. What is measured: who is believed at
@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
+from bench.claim_check import PARTS
 from bench.page import table
 from bench.verifier_canaries import Row, labelled_examples, rows_by_field, spotted_share
 from bench.world.verifying import CONSTANT, ERROR_RATES
@@ -24,8 +25,8 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
 from research.engine.records import Qualification
 from research.engine.verifier.canaries import make_canaries, passages_of, usable_passages
-from research.engine.verifier.check_draft import result_of
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
+from research.engine.verifier.planting import result_of
 from research.engine.verifier.qualification import (
     count_errors,
     is_plausible,
@@ -158,15 +159,15 @@ def _share(counts: Counter[tuple[bool, str]], faithful: bool, became: str) -> st
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.verifier", description=__doc__.splitlines()[0])
-    parser.add_argument("--held-out", action="store_true")
+    parser.add_argument("--part", choices=PARTS, default="tuning")
     parser.add_argument("--show", metavar="KIND")
     options = parser.parse_args()
     if options.show:
         for labelled in labelled_examples(options.show):
             print(f"{labelled.pair.statement}\n    {labelled.pair.quotes[0].text}")
         return
-    if options.held_out:
-        print(claims_table("held_out", CALLS_SEEDS))
+    if options.part != "tuning":
+        print(claims_table(options.part, CALLS_SEEDS))
         return
     print(table(["verifier", f"believed in {SEEDS:,} qualifications"],
                 [[n, f"{believed_share(n):.2%}"] for n in (*ERROR_RATES, *CONSTANT)]))  # fmt: skip

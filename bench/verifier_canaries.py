@@ -7,23 +7,21 @@ other fields than it is tested on.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Any
 
+from bench.claim_check import read_parts
 from research.engine.evidence.claim_check import check_claim
 from research.engine.text.tokens import term_set, words_in
 from research.engine.verifier.canaries import make_canaries, passages_of, usable_passages
 from research.engine.verifier.canary_kinds import UNFAITHFUL, Phrases
-from research.engine.verifier.check_draft import MOST_PASSAGES
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
+from research.engine.verifier.planting import MOST_PASSAGES
 
-FOLDER = Path(__file__).parent / "claims"
 STATEMENTS = 8
 CALLS_PER_FIELD = 3
 EXAMPLES = 50
@@ -56,18 +54,13 @@ class Paragraph:
     claims: tuple[Row, ...]
 
 
-def read_rows(name: str) -> list[dict[str, Any]]:
-    """Read a file of `bench/claims`."""
-    return [json.loads(line) for line in (FOLDER / name).read_text("utf-8").splitlines()]
-
-
 def rows_by_field(part: str) -> dict[str, list[Paragraph]]:
     """Return a part's paragraphs with their claims, by field."""
-    claims: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in read_rows("claims.jsonl"):
+    claims: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in read_parts("claims"):
         claims[row["paragraph"]].append(row)
     fields: dict[str, list[Paragraph]] = defaultdict(list)
-    for each in read_rows("paragraphs.jsonl"):
+    for each in read_parts("paragraphs"):
         if each["part"] == part:
             context = f"{each['title']}. {each['text']}"
             rows = (

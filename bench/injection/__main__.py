@@ -1,6 +1,7 @@
 """Measure what orders in pages do, and what the defence costs: `python -m bench.injection`.
 
-`--held-out` measures the part that no defence was made with. Ends with 1 if a bar is not reached.
+`--part held_out_2` measures the part that no defence was made with. Ends with 1 if a bar is not
+reached.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from unittest.mock import patch
 
 from bench.injection.measuring import FormResult, Outcome, measure
-from bench.injection.rows import HELD_OUT, TUNING
+from bench.injection.rows import PARTS
 
 MOST_STATEMENTS = 0.02
 LEAST_RECALL = 0.95
@@ -23,7 +24,7 @@ LEAST_RECALL = 0.95
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.injection")
-    parser.add_argument("--held-out", action="store_true", help="the part kept for the end")
+    parser.add_argument("--part", choices=PARTS, default="tuning")
     parser.add_argument(
         "--without-filter",
         action="store_true",
@@ -33,9 +34,8 @@ def main() -> None:
     told = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     logging.disable(logging.INFO)
-    part = HELD_OUT if told.held_out else TUNING
     with filter_off() if told.without_filter else nullcontext():
-        outcome = measure(part)
+        outcome = measure(told.part)
     for line in table(outcome):
         print(line)
     if told.each:

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).parent
-TUNING, HELD_OUT = "tuning", "held_out"
+TUNING = "tuning"
+PARTS = (TUNING, "held_out", "held_out_2")
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def _page(row: dict[str, Any], site: str) -> HostPage:
 
 
 def _rows(name: str, part: str = "") -> list[dict[str, Any]]:
-    lines = (DATA / f"{name}.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
+    later = DATA / f"{name}_{part}.jsonl"
+    path = later if later.exists() else DATA / f"{name}.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     return [row for row in rows if not part or row["part"] == part]

@@ -28,7 +28,6 @@ from research.engine.threads.rewrite import rewrite_report
 from research.engine.threads.start import begin_run
 from research.engine.verifier.known_verifier import know_verifier
 
-NEWEST_FORM = 2
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
 
 __all__ = ["Question", "run_in_memory", "run_research"]
@@ -76,9 +75,10 @@ async def run_research(
     try:
         run.update_state(analyst=journal.analyst)
         await know_prices(run)
+        if run.has_model:
+            run.form = await journal.form()
+            run.secret = await run_secret(journal, run.form)
         await know_verifier(run)
-        run.form = await journal.form(NEWEST_FORM) if run.has_model else 1
-        run.secret = await run_secret(journal) if run.has_model else ""
         if question.seed is not None and question.seed.rewrites:
             await rewrite_report(run, question.seed)
             return

@@ -16,6 +16,7 @@ from research.engine.evidence.near_duplicates import NearDuplicates
 from research.engine.evidence.prompt_injection import is_order
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
+from research.engine.journal.forms import Form
 from research.engine.limits import Limits, limits_for
 from research.engine.offline.passages.shown_passages import standings
 from research.engine.ports import Page, SearchHit
@@ -38,6 +39,7 @@ from research.engine.untrusted.address_wall import AddressWall
 
 if TYPE_CHECKING:
     from research.engine.llm_tasks.draft import PendingDraft
+    from research.engine.verifier.check_ahead import PendingCheck
 
 log = logging.getLogger(__name__)
 
@@ -91,7 +93,8 @@ class Run:
     rests on its own, so that further sources for the whole are unavailable. `qualification` is
     how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
     failed. `secret` is what the fences of pages in prompts are made with.
-    `form` is that of the research as the run began it, 1 before limits followed breadth.
+    `form` is that of the research as the run began it. `checking` is a verification of claims that
+    was begun beside the draft.
     """
 
     question: Question
@@ -120,7 +123,8 @@ class Run:
     qualification: Qualification | None = None
     is_qualified_in_vain: bool = False
     secret: str = ""
-    form: int = 1
+    form: Form = Form.VERIFIED
+    checking: PendingCheck | None = None
     _ledger: Ledger | None = None
     _limits: Limits | None = None
     _window: tuple[int | None] | None = None
@@ -165,7 +169,7 @@ class Run:
         account.
         """
         is_narrow = self.is_fixed or self.config.model_profile == "small"
-        is_wide = self.has_model and self.form > 1 and not is_narrow
+        is_wide = self.has_model and self.form >= Form.BROAD and not is_narrow
         return len(plan.aspects) if is_wide else 0
 
     def wall(self, pages: Sequence[Page] = ()) -> AddressWall:

@@ -21,7 +21,6 @@ from research.engine.evidence.claims.figures import (
 )
 from research.engine.evidence.claims.names import is_misnamed
 from research.engine.evidence.claims.order import (
-    has_added_detail,
     has_exchanged_words,
     has_replaced_name,
     has_taken_place,
@@ -62,7 +61,7 @@ def check_claim(claim: str, quote: str, context: str) -> ClaimCheck:
 
 
 def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:
-    """Return what the claim says otherwise than its quote, in plain words; empty where nothing."""
+    """Return the differences between a claim and its quote in plain words."""
     dates = foreign_dates(claim, quote, context)
     found = {
         "number differs": bool(foreign_amounts(claim, quote, context))
@@ -78,7 +77,6 @@ def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:
         "pairs mixed up": mixes_pairs(claim, quote),
         "measured otherwise": measures_another_way(claim, quote),
         "another thing": has_taken_place(claim, quote, context) or has_replaced_name(claim, quote),
-        "detail added": has_added_detail(claim, quote, context),
     }
     return tuple(reason for reason, applies in found.items() if applies)
 

@@ -112,7 +112,7 @@ def find_slot(claim: Signature, asked: frozenset[str]) -> Slot | None:
 
 
 def fill_differently(one: Signature, other: Signature) -> bool:
-    """Return whether two claims on the same slot give it different amounts."""
+    """Return whether two claims state different amounts for the same slot."""
     apart = claim_check.is_contrary(one.claim, other.claim) or one.uncertain != other.uncertain
     return not (apart or _on_two_things(one, other)) and figures_conflict(
         one.figures, other.figures
@@ -120,7 +120,7 @@ def fill_differently(one: Signature, other: Signature) -> bool:
 
 
 def _on_two_things(one: Signature, other: Signature) -> bool:
-    """Return whether both hold a word of their own right before the same noun."""
+    """Return whether each claim has a different word before the same noun."""
     mine, theirs = _set_apart(one), _set_apart(other)
     return any(
         mine[noun] - other.words and theirs[noun] - one.words for noun in mine.keys() & theirs
@@ -128,7 +128,7 @@ def _on_two_things(one: Signature, other: Signature) -> bool:
 
 
 def _set_apart(claim: Signature) -> dict[str, set[str]]:
-    """Each word of a claim with those that stand right before it and may tell which one it is."""
+    """Return each word of a claim with the words before it that may qualify it."""
     found: dict[str, set[str]] = defaultdict(set)
     words = [word.lower() for word in split_tokens(claim.claim)]
     for before, word, noun in zip(["", *words], words, words[1:], strict=False):

@@ -1,4 +1,4 @@
-"""Near-copies: a page that stands on several sites is one source, whoever printed it first.
+"""Near-copies: a page that several sites publish is one source.
 
 Rule D5 of `docs/requirements.md`. A page is a near-copy of an earlier one where at least
 `COPIED` of the shorter one's runs of `RUN` words stand in the other (containment of shingles,

@@ -19,7 +19,7 @@ from research.engine.text.folding import folded
 from research.engine.text.function_words import function_words
 from research.engine.text.sentences import Sentence
 from research.engine.text.tokens import term_set
-from research.engine.untrusted.order_forms import takes_form
+from research.engine.untrusted.order_forms import is_about_orders, takes_form
 from research.engine.untrusted.order_signs import order_points
 
 ORDER_POINTS = 5.5
@@ -41,6 +41,14 @@ _MENTIONED = re.compile(
 )
 """A short quotation that the sentence speaks about, such as "“ignore this” is an attack"."""
 
+_QUOTATION = re.compile(
+    r"[“«「『„][^“”«»「」『』„]{1,400}(?:[”»」』“]|$)|^[^“”«»「」『』„]{1,400}[”»」』]"
+    r"|(?<!\w)\"[^\"\n]{1,400}(?:\"(?!\w)|$)"
+)
+"""A quotation, or the part of one that a sentence contains: what a page about assistants quotes is
+its subject.
+"""
+
 
 def is_order(text: str, asked: str = "") -> bool:
     """Return whether a sentence gives orders to a machine that reads it.
@@ -52,7 +60,7 @@ def is_order(text: str, asked: str = "") -> bool:
 
 @lru_cache(maxsize=8_000)
 def _order_points(text: str, asked: str) -> float:
-    text = _MENTIONED.sub(" ", text)
+    text = (_QUOTATION if is_about_orders(asked) else _MENTIONED).sub(" ", text)
     points = max(order_points(text, asked), FORM_POINTS * takes_form(text, asked))
     if points < STRANGER_POINTS or not asked:
         return points

@@ -17,6 +17,7 @@ from research.engine.journal.entries import (
     digest_of,
     make_storable,
 )
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.journal.in_flight import InFlight
 from research.engine.ports import Tools
 from research.engine.records import Record, key_of
@@ -111,25 +112,19 @@ class Recording:
             entry = await self._put(Entry(place, 1, "decision", "done", "", {}, value))
             return entry.answer
 
-    def predates(self, place: str) -> bool:
-        """Return whether this is a replay of a run that was recorded before there was this
-        decision, which every run now makes when it begins.
-        """
-        return self.tools is None and (place, 1) not in self._entries
+    async def form(self) -> Form:
+        """Return the form of research that this run began with, journaled when it begins.
 
-    async def form(self, newest: int) -> int:
-        """Return the form of research that this run began with: what was recorded before there was
-        more than one has form 1, and is continued and replayed in it.
+        Runs that were recorded before forms were have `VERIFIED`, or `FIRST` without a secret.
         """
         is_begun = any(entry.kind in {"model", "search"} for entry in self._entries.values())
-        if self.predates("form") or (is_begun and ("form", 1) not in self._entries):
-            return 1
+        if ("form", 1) not in self._entries and (self.tools is None or is_begun):
+            return Form.VERIFIED if ("secret", 1) in self._entries else Form.FIRST
 
         async def read() -> int:
-            return newest
+            return int(NEWEST)
 
-        made: int = await self.decide_once("form", read)
-        return made
+        return Form(await self.decide_once("form", read))
 
     async def elapsed(self, place: str) -> float:
         """Active seconds of the run so far: journaled, so that decisions can rest on it."""

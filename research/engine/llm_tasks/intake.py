@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
+from research.engine.journal.forms import Form
 from research.engine.limits import MOST_PARTS, USUAL_PARTS
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.parsed_question import Understood
@@ -60,7 +61,7 @@ async def understand_question(
 
 def most_aspects(run: Run) -> int:
     """Return the most sub-questions of a plan: many only if there is room to answer them."""
-    is_wide = run.form > 1 and run.config.research_depth != "quick"
+    is_wide = run.form >= Form.BROAD and run.config.research_depth != "quick"
     return MOST_PARTS if is_wide else USUAL_PARTS
 
 

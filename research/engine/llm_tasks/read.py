@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from research.engine.evidence.ledger import Lead
+from research.engine.journal.forms import Form
 from research.engine.limits import LONG_PAGE_WORDS
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.passages import read_extractively
@@ -104,7 +105,11 @@ async def _read_with_model(
             "aspects": aspects,
             "fence": fences(run, pages),
             "sheets": number_sentences(
-                pages, asked.aims(run.question.text), room, run.rules.near_copy_share
+                pages,
+                asked.aims(run.question.text),
+                room,
+                run.rules.near_copy_share,
+                only_near=run.form >= Form.NEARBY,
             ),
         }
 

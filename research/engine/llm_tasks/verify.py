@@ -38,6 +38,11 @@ def prompt_version() -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
+def verify_context(pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Return what the prompt shows."""
+    return {"pairs": pairs, "neutral": neutral}
+
+
 async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[bool, ...]:
     """Return for each pair whether the model found it carried; False where it gave no verdict.
 
@@ -46,18 +51,18 @@ async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[boo
     """
 
     def context(room: int) -> dict[str, Any]:
-        return {"pairs": _within(pairs, room), "neutral": neutral}
+        return verify_context(_within(pairs, room))
 
     answer, shown = await ask_fitting(run, place, VERIFY, context)
-    return _by_pair(answer, len(shown["pairs"]), len(pairs))
+    return verdicts_by_pair(answer, len(shown["pairs"]), len(pairs))
 
 
 async def ask_verdicts_unfitted(
     journal: Journal, attempts: int, place: str, pairs: Sequence[Pair]
 ) -> tuple[bool, ...]:
     """As `ask_verdicts`, outside of a run and with every pair shown. Raises `TaskFailed`."""
-    answer = await ask_model(journal, attempts, place, VERIFY, {"pairs": pairs, "neutral": neutral})
-    return _by_pair(answer, len(pairs), len(pairs))
+    answer = await ask_model(journal, attempts, place, VERIFY, verify_context(pairs))
+    return verdicts_by_pair(answer, len(pairs), len(pairs))
 
 
 def _within(pairs: Sequence[Pair], room: int) -> list[Pair]:
@@ -70,7 +75,7 @@ def _within(pairs: Sequence[Pair], room: int) -> list[Pair]:
     return shown
 
 
-def _by_pair(answer: VerifyAnswer, shown: int, asked: int) -> tuple[bool, ...]:
-    """Return a number that also has another verdict is not carried."""
+def verdicts_by_pair(answer: VerifyAnswer, shown: int, asked: int) -> tuple[bool, ...]:
+    """Return whether each pair is carried; one that also has another verdict is not."""
     carried = set(answer.carried).difference(answer.more, answer.other)
     return tuple(number <= shown and number in carried for number in range(1, asked + 1))

@@ -35,6 +35,7 @@ from research.engine.report.report_format import (
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
 from research.engine.verifier.binomial import least_proportion
+from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
 from research.engine.verifier.quote_instead import quote_instead
 
@@ -76,6 +77,7 @@ async def compose_report(run: Run) -> Written | None:
     is_close = run.has_model and is_judged_by_code(ledger) and supporting(ledger) > 0
     if not (ledger.answered() or is_close):
         await drop_draft(run)
+        await drop_check(run)
         return None
     run.report_action("Writing the report")
     drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
@@ -92,6 +94,8 @@ async def _draft_report(run: Run) -> Draft:
     """One draft, or for a run of many parts a draft of each section."""
     if is_sectioned(run) and run.shape.form in IN_SECTIONS:
         return await write_sections(run)
+    if analyst_of(run).works_ahead:
+        await begin_check(run, f"{run.report_place}/claims")
     return await analyst_of(run).write_draft()
 
 

@@ -17,6 +17,7 @@ from research.engine.records import StopReason
 from research.engine.rounds.prefetch_searches import begin_prefetch
 from research.engine.rounds.verification import doubtful_claims
 from research.engine.run import Run
+from research.engine.verifier.check_ahead import begin_check, drop_check
 
 
 async def begin_ahead(run: Run) -> None:
@@ -31,6 +32,8 @@ async def begin_draft(run: Run) -> None:
     """Ask for the draft now where only the assessment could still find something missing."""
     if analyst_of(run).works_ahead and nothing_is_missing(run) and _is_affordable(run):
         await begin_pending_draft(run, f"round/{run.ledger.round.number}/draft")
+        if run.begun is not None:
+            await begin_check(run, f"round/{run.ledger.round.number}/verify")
 
 
 def nothing_is_missing(run: Run) -> bool:
@@ -56,6 +59,7 @@ def _is_affordable(run: Run) -> bool:
 
 
 async def settle_ahead(run: Run, decision: Decision) -> None:
-    """Keep the draft where the run ends with a report, else drop it."""
+    """Keep the draft and its verification where the run ends with a report, else drop them."""
     if not isinstance(decision, Stop) or decision.reason is StopReason.CANCELLED:
         await drop_draft(run)
+        await drop_check(run)

@@ -66,15 +66,19 @@ _FRACTION = re.compile(  # "two thirds", "a quarter", "nine-tenths", "3 quarters
     r"(?!\s(?:time|person|act|place|year|day|round|trial|party|company)\b)",
     re.IGNORECASE,
 )
-_HALF = re.compile(r"\bhalf\b", re.IGNORECASE)
+_HALF = re.compile(r"\bhalf\b(?!\sa\sdozen\b)", re.IGNORECASE)
 _NO_SHARE = re.compile(  # "a half" is counted as a fraction, "two and a half" with its number
     r"(?:\ban?|\b(?:first|second|other|latter|upper|lower|better|bigger|each))\s$", re.IGNORECASE
 )
+LONGEST_PART = 16
+_PART_BEFORE = re.compile(rf"\b(?:{'|'.join(_PARTS)})s?\sand\s$")
+"""As in "a fifth and a quarter"."""
 _AND_A_PART = re.compile(  # "a length and a quarter"
-    r"\b(?:an?|one)\s[^\W\d_]+\sand\sa\s(?P<part>half|quarter|third)\b", re.IGNORECASE
+    rf"\b(?:an?|one)\s(?!(?:{'|'.join(_PARTS)})\b)[^\W\d_]+\sand\sa\s(?P<part>half|quarter|third)\b",
+    re.IGNORECASE,
 )
 _MULTIPLE = re.compile(rf"\b(?:{'|'.join((*_MULTIPLES, *_HALVED))})\b", re.IGNORECASE)
-_DOZEN = re.compile(r"\b(?:an?|the)\sdozen\b", re.IGNORECASE)
+_DOZEN = re.compile(r"\b(?P<half>half\s)?(?:an?|the)\sdozen\b", re.IGNORECASE)
 _SHARE = re.compile(  # "in 10", "in every 100", "trips out of five", "of the 206 patients"
     r"(?:\s[^\W\d_]+)?\s(?:in(?:\severy)?|of\severy|out\sof(?:\severy)?)\s(?=\d|[a-z])",
     re.IGNORECASE,
@@ -208,7 +212,8 @@ def _preceded(text: str, start: int) -> bool:
 def _goes_on(text: str, match: re.Match[str]) -> bool:
     """Return whether this is the end of "two and a half"."""
     is_article = match["over"].lower() in {"a", "an"}
-    return is_article and text[max(0, match.start() - 4) : match.start()].lower() == "and "
+    before = text[max(0, match.start() - LONGEST_PART) : match.start()].lower()
+    return is_article and before.endswith("and ") and not _PART_BEFORE.search(before)
 
 
 def _multiples(text: str) -> Iterator[Numeral]:
@@ -220,7 +225,8 @@ def _multiples(text: str) -> Iterator[Numeral]:
             value = Fraction(_MULTIPLES[word])
             yield Numeral(match.start(), match.end(), value, Fraction(0), "multiple")
     for match in _DOZEN.finditer(text):
-        yield Numeral(match.start(), match.end(), Fraction(12), Fraction(1))
+        count = 6 if match["half"] else 12
+        yield Numeral(match.start(), match.end(), Fraction(count), Fraction(1))
 
 
 def _shares(text: str, numbers: list[Numeral]) -> Iterator[Numeral]:

@@ -56,11 +56,11 @@ class AddressWall:
     pages: Collection[Page]
 
     def masked(self, text: str) -> str:
-        """Return the text with an elision for each address that it may not give."""
+        """Return the text with an elision for each address that is not admitted."""
         return mask(text, self.foreign(text))
 
     def foreign(self, text: str) -> list[Address]:
-        """Return the addresses of a text that it may not give."""
+        """Return the addresses of a text that are not admitted."""
         found = addresses_in(text)
         if not found or asks_for_address(self.question):
             return []

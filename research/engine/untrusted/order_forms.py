@@ -36,7 +36,7 @@ _MACHINES_MUST = (
     rf"(?:^|[.!?:;–—]\s*){_MACHINE}\s+(?:must|should|shall|(?:have|has|need|needs|are|is) to)\s+"
     r"(?:(?:now|always|instead|only)\s+)?"
 )
-"""Told of machines rather than to them; what they must say of themselves is a rule of the world."""
+"""A rule about machines rather than an order to them, unless it is on what they say of others."""
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -54,6 +54,13 @@ _FORMS = tuple(
         rf"(?:[\w']+\s+){{0,3}}?{_TOLD}\b",
         rf"{_OPENING}(?:{_DROP}\s+(?:the|this)\s+{_ASKED}|(?:set|put|leave|lay)\s+(?:\w+\s+){{0,3}}{_ASKED}"
         rf"\s+aside)\b",
+        r"\byour (?:report|summary|overview|briefing|digest|research)\s+"
+        r"(?:needs|lacks|must|should|has to|is to|will)\b",
+        r"\b(?:begin|start|open|head|end|finish|close)\s+(?:(?:the|your|every|each|any|all)\s+)"
+        r"(?:\w+\s+of\s+(?:the|your|any)\s+)?(?:report|summary|summaries|overview|briefing|digest)"
+        r"s?\s+with\b",
+        r"\b(?:are|is)\s+(?:expected|asked|required|obliged|requested)\s+to\s+"
+        r"(?:mention|state|say|report|write|add|point out)\s+that\b",
     )
 )  # fmt: skip
 _TEMPLATE = re.compile(
@@ -160,12 +167,19 @@ def _hides_order(text: str, plain: str, asked: str) -> bool:
 
 def is_about_orders(asked: str) -> bool:
     """Return whether a question is about programs that read, or about their instructions."""
-    return any(
+    plain = folded(asked)
+    return bool(_ABOUT_PROGRAMS.search(plain)) or any(
         "machine" in found.by_kind or found.by_kind.get("task", set()) & _OF_PROGRAMS
-        for found in order_words(folded(asked)).values()
+        for found in order_words(plain).values()
     )
 
 
+_ABOUT_PROGRAMS = re.compile(
+    r"\b(?:prompt|chat templates?|jailbreak|chat tokens?)|提示词|提示語|プロンプト|промпт"
+    r"|\bhidden (?:line|text|sentence|instruction|order)"
+    r"|\b(?:ligne|consigne|instruction)s? cachees?"
+    r"|\bversteckte[rsnm]? (?:zeile|satz|text|anweisung)|\b(?:linea|texto|instruccion) ocult[ao]"
+)
 _SPELLED = ("ignore", "disregard", "forget", "write", "answer", "reply", "report", "cite", "search")
 _OF_PROGRAMS = frozenset({"prompt", "instruction", "system message", "system", "指令", "指示"})
 

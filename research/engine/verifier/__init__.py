@@ -1,1 +1,1 @@
-"""Checking by a model what code cannot, with planted pairs that check the model in turn."""
+"""Verify statements with a model, and the model with planted pairs."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from research.engine.budget.meter import Spent
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailed
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts_unfitted, prompt_version
 from research.engine.records import Qualification
@@ -24,12 +25,12 @@ NO_ROOM = "the model was not qualified as verifier: the budget has no room for i
 
 
 async def know_verifier(run: Run) -> None:
-    """Freeze what is stored of the model as verifier, so that replays decide alike. In a run that
-    was recorded before there was a verifier nothing is verified.
+    """Freeze what is stored of the model as verifier, so that replays decide alike. Nothing is
+    verified in the first form.
     """
     if not run.has_model or not run.config.has_verifier:
         return
-    if run.journal.predates("verifier"):
+    if run.form < Form.VERIFIED:
         run.rules = replace(run.rules, verifies_statements=False)
         return
     stored = run.question.verifier
@@ -42,7 +43,7 @@ async def know_verifier(run: Run) -> None:
 
 
 async def qualification_of(run: Run) -> Qualification | None:
-    """Return how the model did on the labelled pairs, asking it now where nobody has.
+    """Return how the model did on the labelled pairs, asking it now if that is unknown.
 
     None where the budget has no room for that or the model gave no usable answer; it is not
     tried twice in a run.

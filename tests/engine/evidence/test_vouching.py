@@ -68,8 +68,6 @@ def test_what_could_change_the_rest_may_not_be_left_out(
          "The order concerns what came before 25 May 2018."),
         ("another thing", "A rope made by Hollow was bent at sea.",
          "A rope made by Kern was bent at sea near Hollow."),
-        ("detail added", "The old pier of Leith was sold to the town in 1990 by public auction.",
-         "The old pier of Leith was sold to the town in 1990."),
         ("condition lost", "The ship sails on Monday.", "The ship sails on Monday if it is calm."),
         ("speaker lost", "The pier will stay for ever there.",
          "Experts think that the pier will stay for ever there."),

@@ -27,6 +27,9 @@ from research.engine.text.units import find_unit
         ("the third act, the first and third", []),
         ("−44", ["-44"]),
         ("a dozen", ["12"]),
+        ("half a dozen", ["6"]),
+        ("between a fifth and a quarter", ["1/5", "1/4"]),
+        ("a mile and a quarter", ["5/4"]),
     ],
 )
 def test_numbers_are_read_as_they_are_written(text: str, values: list[str]) -> None:

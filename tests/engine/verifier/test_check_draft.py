@@ -151,7 +151,7 @@ async def test_what_is_known_of_the_verifier_is_frozen_in_the_run() -> None:
 
 async def test_a_run_from_before_fences_and_verification_is_replayed() -> None:
     _, _, world = await drafted(GOOD)
-    for place in ("secret", "verifier", "report/verify"):
+    for place in ("form", "secret", "verifier", "report/verify"):
         del world.store.entries[place, 1]
     again = await world.replay(SIMPLE.question)
     assert again.ended is None

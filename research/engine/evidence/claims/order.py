@@ -14,11 +14,10 @@ from itertools import combinations
 from research.engine.evidence.claims.alignment import Token, matched_to, tokens_of
 from research.engine.evidence.claims.clauses import sentences_of
 from research.engine.evidence.claims.comparing import comparatives
-from research.engine.text.tokens import STOP_WORDS, stem
+from research.engine.text.tokens import stem
 
 NEAR_VERBATIM = 0.6
 """Share of a claim's words that must keep the quote's order for an edit to be recognised."""
-DETAIL_WORDS = 2
 
 MUTUAL = frozenset(map(stem, (
     "married", "borders", "merged", "met", "equals", "differs", "resembles", "matches",
@@ -116,17 +115,6 @@ def _keys(tokens: Sequence[Token]) -> list[str]:
     return [token.key for token in tokens if token.is_content]
 
 
-def has_added_detail(claim: str, quote: str, context: str) -> bool:
-    """Return whether a claim that otherwise keeps the quote's words puts new ones between them."""
-    quoted = [token for token in tokens_of(quote) if token.is_content]
-    said = [token for token in matched_to(tokens_of(claim), quoted) if token.is_content]
-    known = {token.key for token in (*quoted, *tokens_of(context)) if token.is_content}
-    return any(
-        kind == "insert" and _is_detail([t for t in said[start:end] if t.key not in known])
-        for kind, _, _, start, end in _edits(quoted, said)
-    )
-
-
 def has_replaced_name(claim: str, quote: str) -> bool:
     """Return whether a claim that otherwise keeps the quote's words has another name in the place
     of one.
@@ -148,11 +136,6 @@ def _edits(quoted: Sequence[Token], said: Sequence[Token]) -> list[tuple[str, in
     matcher = SequenceMatcher(None, [t.key for t in quoted], [t.key for t in said], autojunk=False)
     kept = sum(block.size for block in matcher.get_matching_blocks())
     return list(matcher.get_opcodes()) if kept >= NEAR_VERBATIM * max(1, len(said)) else []
-
-
-def _is_detail(added: Sequence[Token]) -> bool:
-    words = [token for token in added if token.key not in STOP_WORDS]
-    return len(words) >= DETAIL_WORDS or any(token.kind != "word" for token in words)
 
 
 def _names(text: str, tokens: Sequence[Token]) -> set[str]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from research.engine.journal import Journal
+from research.engine.journal.forms import Form
 from research.engine.ports import Page
 from research.engine.run import Run
 from research.engine.text.folding import canonical
@@ -30,11 +31,9 @@ _TOKEN_END = re.compile(r"(?<=\|)>")
 _HEADING = re.compile(r"^(?=#{1,6}\s)")
 
 
-async def run_secret(journal: Journal) -> str:
-    """Return the run's secret, journaled: a resumed run fences alike. Runs that were recorded
-    before there were fences have none.
-    """
-    if journal.predates("secret"):
+async def run_secret(journal: Journal, form: Form) -> str:
+    """Return the run's secret, journaled: a resumed run fences alike; "" in the first form."""
+    if form < Form.VERIFIED:
         return ""
 
     async def make() -> str:

@@ -14,6 +14,8 @@ from research.engine.text.tokens import term_set
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
+SHORT_PAGE = 1200
+"""Characters up to which a page is shown whole."""
 SHARE_OF_ONE = 0.5
 """Of a page's room, what one section or paragraph may take as a whole."""
 
@@ -41,12 +43,15 @@ def number_sentences(
     aims: tuple[str, ...],
     room: int | None = None,
     copied_share: float = COPIED,
+    *,
+    only_near: bool = False,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
 
     `aims` are the texts that a page may be relevant to, the question first. With `room` all pages
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
+    `only_near` cuts relevant pages to the surroundings of wanted terms as well.
     """
     shown = [_shown_sentences(page, aims[0]) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
@@ -55,7 +60,8 @@ def number_sentences(
     for position, page in enumerate(pages):
         lines = []
         repeated = _repeated_sentences(page, sheets, copied_share)
-        for sentence in _fit_sentences(page, shown[position], aims, shares[position]):
+        near = _near_sentences(page, shown[position], aims, only_near)
+        for sentence in _fit_sentences(page, near, aims, shares[position]):
             if sentence.text not in repeated:
                 number += 1
                 lines.append(NumberedSentence(number, sentence, page))
@@ -96,15 +102,31 @@ def _fit_sentences(
 ) -> Sequence[Sentence]:
     """Return the sentences of a page that fit, in order: all, or those that `_best_sentences`
     chooses.
-
-    Of a hardly relevant page only sentences with a wanted term and their neighbours are shown; a
-    page without any such term may be in another language, and counts as relevant.
     """
+    if _text_size(shown) <= room:
+        return shown
+    return _best_sentences(shown, _sentence_weights(page, shown, aims), room)
+
+
+def _near_sentences(
+    page: Page, shown: Sequence[Sentence], aims: tuple[str, ...], only_near: bool
+) -> Sequence[Sentence]:
+    """Return the sentences with a wanted term and their neighbours; all of a short page.
+
+    A page without any such term may be in another language and is returned whole, and so is a
+    relevant one unless `only_near`.
+    """
+    if only_near and _text_size(shown) <= SHORT_PAGE:
+        return shown
     worth = _sentence_weights(page, shown, aims)
     near = {number + step for number in worth for step in range(-NEAR, NEAR + 1)}
-    if near and not any(page_relevance(aim, page.title, page.text) >= RELEVANT for aim in aims):
-        shown = [sentence for sentence in shown if sentence.number in near]
-    return shown if _text_size(shown) <= room else _best_sentences(shown, worth, room)
+    if not near or (not only_near and _is_relevant(page, aims)):
+        return shown
+    return [sentence for sentence in shown if sentence.number in near]
+
+
+def _is_relevant(page: Page, aims: tuple[str, ...]) -> bool:
+    return any(page_relevance(aim, page.title, page.text) >= RELEVANT for aim in aims)
 
 
 def _sentence_weights(

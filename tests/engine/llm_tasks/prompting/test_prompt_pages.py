@@ -82,3 +82,20 @@ def test_room_that_one_page_leaves_is_for_the_others() -> None:
         shown_each = [sum(len(line.sentence.text) for line in s.lines) for s in sheets]
         assert shown_each[0] == len(BUILT)
         assert room - 60 < sum(shown_each) <= room
+
+
+def test_a_long_relevant_page_is_cut_to_what_is_near_only_where_asked() -> None:
+    text = f"Edda Marlow built the harbour lighthouse. {FILLER * 40}"
+    pages = [page("https://s.example/", text, "Lighthouse")]
+    wanted = ("Who built the harbour lighthouse?",)
+    [whole] = number_sentences(pages, wanted)
+    [near] = number_sentences(pages, wanted, only_near=True)
+    assert len(whole.lines) == 121
+    told = [line.sentence.text for line in near.lines]
+    assert told == ["Edda Marlow built the harbour lighthouse.", "Gulls nest here."]
+
+
+def test_a_short_page_is_shown_whole() -> None:
+    pages = [page("https://s.example/", f"The lighthouse is old. {FILLER * 2}", "Lighthouse")]
+    [sheet] = number_sentences(pages, ("Who built the lighthouse?",), only_near=True)
+    assert len(sheet.lines) == 7

@@ -1,0 +1,25 @@
+"""Forms of research: a run is continued and replayed in the form in which it began.
+
+Each change that would make an old journal decide differently adds a form. The number is journaled
+when the run begins; code compares `run.form` with the form that introduced its behaviour.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Form(IntEnum):
+    """What a run does, by the version that began it; each form includes the earlier ones."""
+
+    FIRST = 0
+    VERIFIED = 1
+    """Pages are fenced under a secret of the run, and statements go to the verifier."""
+    BROAD = 2
+    """Limits follow the number of sub-questions."""
+    NEARBY = 3
+    """Relevant pages are cut to the surroundings of wanted terms, and the claims of the ledger are
+    verified beside the draft."""
+
+
+NEWEST = max(Form)

@@ -1,0 +1,151 @@
+"""What one call of the verifier is asked: statements with their quotes, and canaries among them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from research.engine.config import ResearchConfig
+from research.engine.evidence.claim_check import check_claim
+from research.engine.evidence.ledger import Ledger
+from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
+from research.engine.report.draft import Statement
+from research.engine.run import Run
+from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.tokens import term_set
+from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
+from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
+from research.engine.verifier.qualification import PlantedResult, count_errors, is_plausible
+
+QUOTES_PER_RECORD = 2
+MOST_PASSAGES = 120
+"""Sentences of pages that canaries are chosen from."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The items of a call in the order in which it shows them."""
+
+    items: tuple[Statement | LabelledPair, ...]
+    by_statement: Mapping[Statement, Pair]
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The items as the prompt shows them."""
+        return tuple(
+            each.pair if isinstance(each, LabelledPair) else self.by_statement[each]
+            for each in self.items
+        )
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The result of a call of the verifier."""
+
+    use: VerifierUse
+    carried: frozenset[Statement] = frozenset()
+    planted: int = 0
+    found: int = 0
+
+
+async def plant(run: Run, undecided: Sequence[Statement]) -> Asked:
+    """Return the call on these statements, shuffled with canaries of the run."""
+    pairs = [shown_pair(each, run.ledger) for each in undecided]
+    chance = Random(_seed(run, pairs))
+    canaries = await run_in_thread_if_long(
+        run.ledger.pages.values(), plant_canaries, run.ledger, pairs, run.config, chance
+    )
+    items: list[Statement | LabelledPair] = [*undecided, *canaries]
+    chance.shuffle(items)
+    return Asked(tuple(items), dict(zip(undecided, pairs, strict=True)))
+
+
+def judge_verdicts(
+    run: Run, asked: Asked, verdicts: Sequence[bool], known: Qualification
+) -> Judged:
+    """Return the verdicts of a call, or none if its canaries refute them."""
+    said = list(zip(asked.items, verdicts, strict=True))
+    planted = result_of([(each, yes) for each, yes in said if isinstance(each, LabelledPair)])
+    counts = planted.false_pairs, planted.found
+    if not is_plausible(planted, known, run.config.verifier_least_probability):
+        return Judged("disbelieved", frozenset(), *counts)
+    carried = frozenset(each for each, yes in said if yes and isinstance(each, Statement))
+    return Judged("believed", carried, *counts)
+
+
+def result_of(judged: Sequence[tuple[LabelledPair, bool]]) -> PlantedResult:
+    """Count a call's errors on its canaries."""
+    found = count_errors([each for each, _ in judged], [carried for _, carried in judged], "")
+    return PlantedResult(found.false_pairs, found.missed, found.faithful_pairs, found.refused)
+
+
+# --- pairs ----------------------------------------------------------------------------------
+
+
+def shown_pair(statement: Statement, ledger: Ledger) -> Pair:
+    """Return the pair with few quotes of each record: that with most words of the statement, and a
+    second one if it has others.
+    """
+    said, quotes = term_set(statement.text), dict[CitedQuote, None]()
+    for record_id in statement.evidence:
+        sources = ledger.book.records[record_id].sources
+        nearest = sorted(sources, key=lambda source: -len(said & term_set(source.quote)))
+        best, *others = nearest[:QUOTES_PER_RECORD]
+        missing = said - term_set(best.quote)
+        further = (source for source in others if missing & term_set(source.quote))
+        quotes |= dict.fromkeys(map(_cited, (best, *further)))
+    return Pair(statement.text, tuple(quotes))
+
+
+def _cited(source: QuoteSource) -> CitedQuote:
+    named = _named(source.title, source.section, source.domain)
+    return CitedQuote(" ".join(source.quote.split()), named)
+
+
+def _named(title: str, section: str, domain: str) -> str:
+    """Return title and section, which may name the referent of a pronoun, or the site."""
+    return ", ".join(filter(None, dict.fromkeys((title, section)))) or domain
+
+
+def _seed(run: Run, pairs: Sequence[Pair]) -> str:
+    """Return a digest of what the run asks and found: whoever wrote one of its pages can't foresee
+    it.
+    """
+    found = (run.question.text, run.question.today, *map(repr, pairs), *sorted(run.ledger.pages))
+    return hashlib.sha256("\0".join(found).encode()).hexdigest()
+
+
+# --- canaries of a run ----------------------------------------------------------------------
+
+
+def plant_canaries(
+    ledger: Ledger, pairs: Sequence[Pair], config: ResearchConfig, chance: Random
+) -> list[LabelledPair]:
+    """Return the canaries for a call on these pairs, half of them unfaithful."""
+    fewest, most = config.verifier_min_canaries, config.verifier_max_canaries
+    taken = [quote.text for pair in pairs for quote in pair.quotes]
+    records = [each for record in ledger.evidence for each in _vouched(record, ledger, taken)]
+    known = [*taken, *(each.quote.text for each in records)]
+    read = [
+        passage
+        for _, page in sorted(ledger.pages.items())
+        for passage in passages_of(page.text, _named(page.title, "", page.domain), chance, known)
+    ]
+    read = chance.sample(read, min(MOST_PASSAGES, len(read)))
+    spare = usable_passages([*records, *read], taken)
+    return make_canaries(spare, pairs, min(most, max(fewest, len(pairs) // 2)), chance)
+
+
+def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterator[Vouched]:
+    """Yield the claim of a record with a quote that is not taken and for which code vouches that it
+    carries the claim.
+    """
+    for cited in map(_cited, record.sources):
+        context = f"{ledger.question} {cited.source}"
+        is_free = cited.text not in taken
+        if is_free and check_claim(record.claim, cited.text, context).outcome == "carried":
+            yield Vouched(record.claim, cited)
+            return
