@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.urls import path
+from django.views.i18n import set_language
 
 from dashboard.api.app import api_urls, unknown_path
 from dashboard.openai_api.app import openai_urls
@@ -110,6 +112,7 @@ urlpatterns = [
     path("installation/", installation.show_settings, name="installation"),
     path("installation/qualify/", installation.qualify_verifier, name="qualify_verifier"),
     path("installation/try/", installation.try_settings, name="try_installation"),
+    path("language/", login_not_required(set_language), name="set_language"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
+from dashboard.stored_texts import lazy_worded
 from research.runtime.installation import NAMES, SECRETS, SERVER, Installation
 from research.search.providers import Setting, needed_settings
 
-SET_OUTSIDE = "Set by an environment variable or .env, which override this page."
+SET_OUTSIDE = _("Set by an environment variable or .env, which override this page.")
 
 
 class InstallationForm(forms.Form):
@@ -20,50 +22,53 @@ class InstallationForm(forms.Form):
     """
 
     OPENAI_BASE_URL = forms.CharField(
-        label="Server address",
+        label=_("Server address"),
         required=False,
         max_length=500,
-        help_text="Any server with OpenAI’s chat completions; usually ends in /v1. "
-        "Empty: OpenAI itself.",
+        help_text=_(
+            "Any server with OpenAI’s chat completions; usually ends in /v1. Empty: OpenAI itself."
+        ),
     )
     OPENAI_API_KEY = forms.CharField(
-        label="API key",
+        label=_("API key"),
         required=False,
         max_length=500,
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False),
     )
     RESEARCH_MODEL = forms.CharField(
-        label="Model",
+        label=_("Model"),
         required=False,
         max_length=200,
-        help_text="Plans, reads and writes. Empty: passages are quoted instead.",
+        help_text=_("Plans, reads and writes. Empty: passages are quoted instead."),
     )
     READER_MODEL = forms.CharField(
-        label="Model that reads pages",
+        label=_("Model that reads pages"),
         required=False,
         max_length=200,
-        help_text="Makes most of the calls; a cheaper model often works. Empty: the same model.",
+        help_text=_("Makes most of the calls; a cheaper model often works. Empty: the same model."),
     )
     EVALUATOR_MODEL = forms.CharField(
-        label="Model that judges each round",
+        label=_("Model that assesses each round"),
         required=False,
         max_length=200,
-        help_text="A cheaper model often works. Empty: the same model.",
+        help_text=_("A cheaper model often works. Empty: the same model."),
     )
     MODEL_PROFILE = forms.ChoiceField(
-        label="Profile",
+        label=_("Profile"),
         required=False,
         choices=[
-            ("standard", "Standard"),
-            ("small", "Small: short prompts, one task at a time"),
+            ("standard", _("Standard")),
+            ("small", _("Small: short prompts, one task at a time")),
         ],
     )
     SEARCH_PROVIDER = forms.CharField(
-        label="Search",
+        label=_("Search"),
         required=False,
         max_length=200,
-        help_text="Providers, preferred first, separated by commas. Empty: those that are set up.",
+        help_text=_(
+            "Providers, preferred first, separated by commas. Empty: those that are set up."
+        ),
     )
 
     use_required_attribute = False
@@ -78,12 +83,13 @@ class InstallationForm(forms.Form):
                 field.disabled = True
                 field.help_text = SET_OUTSIDE
             elif name in SECRETS and held.value:
-                field.help_text = "A key is saved and never shown. Enter another to replace it."
+                field.help_text = _("A key is saved and never shown. Enter another to replace it.")
                 self.fields[_forget(name)] = forms.BooleanField(
-                    label=f"Delete the saved key: {field.label}", required=False
+                    label=_("Delete the saved key: %(name)s") % {"name": field.label},
+                    required=False,
                 )
             elif name in SECRETS:
-                field.help_text = "No key saved."
+                field.help_text = _("No key saved.")
             if name not in SECRETS:
                 field.initial = held.value
 
@@ -112,9 +118,9 @@ def _provider_field(setting: Setting) -> forms.CharField:
     is_key = setting.kind == "key"
     hidden = forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False)
     return forms.CharField(
-        label=setting.label or setting.name,
+        label=lazy_worded(setting.label or setting.name),
         required=False,
         max_length=500,
-        help_text=setting.help,
+        help_text=lazy_worded(setting.help),
         widget=hidden if is_key else forms.TextInput(),
     )

@@ -1,0 +1,5 @@
+"""Day before month, without ambiguity between countries."""
+
+DATE_FORMAT = "j M Y"
+DATETIME_FORMAT = "j M Y, H:i"
+TIME_FORMAT = "H:i"
