@@ -22,7 +22,7 @@ LISTED = 20
 def replay_context(run: Run, replay: Replay) -> dict[str, Any]:
     """Return figures of the run and of its replay side by side, and what was lost."""
     before, after = replay.run_used, replay.used
-    number, money = words.format_number, words.format_usd
+    money = words.format_usd
     kept = replay.run_evidence - len(replay.evidence_lost)
     return {
         "lines": [

@@ -2,8 +2,8 @@
 
 One subscription to the channel layer reports that a run reached sequence N. The run is then
 rendered from committed rows, in a thread, once for each language in use, and every client receives
-the diff from the state it was sent last. Only that state is kept per client (backpressure): a slow client skips intermediate
-states and ends on the current one.
+the diff from the state it was sent last. Only that state is kept per client (backpressure): a slow
+client skips intermediate states and ends on the current one.
 
 Messages can be lost, and without Redis other processes (`manage.py research`, or a second server on
 the same database) commit without sending any. Therefore one query per second compares all watched
