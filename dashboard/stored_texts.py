@@ -43,7 +43,6 @@ TEMPLATES = (
     _("Stopped: %(answered)s, and nothing more is missing."),
     _("Stopped: %(answered)s, and no gap was left."),
     _("Stopped: %(answered)s."),
-    _("%(answered)s Dig deeper, or is this sufficient?"),
     _("Found nothing that answers this. %(tried)s."),
     _("Nothing here seems to answer this. %(tried)s."),
     _("Failed: no search or page could be reached, so nothing was found. The errors are listed."),
@@ -400,8 +399,15 @@ def _match(text: str, pieces: tuple[str, ...]) -> dict[str, str] | None:
         if not found:
             return None
         inner[name] = value
-    fits = all(_NUMBER.fullmatch(value) for name, value in inner.items() if name in NUMBERS)
-    return inner if fits and all(inner.values()) else None
+    fits = all(_fits(name, value) for name, value in inner.items())
+    return inner if fits else None
+
+
+def _fits(name: str, value: str) -> bool:
+    """Return whether a value is of its kind: a number, part of a sentence, or any text."""
+    if name in NUMBERS:
+        return _NUMBER.fullmatch(value) is not None
+    return bool(value) and (name not in COMPOSED or ". " not in value)
 
 
 def _pairs(pieces: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:

@@ -5,8 +5,10 @@ Labels are translated when they are displayed, so the tables below can be built 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from urllib.parse import unquote, urlsplit
 
 from django.utils import formats, timezone
@@ -186,8 +188,9 @@ def _answer_label(mark: AnswerStatus, sources: int) -> str:
 
 
 def format_number(value: float, decimals: int | None = None) -> str:
-    """Format a number in the reader's locale, with thousands grouped."""
-    return formats.number_format(value, decimals, use_l10n=True, force_grouping=True)
+    """Format a number in the reader's locale, rounded, with thousands grouped."""
+    rounded = value if decimals is None else Decimal(f"{value:.{decimals}f}")
+    return formats.number_format(rounded, decimals, use_l10n=True, force_grouping=True)
 
 
 def format_usd(amount: float | None, decimals: int = 4) -> str:
@@ -282,6 +285,9 @@ def time_ago(moment: datetime, now: datetime) -> str:
 
 def format_partial_date(date: str) -> str:
     """Format the date of a page, which may be only a year or a month."""
+    if re.fullmatch(r"[1-9]\d{3}-(0[1-9]|1[0-2])", date):  # "2024-03"
+        month = datetime(int(date[:4]), int(date[5:]), 1)
+        return formats.date_format(month, "YEAR_MONTH_FORMAT", use_l10n=True)
     try:
         return format_day(datetime.fromisoformat(date))
     except ValueError:

@@ -38,6 +38,7 @@ def update() -> None:
     for path in catalogues():
         catalogue = polib.pofile(str(path), wrapwidth=0)
         add_declared(catalogue, declared_texts())
+        drop_guesses(catalogue)
         catalogue.metadata.pop(REVISION, None)
         catalogue.save()
 
@@ -73,6 +74,14 @@ def add_declared(catalogue: polib.POFile, texts: Iterable[str]) -> None:
             catalogue.append(polib.POEntry(msgid=text, comment="declared as data"))
         elif entry.obsolete:
             entry.obsolete = False
+
+
+def drop_guesses(catalogue: polib.POFile) -> None:
+    """Empty the translations that gettext took over from similar texts: they have to be written."""
+    for entry in catalogue.fuzzy_entries():
+        entry.flags.remove("fuzzy")
+        entry.msgstr = ""
+        entry.previous_msgid = None
 
 
 def compile_all() -> None:

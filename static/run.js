@@ -112,7 +112,7 @@
   const held = () => document.querySelectorAll("[data-holds-new] > [hidden]");
 
   function countNew() {
-    newer.textContent = `${held().length} new`;
+    newer.textContent = newer.dataset.text.replace("{count}", held().length);
     newer.parentElement.hidden = held().length === 0;
   }
 
@@ -146,20 +146,23 @@
   // htmx does not reconnect after other codes.
   document.addEventListener("htmx:wsClose", ({ detail }) => {
     if (isLeft || lost.textContent || ![1006, 1011, 1012, 1013].includes(detail.event.code)) return;
-    const since = new Date().toTimeString().slice(0, 5);
-    lost.textContent = `No connection since ${since}; trying again.`;
+    const time = { hour: "2-digit", minute: "2-digit" };
+    const since = new Date().toLocaleTimeString(document.documentElement.lang, time);
+    lost.textContent = lost.dataset.text.replace("{time}", since);
   });
   document.addEventListener("htmx:wsOpen", () => (lost.textContent = ""));
 
   // --- how long it has been ---
 
+  const [s, min, h] = page.dataset.units.split(" ");
+
   function lasting(passed) {
-    if (passed < 60) return `${passed} s`;
+    if (passed < 60) return `${passed} ${s}`;
     const minutes = Math.floor(passed / 60);
     const rest = (value) => String(value % 60).padStart(2, "0");
     return passed < 3600
-      ? `${minutes}:${rest(passed)} min`
-      : `${Math.floor(minutes / 60)}:${rest(minutes)} h`;
+      ? `${minutes}:${rest(passed)} ${min}`
+      : `${Math.floor(minutes / 60)}:${rest(minutes)} ${h}`;
   }
 
   setInterval(() => {
@@ -179,7 +182,7 @@
   function showWish() {
     tellMe.setAttribute("aria-pressed", isWished());
     tellMe.disabled = Notification.permission === "denied";
-    if (tellMe.disabled) tellMe.lastChild.textContent = "This browser blocks notifications";
+    if (tellMe.disabled) tellMe.lastChild.textContent = tellMe.dataset.blocked;
   }
 
   // Phones need a service worker for them.
@@ -250,7 +253,7 @@
     if (!copy) return;
     const text = await (await fetch(copy.dataset.copy)).text();
     await navigator.clipboard.writeText(text);
-    copy.lastElementChild.textContent = "Copied";
+    copy.lastElementChild.textContent = copy.dataset.done;
   });
 
   // --- a glance at a citation ---

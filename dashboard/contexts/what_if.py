@@ -84,9 +84,9 @@ def best_trade(effects: Sequence[ThresholdEffect], saved: dict[float, float], wh
     )
     return sentence % {
         "threshold": words.format_number(best.threshold),
-        "saved": words.formatwords.format_percent(saved[best.threshold]),
+        "saved": words.format_percent(saved[best.threshold]),
         "what": what,
-        "lost": words.formatwords.format_percent(best.evidence_lost),
+        "lost": words.format_percent(best.evidence_lost),
     }
 
 

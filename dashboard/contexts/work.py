@@ -48,7 +48,7 @@ def work_context(work: Work) -> dict[str, Any]:
 
 
 def _line(run: Run) -> dict[str, Any]:
-    host, _, rest = run.lease_owner.partition(":")
+    host, _colon, rest = run.lease_owner.partition(":")
     where = {"host": host, "process": rest.partition(":")[0]}
     return {
         "id": run.public_id,

@@ -10,7 +10,6 @@ import json
 from pathlib import Path
 
 import typst
-
 from django.utils.translation import gettext
 
 from dashboard import words

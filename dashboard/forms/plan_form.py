@@ -100,7 +100,10 @@ class PlanForm(forms.Form):
             return ""
         lines, said = self.aspects(), []
         if lines != [" ".join(text.split()) for text in self._planned]:
-            said = [_("The sub-questions as I changed them:"), *(f"- {line}" for line in lines)]
+            said = [
+                str(_("The sub-questions as I changed them:")),
+                *(f"- {line}" for line in lines),
+            ]
         changed = [name for name in self._terms if name in self.changed_data]
         return "\n".join([*said, *(f"{LABELS[name]}: {self.terms()[name]}" for name in changed)])
 

@@ -31,7 +31,7 @@ def make_collection(page: Page, files: Path, *names: str) -> None:
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("textbox", name="Name").first.fill("The mill")
     choose(page, files, *names)
-    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_role("button", name="Create collection").click()
 
 
 def test_two_files_are_uploaded_watched_searched_asked_about_and_cited(
@@ -72,13 +72,13 @@ def test_the_pages_of_documents_in_every_state(
     page.goto(f"{page.url}?q=rent")
     check(page)
     page.get_by_text("Rename, share or delete").click()
-    page.get_by_role("link", name="Delete the collection").click()
+    page.get_by_role("link", name="Delete collection").click()
     check(page)
     page.get_by_role("link", name="Keep it").click()
     folder = write(tmp_path / "papers", {"lease.md": LEASE})
     page.get_by_role("link", name="All documents").click()
     page.get_by_text("Use a folder of this server").click()
-    page.get_by_label("Its whole path").fill(str(folder))
+    page.get_by_label("Full path").fill(str(folder))
     page.get_by_role("button", name="Use the folder").click()
     expect(page.locator(".collection-state")).to_contain_text("1 document")
     check(page)

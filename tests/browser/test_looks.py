@@ -191,7 +191,7 @@ def test_a_site_that_is_never_wanted_again(
     page.get_by_role("button", name="Research").click()
     page.get_by_role("button", name="Start").click()
     page.get_by_role("link", name="All sources").click()
-    page.get_by_role("button", name="Never again").first.click()
+    page.get_by_role("button", name="Block site").first.click()
     expect(page.locator(".notice")).to_contain_text("New runs leave out")
     expect(page.get_by_role("button", name="Undo").first).to_be_visible()
     for details in page.locator("details").all():

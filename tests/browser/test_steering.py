@@ -40,7 +40,7 @@ def test_pause_add_a_topic_go_on_and_stop(
     expect(page.locator(".verdict-sentence")).to_have_text(paused, timeout=LONG)
     page.get_by_label("Something else to find out").fill(SIMPLE)
     press(page, "Add")
-    expect(page.locator(".heard")).to_have_text(f"“{SIMPLE}” is added when it goes on.")
+    expect(page.locator(".heard")).to_have_text(f"“{SIMPLE}” is added when it continues.")
     press(page, "Go on")
     own = page.locator(".aspect", has_text=SIMPLE)
     expect(own).to_contain_text("raised by you", timeout=LONG)

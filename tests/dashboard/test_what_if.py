@@ -29,7 +29,7 @@ def test_one_run_beside_its_replay(client: Client, chain: Run) -> None:
     assert 'name="adaptive_quality_threshold" value="7"' in form and "<table" not in form
     page = client.get(address, {"adaptive_max_depth": "1"}).text
     assert '<th scope="row">Rounds</th><td class="number">4</td><td class="number">1</td>' in page
-    assert "Evidence that it would not have found" in page
+    assert "Evidence that would not have been found" in page
 
 
 def test_where_the_journal_ends_the_page_says_so(

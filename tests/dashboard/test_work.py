@@ -39,7 +39,7 @@ def test_an_admin_sees_queue_workers_and_stuck_runs_of_all(client: Client, membe
 def test_a_stalled_run_goes_back_into_the_queue(client: Client, member: User) -> None:
     run = make_run(member, "stalled", crashes=4)
     page = client.post("/retry-runs/", {"run": run.public_id}, follow=True).text
-    assert "1 run back in the queue." in page
+    assert "1 run is back in the queue." in page
     run.refresh_from_db()
     assert run.status != "stalled"
     page = client.post("/retry-runs/", {"run": run.public_id}, follow=True).text
