@@ -104,6 +104,9 @@ TEMPLATES = (
     _("Cancelled before it was finished."),
     _("Something went wrong inside Plumbline and the run was ended; the server's log says more."),
     _("The research ended without an outcome; the server's log says more."),
+    # samples
+    _("%(n)s citations from %(m)s sites"),
+    _("%(n)s citations from %(m)s site"),
     # versions of a report
     _("Revised after a review"),
     _("Follow-up question"),

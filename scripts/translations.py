@@ -58,10 +58,11 @@ def declared_texts() -> set[str]:
         found |= {info.description or "", knob_extra(info)["unit"]}
         if get_origin(info.annotation) is Literal:
             found |= {str(choice) for choice in get_args(info.annotation)}
-    found |= {preset.hint for preset in MODEL_PRESETS}
+    found |= {text for preset in MODEL_PRESETS for text in (preset.hint, preset.label)}
     for setting in needed_settings():
         found |= {setting.label, setting.help}
-    found |= {provider.needs.help for provider in PROVIDERS.values() if provider.needs}
+    needing = [provider for provider in PROVIDERS.values() if provider.needs]
+    found |= {provider.needs.help for provider in needing} | {each.label for each in needing}
     return found - {""}
 
 

@@ -46,7 +46,7 @@ def _model_preset(preset: ModelPreset) -> Preset:
     has_one_address = preset.name in ("openai", "openrouter")
     return Preset(
         name=preset.name,
-        label=preset.label,
+        label=lazy_worded(preset.label),
         hint=lazy_worded(preset.hint),
         values={ADDRESS: preset.address} | ({KEY: ""} if preset.needs_key else {}) | {MODEL: ""},
         hidden=frozenset({ADDRESS} if has_one_address else ()),
@@ -74,7 +74,7 @@ def _search_presets() -> tuple[Preset, ...]:
     needed = [
         Preset(
             name,
-            provider.label,
+            lazy_worded(provider.label),
             lazy_worded(provider.needs.help),
             {provider.needs.name: "", SEARCH: name},
             frozenset({SEARCH}),
