@@ -74,7 +74,7 @@ def test_the_pages_of_documents_in_every_state(
     page.get_by_text("Rename, share or delete").click()
     page.get_by_role("link", name="Delete collection").click()
     check(page)
-    page.get_by_role("link", name="Keep it").click()
+    page.get_by_role("link", name="Keep").click()
     folder = write(tmp_path / "papers", {"lease.md": LEASE})
     page.get_by_role("link", name="All documents").click()
     page.get_by_text("Use a folder of this server").click()

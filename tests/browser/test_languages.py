@@ -15,7 +15,7 @@ PICTURES = os.environ.get("PICTURES", "")
 
 WIDTH = "document.documentElement.scrollWidth"
 TURN = "document.documentElement.dir = 'rtl'"
-LEFTOVERS = ("Sign out", "Sources", "Evidence", "Rounds", "Ask a follow-up", "Setup", "Save")
+LEFTOVERS = ("Sign out", "Sources", "Evidence", "Rounds", "Ask a follow-up", "Save", "Review")
 """English labels that the pages would have."""
 
 

@@ -88,9 +88,9 @@ def test_research_under_way_is_cancelled_after_a_question(
     expect(page.get_by_role("heading", level=1)).to_have_text("Cancel this research?")
     if script:
         check(page)
-    page.get_by_role("link", name="Keep it").click()
+    page.get_by_role("link", name="Keep researching").click()
     cancel.click()
-    press(page, "Cancel it")
+    press(page, "Cancel the research")
     world.model.let_go()
     expect(page.locator(".verdict-top")).to_contain_text("Cancelled", timeout=LONG)
     expect(cancel).to_have_count(0)

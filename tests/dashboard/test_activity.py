@@ -151,7 +151,7 @@ def test_a_version_that_is_only_written_anew_leads_to_what_was_searched(
     assert "Nothing has been searched" not in page.get_text()
     Run.objects.filter(pk=first.pk).delete()
     gone = client.get(f"/runs/{later.public_id}/activity/").content
-    assert b"on what an earlier one found." in gone
+    assert b"from the findings of an earlier one" in gone
 
 
 def test_a_long_log_comes_in_pages_and_a_constant_number_of_queries(

@@ -89,7 +89,7 @@ def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run
     Aspect.objects.update(state="answered")
     assert not shown(client, address).select(".uncertain")
     Run.objects.update(analyst="extractive")
-    assert "no model has judged" in text(shown(client, address), ".uncertain")
+    assert "no model has assessed" in text(shown(client, address), ".uncertain")
 
 
 def test_buttons_belong_to_the_live_part_and_send_the_form_of_the_viewer(

@@ -278,7 +278,7 @@ def test_an_ended_run_says_why_it_ended_and_how_good_each_round_was(
     assert "Score by round, goal 7.0: round 1: 4.0; round 2: 5.5" in html
     line = BeautifulSoup(html, "html.parser").select_one("polyline.chart-line")
     assert line is not None and len(str(line["points"]).split()) == 2
-    assert "Model said 9.0; capped at 5.5: 1 without an answer." in html
+    assert "The model gave 9.0; capped at 5.5: 1 without an answer." in html
 
 
 @pytest.mark.requirement("C13", "E9")
@@ -464,11 +464,11 @@ def test_what_a_reviewer_doubts_is_told_with_its_citations(client: Client, admin
     add_report(run, f"They are slow. {QUOTE} [1]\n")
     assert "doubtful" not in page(client, run)
     reviews.record_verdict(admin, other, "flag")
-    assert "marked 1 record as doubtful. This report does not cite it" in words_of(client, run)
+    assert "marked 1 record as doubtful. Not cited in this report." in words_of(client, run)
     reviews.record_verdict(admin, cited, "flag")
     told = BeautifulSoup(page(client, run), "html.parser").select_one(".doubted")
     assert told is not None
-    assert "called 2 records doubtful. This report cites 1 of them: see citation 1." in " ".join(
+    assert "marked 2 records as doubtful. Cited in this report: citation 1." in " ".join(
         told.get_text().split()
     )
     assert [link["href"] for link in told.select("a")] == [f"/runs/{run.public_id}/citations/1/"]

@@ -11,7 +11,7 @@ from research.models import Aspect, Command, Run
 from tests.dashboard.conftest import add_evidence, make_run
 from tests.dashboard.test_run_page import page
 
-WAYS = ["Cancel it", "Stop and report", "Keep it"]
+WAYS = ["Cancel the research", "Stop and report", "Keep researching"]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_cancelling_what_has_begun_is_asked_about_first(
     assert link is not None and not shown(client, run).select(".controls [action$='/cancel/']")
     asked = BeautifulSoup(client.get(str(link["href"])).content, "html.parser")
     assert "The 2 claims found so far stay" in texts(asked, "main")[0]
-    ways = ["Cancel it", "Keep it"] if status == "writing" else WAYS
+    ways = ["Cancel the research", "Keep researching"] if status == "writing" else WAYS
     assert texts(asked, "main :is(button, .button)") == ways
     assert not Command.objects.exists()
     client.post(str(link["href"]))
