@@ -82,7 +82,7 @@ def drop_guesses(catalogue: polib.POFile) -> None:
     for entry in catalogue.fuzzy_entries():
         entry.flags.remove("fuzzy")
         entry.msgstr = ""
-        entry.previous_msgid = None
+        entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
 
 
 def compile_all() -> None:

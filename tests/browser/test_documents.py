@@ -114,7 +114,7 @@ def test_it_all_works_without_javascript(server: Server, open_page: Open, files:
         if "1 document" in page.locator(".collection-state").inner_text():
             break
         page.wait_for_timeout(200)
-        page.get_by_role("link", name="See how far it is").click()
+        page.get_by_role("link", name="Update").click()
     choose(page, files, "granary.pdf")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("1 file added.")).to_be_visible()

@@ -197,7 +197,7 @@ def test_a_site_that_is_never_wanted_again(
     for details in page.locator("details").all():
         details.evaluate("one => { one.open = true }")
     check(page)
-    page.get_by_role("link", name="Sites that your runs leave out").click()
+    page.get_by_role("link", name="Blocked sites").click()
     check(page)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("None yet.")).to_be_visible()
