@@ -39,6 +39,8 @@ def update() -> None:
         catalogue = polib.pofile(str(path), wrapwidth=0)
         add_declared(catalogue, declared_texts())
         drop_guesses(catalogue)
+        for entry in catalogue.obsolete_entries():
+            catalogue.remove(entry)
         catalogue.metadata.pop(REVISION, None)
         catalogue.save()
 
