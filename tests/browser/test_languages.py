@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.serving import Server
-from tests.browser.test_looks import DESK, PHONE, check
+from tests.browser.test_looks import DESK, PHONE
 
 PICTURES = os.environ.get("PICTURES", "")
 """A folder for screenshots of every page in German, to be looked at."""
@@ -46,8 +47,9 @@ def test_every_page_is_german_for_a_german_browser(server: Server, open_page: Op
         assert not set(LEFTOVERS) & {label.strip() for label in labels}, address
         page.set_viewport_size(PHONE)
         assert page.evaluate(WIDTH) <= PHONE["width"], address
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{address}: {found.generate_report()}"
         page.set_viewport_size(DESK)
-        check(page)
 
 
 def test_what_is_pushed_is_in_the_language_of_its_page(server: Server, open_page: Open) -> None:
