@@ -243,9 +243,10 @@ def test_templates_still_have_the_words_of_the_code() -> None:
 
 
 @pytest.fixture
-def visitor() -> Client:
-    """Nobody is signed in."""
-    return Client()
+def visitor() -> Iterator[Client]:
+    """Nobody is signed in. The thread is left in English, as later tests expect it."""
+    yield Client()
+    translation.deactivate()
 
 
 @pytest.mark.django_db

@@ -83,5 +83,5 @@ def test_the_sentence_names_the_best_trade() -> None:
     assert told["sentence"].replace("\N{NO-BREAK SPACE}", " ") == wanted
     assert told["what_saved"] == "cost"
     unpaid = [ThresholdEffect(6.5, 3, 0, None, 0.5, 0.1)]
-    assert "saved 50 % of calls" in effects_context(unpaid)["sentence"]
+    assert "saved 50\N{NO-BREAK SPACE}% of calls" in effects_context(unpaid)["sentence"]
     assert "No other threshold" in effects_context([effect(7, 0, 0)])["sentence"]
