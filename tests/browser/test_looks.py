@@ -200,7 +200,7 @@ def test_a_site_that_is_never_wanted_again(
     page.get_by_role("link", name="Blocked sites").click()
     check(page)
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("None yet.")).to_be_visible()
+    expect(page.get_by_text("No blocked sites.")).to_be_visible()
 
 
 def test_more_opens_with_a_mistake_beside_its_field(
