@@ -3,7 +3,7 @@
 const seconds = 1000;
 const page = document.querySelector(".run");
 
-// --- keep what did not change ---
+// keep what did not change:
 
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
@@ -78,7 +78,7 @@ function withoutMarks(row) {
   return copy;
 }
 
-// --- new evidence waits while somebody reads ---
+// new evidence waits while somebody reads:
 
 const newer = document.getElementById("show-newer");
 
@@ -119,7 +119,7 @@ newer?.addEventListener("click", () => {
   countNew();
 });
 
-// --- fields that grow with their text, where the browser can't ---
+// fields that grow with their text, where the browser can't:
 
 function grow() {
   for (const field of document.querySelectorAll(":is(.plan-lines, .plan-terms) textarea")) {
@@ -134,7 +134,7 @@ if (!CSS.supports("field-sizing", "content")) {
   grow();
 }
 
-// --- a lost connection ---
+// a lost connection:
 
 const lost = document.querySelector(".lost");
 let isLeft = false;
@@ -150,7 +150,7 @@ document.addEventListener("htmx:wsClose", ({ detail }) => {
 });
 document.addEventListener("htmx:wsOpen", () => (lost.textContent = ""));
 
-// --- how long it has been ---
+// how long it has been:
 
 const [s, min, h] = page.dataset.units.split(" ");
 
@@ -171,7 +171,7 @@ setInterval(() => {
   }
 }, seconds);
 
-// --- notification of the end ---
+// notification of the end:
 
 const tellMe = document.getElementById("tell-me");
 const wish = `tell ${page.id}`;
@@ -207,7 +207,7 @@ function tellOfTheEnd() {
   told.addEventListener("click", () => window.focus());
 }
 
-// --- a citation beside the text ---
+// a citation beside the text:
 
 const panel = () => document.getElementById("citation-panel");
 let opener = null;
@@ -242,7 +242,7 @@ document.addEventListener("click", (event) => {
   }
 });
 
-// --- copy with citations ---
+// copy with citations:
 
 if (navigator.clipboard) page.dataset.copies = "";
 
@@ -254,7 +254,7 @@ document.addEventListener("click", async ({ target }) => {
   copy.lastElementChild.textContent = copy.dataset.done;
 });
 
-// --- a glance at a citation ---
+// a glance at a citation:
 
 const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
 document.body.append(glance);
