@@ -12,14 +12,16 @@ import math
 import os
 import secrets
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 from urllib.parse import urlsplit
 
 import environ
+from django.conf.locale import LANG_INFO
 from django.core.exceptions import ImproperlyConfigured
+from django.utils.translation import to_language
 
 from research.engine.config import ResearchConfig, knob_names
 from research.engine.knobs import ConfigError
@@ -472,6 +474,14 @@ def research_defaults() -> ResearchConfig:
         return ResearchConfig.from_strings(fields)
     except ConfigError as error:
         raise ImproperlyConfigured(str(error)) from None
+
+
+def find_languages(folders: Iterable[Path]) -> list[tuple[str, str]]:
+    """Return code and own name of each language of the interface: English and each catalogue."""
+    found = {path.parts[-3] for folder in folders for path in folder.glob("*/LC_MESSAGES/*.mo")}
+    codes = ["en", *sorted(to_language(name) for name in found)]
+    names = {code: LANG_INFO.get(code, {}).get("name_local", code) for code in codes}
+    return [(code, name[:1].upper() + name[1:]) for code, name in names.items()]
 
 
 def is_loopback(host: str) -> bool:

@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "dashboard.middleware.CompressedPages",
     "dashboard.api.rate_limits.rate_limit_headers",
     "django.contrib.sessions.middleware.SessionMiddleware",
+    "dashboard.middleware.InterfaceLanguage",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
@@ -92,6 +93,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "builtins": ["django.templatetags.i18n", "django.templatetags.l10n"],
         },
     }
 ]
@@ -137,7 +139,17 @@ CONTENT_SECURITY_POLICY = (
 )
 
 LANGUAGE_CODE = "en"
-USE_I18N = False
+USE_I18N = True
+# A wheel has the catalogues in the app's folder.
+LOCALE_PATHS = [
+    folder for folder in (BASE_DIR / "locale", BASE_DIR / "dashboard" / "locale") if folder.is_dir()
+]
+LANGUAGES = environment.find_languages(LOCALE_PATHS)
+LANGUAGE_COOKIE_NAME = "plumbline_language"
+LANGUAGE_COOKIE_AGE = 365 * 86_400
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = SECURE_COOKIES
+FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
 TIME_ZONE = environment.read_string(
     "TIME_ZONE",

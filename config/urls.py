@@ -6,9 +6,11 @@ from importlib import import_module
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
 from django.urls import URLPattern, URLResolver, include, path
 from django.urls.resolvers import RoutePattern
+from django.views.i18n import set_language
 
 from dashboard.views import (
     account,
@@ -132,6 +134,7 @@ urlpatterns = [
     path("installation/qualify/", installation.qualify_verifier, name="qualify_verifier"),
     path("installation/try/", installation.try_settings, name="try_installation"),
     path("", include("dashboard.automation.urls")),
+    path("language/", login_not_required(set_language), name="set_language"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),
     path("sign-out/", by_form(LogoutView.as_view()), name="sign_out"),

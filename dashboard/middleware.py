@@ -1,4 +1,4 @@
-"""Response headers and compression."""
+"""Response headers, compression and the language of pages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
+from django.middleware.locale import LocaleMiddleware
+from django.utils import translation
 
+PROGRAM_PATHS = ("/api/", "/v1/")
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 
@@ -31,3 +34,14 @@ class CompressedPages(GZipMiddleware):
         if response.streaming:
             return response
         return super().process_response(request, response)
+
+
+class InterfaceLanguage(LocaleMiddleware):
+    """Answer people in the language of their cookie or browser, and programs always in English."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if request.path_info.startswith(PROGRAM_PATHS):
+            translation.activate(settings.LANGUAGE_CODE)
+            request.LANGUAGE_CODE = settings.LANGUAGE_CODE
+        else:
+            super().process_request(request)

@@ -1,60 +1,71 @@
-"""Labels of engine enums and formatting of numbers, dates and URLs for the interface."""
+"""Labels of engine enums and formatting of numbers, dates and URLs for the interface.
+
+Labels are translated when they are displayed, so the tables below can be built at import.
+"""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from urllib.parse import unquote, urlsplit
+
+from django.utils import formats, timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
 
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
-from research.engine.report.messages import mark_words
+
+Text = str | Promise
 
 
 @dataclass(frozen=True)
 class State:
     """A label with icon. `tone` is a CSS class that only repeats their meaning."""
 
-    word: str
+    word: Text
     icon: str
     tone: str
 
 
 STATUS = {
-    Status.QUEUED: State("Queued", "clock", "idle"),
-    Status.INTAKE: State("Reading the question", "spinner", "busy"),
-    Status.AWAITING_CLARIFICATION: State("Has a question for you", "question", "asks"),
-    Status.AWAITING_APPROVAL: State("Plan ready for review", "question", "asks"),
-    Status.RESEARCHING: State("Researching", "spinner", "busy"),
-    Status.PAUSED: State("Paused", "pause", "idle"),
-    Status.WRITING: State("Writing the report", "spinner", "busy"),
-    Status.STALLED: State("Put aside", "half", "asks"),
-    Status.COMPLETED: State("Done", "check", "good"),
-    Status.FAILED: State("Failed", "cross", "bad"),
-    Status.CANCELLED: State("Cancelled", "stop", "idle"),
+    Status.QUEUED: State(_("Queued"), "clock", "idle"),
+    Status.INTAKE: State(_("Reading the question"), "spinner", "busy"),
+    Status.AWAITING_CLARIFICATION: State(_("Has a question for you"), "question", "asks"),
+    Status.AWAITING_APPROVAL: State(_("Plan ready for review"), "question", "asks"),
+    Status.RESEARCHING: State(_("Researching"), "spinner", "busy"),
+    Status.PAUSED: State(_("Paused"), "pause", "idle"),
+    Status.WRITING: State(_("Writing the report"), "spinner", "busy"),
+    Status.STALLED: State(_("Put aside"), "half", "asks"),
+    Status.COMPLETED: State(_("Done"), "check", "good"),
+    Status.FAILED: State(_("Failed"), "cross", "bad"),
+    Status.CANCELLED: State(_("Cancelled"), "stop", "idle"),
 }
 CHECK = {
-    "good": State("Good", "check", "good"),
-    "fair": State("Limited", "half", "fair"),
-    "bad": State("Failed", "cross", "bad"),
-    "idle": State("Not set up", "none", "idle"),
+    "good": State(_("Good"), "check", "good"),
+    "fair": State(_("Limited"), "half", "fair"),
+    "bad": State(_("Failed"), "cross", "bad"),
+    "idle": State(_("Not set up"), "none", "idle"),
 }
-IN_USE = State("In use", "check", "good")
+IN_USE = State(_("In use"), "check", "good")
 COLLECTION = {
-    "waiting": State("Queued", "clock", "busy"),
-    "indexing": State("Reading", "spinner", "busy"),
-    "failed": State("Cannot be read", "cross", "bad"),
-    "empty": State("No files yet", "circle", "idle"),
-    "ready": State("Ready", "check", "good"),
+    "waiting": State(_("Queued"), "clock", "busy"),
+    "indexing": State(pgettext_lazy("documents", "Reading"), "spinner", "busy"),
+    "failed": State(_("Cannot be read"), "cross", "bad"),
+    "empty": State(_("No files yet"), "circle", "idle"),
+    "ready": State(_("Ready"), "check", "good"),
 }
-GOES_ON = State("Going on", "spinner", "busy")
+GOES_ON = State(_("Continuing"), "spinner", "busy")
 TRUST = {
-    Trust.ANSWERED: State("Answered", "check", "good"),
-    Trust.PARTLY: State("Partly answered", "half", "fair"),
-    Trust.NOT_ANSWERED: State("Not answered", "none", "bad"),
-    Trust.NOTHING_FOUND: State("Nothing found", "none", "idle"),
+    Trust.ANSWERED: State(_("Answered"), "check", "good"),
+    Trust.PARTLY: State(_("Partly answered"), "half", "fair"),
+    Trust.NOT_ANSWERED: State(_("Not answered"), "none", "bad"),
+    Trust.NOTHING_FOUND: State(_("Nothing found"), "none", "idle"),
 }
-PAGES_UNREADABLE = State("Pages unreadable", "half", "fair")
+PAGES_UNREADABLE = State(_("Pages unreadable"), "half", "fair")
 MARK = {
     AnswerStatus.ANSWERED: ("check", "good"),
     AnswerStatus.ONE_SOURCE: ("half", "fair"),
@@ -67,60 +78,79 @@ MARK = {
 }
 """Icon and tone of each answer status."""
 STAGE = {
-    Stage.OVERVIEW: "Overview",
-    Stage.DEEP_RESEARCH: "In depth",
-    Stage.VERIFICATION: "Checking",
-    Stage.REPORT: "Report",
+    Stage.OVERVIEW: _("Overview"),
+    Stage.DEEP_RESEARCH: _("In depth"),
+    Stage.VERIFICATION: _("Checking"),
+    Stage.REPORT: _("Report"),
 }
-LEFT_OUT = State("Removed", "none", "idle")
+LEFT_OUT = State(_("Removed"), "none", "idle")
 UNIT = {
-    "done": State("done", "check", "good"),
-    "failed": State("failed", "cross", "bad"),
-    "late": State("too late", "clock", "fair"),
-    "dropped": State("dropped", "none", "idle"),
+    "done": State(_("done"), "check", "good"),
+    "failed": State(_("failed"), "cross", "bad"),
+    "late": State(_("too late"), "clock", "fair"),
+    "dropped": State(_("dropped"), "none", "idle"),
 }
-UNIT_RUNNING = State("in progress", "spinner", "busy")
+UNIT_RUNNING = State(_("in progress"), "spinner", "busy")
 GATE = {
-    "overview": "Overview",
-    "deep_research": "In depth",
-    "evidence": "Evidence",
-    "report_ready": "Ready to write",
-    "draft": "The draft",
+    "overview": _("Overview"),
+    "deep_research": _("In depth"),
+    "evidence": _("Evidence"),
+    "report_ready": _("Ready to write"),
+    "draft": _("Draft"),
 }
 GATE_DECISION = {
-    "pass": State("passed", "check", "good"),
-    "retry": State("not yet", "circle", "idle"),
-    "not_to_be_had": State("no further sources found", "none", "fair"),
+    "pass": State(_("passed"), "check", "good"),
+    "retry": State(_("not yet"), "circle", "idle"),
+    "not_to_be_had": State(_("no further sources found"), "none", "fair"),
+}
+DIMENSION = {
+    "completeness": _("Completeness"),
+    "depth": _("Depth of treatment"),
+    "reliability": _("Reliability"),
+    "actionability": _("Actionability"),
 }
 VERDICT = {
-    "accept": State("a reviewer says: supports it", "check", "good"),
-    "reject": State("a reviewer says: does not support it", "cross", "bad"),
-    "flag": State("a reviewer says: doubtful", "flag", "fair"),
+    "accept": State(_("reviewed: supports it"), "check", "good"),
+    "reject": State(_("reviewed: does not support it"), "cross", "bad"),
+    "flag": State(_("reviewed: doubtful"), "flag", "fair"),
 }
-METER = {
-    "calls": ("model call", "model calls"),
-    "tokens": ("token", "tokens"),
-    "searches": ("search", "searches"),
-    "fetches": ("page", "pages"),
-}
+METER = {"calls": "model call", "tokens": "token", "searches": "search", "fetches": "page"}
 KIND = {
-    "official": "official",
-    "academic": "academic",
-    "news": "news",
-    "forum": "forum",
-    "vendor": "vendor",
-    "document": "document",
+    "official": _("official"),
+    "academic": _("academic"),
+    "news": _("news"),
+    "forum": _("forum"),
+    "vendor": _("vendor"),
+    "document": _("document"),
     "unknown": "",
 }
-NOT_JUDGED = "not judged"
+NOT_JUDGED = _("not assessed")
 CAVEATS = {
-    "hedged": "the page hedges",
-    "dated": "may be out of date",
-    "number_differs": "a number differs from the quote",
-    "name_differs": "a name differs from the quote",
-    "negation_differs": "a negation differs from the quote",
+    "hedged": _("the page hedges"),
+    "dated": _("may be out of date"),
+    "number_differs": _("a number differs from the quote"),
+    "name_differs": _("a name differs from the quote"),
+    "negation_differs": _("a negation differs from the quote"),
     "single_source": "",
 }
+NOUNS = {
+    "byte": lambda n: ngettext("%(n)s byte", "%(n)s bytes", n),
+    "claim": lambda n: ngettext("%(n)s claim", "%(n)s claims", n),
+    "document": lambda n: ngettext("%(n)s document", "%(n)s documents", n),
+    "file": lambda n: ngettext("%(n)s file", "%(n)s files", n),
+    "gap": lambda n: ngettext("%(n)s gap", "%(n)s gaps", n),
+    "level": lambda n: ngettext("%(n)s level", "%(n)s levels", n),
+    "model call": lambda n: ngettext("%(n)s model call", "%(n)s model calls", n),
+    "page": lambda n: ngettext("%(n)s page", "%(n)s pages", n),
+    "result": lambda n: ngettext("%(n)s result", "%(n)s results", n),
+    "round": lambda n: ngettext("%(n)s round", "%(n)s rounds", n),
+    "run": lambda n: ngettext("%(n)s run", "%(n)s runs", n),
+    "search": lambda n: ngettext("%(n)s search", "%(n)s searches", n),
+    "source": lambda n: ngettext("%(n)s source", "%(n)s sources", n),
+    "statement": lambda n: ngettext("%(n)s statement", "%(n)s statements", n),
+    "token": lambda n: ngettext("%(n)s token", "%(n)s tokens", n),
+}
+"""Nouns that are counted, by their English singular."""
 
 
 def run_state(value: str, reason: str | None = None, trust: Trust | None = None) -> State:
@@ -137,13 +167,45 @@ def run_state(value: str, reason: str | None = None, trust: Trust | None = None)
 
 def aspect_state(mark: AnswerStatus, sources: int) -> State:
     """Return the label of a sub-question's answer status, with the number of sources."""
-    said = mark_words(mark, sources)
-    return State(said[:1].upper() + said[1:], *MARK[mark])
+    return State(_answer_label(mark, sources), *MARK[mark])
 
 
-def count_noun(number: int, one: str, many: str = "") -> str:
-    """Format a count: `count_noun(2, "page")` is "2 pages"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def _answer_label(mark: AnswerStatus, sources: int) -> str:
+    counted = count_noun(sources, "source")
+    if mark is AnswerStatus.ANSWERED and sources > 1:
+        return gettext("Answered, %(sources)s") % {"sources": counted}
+    if mark is AnswerStatus.PASSAGES:
+        return gettext("Passages from %(sources)s") % {"sources": counted}
+    return {
+        AnswerStatus.ANSWERED: gettext("Answered"),
+        AnswerStatus.ONE_SOURCE: gettext("One source"),
+        AnswerStatus.CLOSE: gettext("Passages come close"),
+        AnswerStatus.DISPUTED: gettext("Sources disagree"),
+        AnswerStatus.OPEN: gettext("Open"),
+        AnswerStatus.NOT_FOUND: gettext("Not found"),
+        AnswerStatus.NOT_SEARCHED: gettext("Not searched"),
+    }[mark]
+
+
+def format_number(value: float, decimals: int | None = None) -> str:
+    """Format a number in the reader's locale, rounded, with thousands grouped."""
+    rounded = value if decimals is None else Decimal(f"{value:.{decimals}f}")
+    return formats.number_format(rounded, decimals, use_l10n=True, force_grouping=True)
+
+
+def format_usd(amount: float | None, decimals: int = 4) -> str:
+    """Format an amount: "$0.0312"; "unknown" if there is no price."""
+    return gettext("unknown") if amount is None else f"${format_number(amount, decimals)}"
+
+
+def format_percent(share: float) -> str:
+    """Format a share as "9 %", rounded to whole percent."""
+    return f"{round(100 * share)}\N{NO-BREAK SPACE}%".replace("-", "−")
+
+
+def count_noun(number: int, noun: str) -> str:
+    """Format a count of one of `NOUNS`: `count_noun(2, "page")` is "2 pages"."""
+    return NOUNS[noun](number) % {"n": format_number(number)}
 
 
 def format_size(octets: int) -> str:
@@ -152,20 +214,26 @@ def format_size(octets: int) -> str:
         return count_noun(octets, "byte")
     if octets < 1024 * 1024:
         return f"{octets / 1024:.0f} KB"
-    return f"{octets / (1024 * 1024):.1f} MB"
+    return f"{format_number(octets / (1024 * 1024), 1)} MB"
 
 
 def describe_support(domains: int, documents: int) -> str:
-    """Return the support of a claim as text: "one site", "3 sites", "two documents"."""
-    parts = [
-        _few(number, one) for number, one in ((domains, "site"), (documents, "document")) if number
-    ]
-    return " and ".join(parts) or "nothing yet"
+    """Return the support of a claim as text: "1 site", "3 sites and 2 documents"."""
+    sites = ngettext("%(n)s site", "%(n)s sites", domains) % {"n": format_number(domains)}
+    files = count_noun(documents, "document")
+    if domains and documents:
+        return gettext("%(sites)s and %(documents)s") % {"sites": sites, "documents": files}
+    return sites if domains else files if documents else gettext("nothing yet")
 
 
-def _few(number: int, one: str) -> str:
-    words = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
-    return f"{words.get(number, number)} {one}{'' if number == 1 else 's'}"
+def join_words(parts: list[str]) -> str:
+    """Return words as an enumeration: "numbers, names and negations"."""
+    if len(parts) < 2:
+        return "".join(parts)
+    return gettext("%(others)s and %(last)s") % {
+        "others": ", ".join(parts[:-1]),
+        "last": parts[-1],
+    }
 
 
 def readable_url(url: str) -> str:
@@ -187,41 +255,54 @@ def is_on_the_web(url: str) -> bool:
 def format_seconds(value: float) -> str:
     """Format a duration: 0.4 s, 12 s, 3:05 min, 2:10 h."""
     if value < 10 and value % 1:
-        return f"{value:.1f} s"
+        return gettext("%(n)s s") % {"n": format_number(value, 1)}
     if value < 60:
-        return f"{value:.0f} s"
+        return gettext("%(n)s s") % {"n": f"{value:.0f}"}
+    minutes, seconds = divmod(int(value), 60)
     if value >= 3600:
-        return f"{int(value) // 3600}:{int(value) // 60 % 60:02d} h"
-    return f"{int(value) // 60}:{int(value) % 60:02d} min"
+        return gettext("%(n)s h") % {"n": f"{minutes // 60}:{minutes % 60:02d}"}
+    return gettext("%(n)s min") % {"n": f"{minutes}:{seconds:02d}"}
 
 
 def time_ago(moment: datetime, now: datetime) -> str:
     """Return a relative time in one unit; a date after a week."""
     passed = max(0, int((now - moment).total_seconds()))
     if passed < 10:
-        return "just now"
+        return gettext("just now")
     if passed < 60:
-        return f"{passed} s ago"
+        return gettext("%(n)s s ago") % {"n": passed}
     if passed < 3600:
-        return f"{passed // 60} min ago"
+        return gettext("%(n)s min ago") % {"n": passed // 60}
     if passed < 86400:
-        return f"{passed // 3600} h ago"
+        return gettext("%(n)s h ago") % {"n": passed // 3600}
+    if passed < 2 * 86400:
+        return gettext("yesterday")
     if passed < 7 * 86400:
-        return "yesterday" if passed < 2 * 86400 else f"{passed // 86400} days ago"
+        days = passed // 86400
+        return ngettext("%(n)s day ago", "%(n)s days ago", days) % {"n": days}
     return format_day(moment)
 
 
 def format_partial_date(date: str) -> str:
     """Format the date of a page, which may be only a year or a month."""
+    if re.fullmatch(r"[1-9]\d{3}-(0[1-9]|1[0-2])", date):  # "2024-03"
+        month = datetime(int(date[:4]), int(date[5:]), 1)
+        return formats.date_format(month, "YEAR_MONTH_FORMAT", use_l10n=True)
     try:
         return format_day(datetime.fromisoformat(date))
     except ValueError:
         return date
 
 
-def format_day(moment: datetime) -> str:
-    return f"{moment.day} {moment:%b %Y}"
+def format_day(moment: date) -> str:
+    return formats.date_format(moment, "DATE_FORMAT", use_l10n=True)
+
+
+def format_moment(moment: datetime) -> str:
+    """Format date and time with the time zone, for a tooltip."""
+    shown = formats.date_format(moment, "DATETIME_FORMAT", use_l10n=True)
+    return f"{shown} {timezone.localtime(moment).tzname()}"
 
 
 def format_score(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1f}"
+    return "–" if value is None else format_number(value, 1)

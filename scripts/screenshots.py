@@ -128,7 +128,7 @@ def take_documents(page: Page, server: Server) -> None:
         for name, text in DOCUMENTS.items()
     ]
     page.locator("input[type=file]").set_input_files(files)
-    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_role("button", name="Create collection").click()
     page.get_by_text(f"{len(files)} documents").first.wait_for()
     page.get_by_placeholder("Words to look for").fill("paying the rent")
     page.get_by_role("button", name="Search").click()

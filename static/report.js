@@ -1,85 +1,82 @@
 /* Reading a report: citations beside the text, their glances, and copies. */
-"use strict";
 
-(() => {
-  // --- a citation beside the text ---
+// a citation beside the text:
 
-  const panel = () => document.getElementById("citation-panel");
-  let opener = null;
+const panel = () => document.getElementById("citation-panel");
+let opener = null;
 
-  document.addEventListener("htmx:beforeRequest", (event) => {
-    if (event.detail.target === panel() && event.detail.elt.closest(".cite")) {
-      opener = event.detail.elt;
-    }
-  });
-
-  document.addEventListener("htmx:afterSwap", (event) => {
-    if (event.detail.target !== panel()) return;
-    const copy = panel().querySelector(".stored");
-    const mark = copy?.querySelector("mark");
-    if (mark) copy.scrollTop = mark.offsetTop - copy.clientHeight / 4;
-    panel().focus({ preventScroll: true });
-  });
-
-  document.addEventListener("keydown", (event) => {
-    const open = panel()?.firstElementChild;
-    if (!open || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest("input, textarea, select")) return;
-    if (event.key === "Escape") close();
-    if (event.key === "n") panel().querySelector("[rel=next]")?.click();
-    if (event.key === "p") panel().querySelector("[rel=prev]")?.click();
-  });
-
-  document.addEventListener("click", (event) => {
-    if (event.target.closest(".panel-close")) {
-      event.preventDefault();
-      close();
-    }
-  });
-
-  // --- copy with citations ---
-
-  if (navigator.clipboard) document.querySelector(".run").dataset.copies = "";
-
-  document.addEventListener("click", async ({ target }) => {
-    const copy = target.closest("[data-copy]");
-    if (!copy) return;
-    const text = await (await fetch(copy.dataset.copy)).text();
-    await navigator.clipboard.writeText(text);
-    copy.lastElementChild.textContent = "Copied";
-  });
-
-  // --- a glance at a citation ---
-
-  const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
-  document.body.append(glance);
-
-  const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
-
-  function showGlance(event) {
-    const marker = event.target.closest?.(".cite a");
-    if (!marker) return;
-    marker.dataset.note ??= marker.title;
-    marker.removeAttribute("title");
-    const [title, ...rest] = marker.dataset.note.split("\n");
-    glance.replaceChildren(bold(title), rest.join("\n"));
-    glance.hidden = !marker.dataset.note;
-    const at = marker.getBoundingClientRect();
-    const left = Math.min(at.left, document.documentElement.clientWidth - glance.offsetWidth - 16);
-    const below = at.bottom + glance.offsetHeight + 8 < window.innerHeight;
-    glance.style.left = `${Math.max(16, left)}px`;
-    glance.style.top = `${below ? at.bottom + 4 : at.top - glance.offsetHeight - 4}px`;
+document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.target === panel() && event.detail.elt.closest(".cite")) {
+    opener = event.detail.elt;
   }
+});
 
-  const hideGlance = () => (glance.hidden = true);
-  for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, showGlance);
-  for (const kind of ["mouseout", "focusout", "click"]) document.addEventListener(kind, hideGlance);
-  window.addEventListener("scroll", hideGlance, { passive: true });
+document.addEventListener("htmx:afterSwap", (event) => {
+  if (event.detail.target !== panel()) return;
+  const copy = panel().querySelector(".stored");
+  const mark = copy?.querySelector("mark");
+  if (mark) copy.scrollTop = mark.offsetTop - copy.clientHeight / 4;
+  panel().focus({ preventScroll: true });
+});
 
-  function close() {
-    panel().replaceChildren();
-    if (!opener) return;
-    const same = `.cite a[href="${opener.getAttribute("href")}"]`;
-    (opener.isConnected ? opener : document.querySelector(same))?.focus({ preventScroll: true });
+document.addEventListener("keydown", (event) => {
+  const open = panel()?.firstElementChild;
+  if (!open || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) return;
+  if (event.key === "Escape") close();
+  if (event.key === "n") panel().querySelector("[rel=next]")?.click();
+  if (event.key === "p") panel().querySelector("[rel=prev]")?.click();
+});
+
+document.addEventListener("click", (event) => {
+  if (event.target.closest(".panel-close")) {
+    event.preventDefault();
+    close();
   }
-})();
+});
+
+// copy with citations:
+
+if (navigator.clipboard) document.querySelector(".run").dataset.copies = "";
+
+document.addEventListener("click", async ({ target }) => {
+  const copy = target.closest("[data-copy]");
+  if (!copy) return;
+  const text = await (await fetch(copy.dataset.copy)).text();
+  await navigator.clipboard.writeText(text);
+  copy.lastElementChild.textContent = copy.dataset.done;
+});
+
+// a glance at a citation:
+
+const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
+document.body.append(glance);
+
+const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
+
+function showGlance(event) {
+  const marker = event.target.closest?.(".cite a");
+  if (!marker) return;
+  marker.dataset.note ??= marker.title;
+  marker.removeAttribute("title");
+  const [title, ...rest] = marker.dataset.note.split("\n");
+  glance.replaceChildren(bold(title), rest.join("\n"));
+  glance.hidden = !marker.dataset.note;
+  const at = marker.getBoundingClientRect();
+  const left = Math.min(at.left, document.documentElement.clientWidth - glance.offsetWidth - 16);
+  const below = at.bottom + glance.offsetHeight + 8 < window.innerHeight;
+  glance.style.left = `${Math.max(16, left)}px`;
+  glance.style.top = `${below ? at.bottom + 4 : at.top - glance.offsetHeight - 4}px`;
+}
+
+const hideGlance = () => (glance.hidden = true);
+for (const kind of ["mouseover", "focusin"]) document.addEventListener(kind, showGlance);
+for (const kind of ["mouseout", "focusout", "click"]) document.addEventListener(kind, hideGlance);
+window.addEventListener("scroll", hideGlance, { passive: true });
+
+function close() {
+  panel().replaceChildren();
+  if (!opener) return;
+  const same = `.cite a[href="${opener.getAttribute("href")}"]`;
+  (opener.isConnected ? opener : document.querySelector(same))?.focus({ preventScroll: true });
+}

@@ -65,6 +65,7 @@ SHARED = {
     "count": "next() is one call of C code",
     "ContextVar": "has a value for each task and thread",
     "lock": "is one",
+    "__proxy__": "Django's lazy text, translated at each use",
     "object": "a mark that is only compared",
     "AsyncioSelectorReactor": "used by its own thread",
     "InterfaceClass": "a declaration",

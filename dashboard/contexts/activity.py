@@ -5,37 +5,43 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from dashboard import words
+from dashboard.stored_texts import worded
 from research.models import JournalEntry
 
 TASKS = {
-    "follow_up": "Asked the model what the follow-up is about",
-    "intake": "Asked the model to understand the question",
-    "read": "Asked the model to read pages",
-    "assess": "Asked the model to judge the round",
-    "draft": "Asked the model to write the report",
-    "section": "Asked the model for a section of the report",
-    "summary": "Asked the model for the summary",
-    "repair": "Asked the model to mend the report",
-    "verify": "Asked the model to check statements",
-    "tree_queries": "Asked the model for queries",
-    "tree_extract": "Asked the model to read pages",
+    "follow_up": _("Asked the model what the follow-up is about"),
+    "intake": _("Asked the model to understand the question"),
+    "read": _("Asked the model to read pages"),
+    "assess": _("Asked the model to judge the round"),
+    "draft": _("Asked the model to write the report"),
+    "section": _("Asked the model for a section of the report"),
+    "summary": _("Asked the model for the summary"),
+    "repair": _("Asked the model to revise the report"),
+    "verify": _("Asked the model to check statements"),
+    "tree_queries": _("Asked the model for queries"),
+    "tree_extract": _("Asked the model to read pages"),
 }
 """Model calls in the log, by task."""
 
 OUTCOMES = {
-    "pending": words.State("under way, or cut off", "spinner", "busy"),
-    "failed": words.State("failed", "cross", "bad"),
-    "refused": words.State("refused by a budget", "cross", "fair"),
+    "pending": words.State(_("in progress, or cut off"), "spinner", "busy"),
+    "failed": words.State(_("failed"), "cross", "bad"),
+    "refused": words.State(_("refused by a budget"), "cross", "fair"),
 }
 
 
 def activity_line(entry: JournalEntry) -> dict[str, Any]:
     """Return one line of the log."""
-    again = f" (attempt {entry.attempt})" if entry.attempt > 1 else ""
+    did = describe_call(entry)
+    if entry.attempt > 1:
+        did = gettext("%(call)s (attempt %(n)s)") % {"call": did, "n": entry.attempt}
     return {
         "at": entry.created_at,
-        "did": f"{describe_call(entry)}{again}",
+        "did": did,
         "outcome": OUTCOMES.get(entry.status),
         "told": summarize_result(entry),
         "seconds": entry.seconds,
@@ -45,10 +51,11 @@ def activity_line(entry: JournalEntry) -> dict[str, Any]:
 def describe_call(entry: JournalEntry) -> str:
     asked: Mapping[str, Any] = entry.request
     if entry.kind == "search":
-        return f"Searched “{asked['query']}”"
+        return gettext("Searched “%(query)s”") % {"query": asked["query"]}
     if entry.kind == "fetch":
-        return f"Fetched {words.readable_url(asked['url'])}"
-    return TASKS.get(asked["task"], f"Asked the model ({asked['task']})")
+        return gettext("Fetched %(page)s") % {"page": words.readable_url(asked["url"])}
+    named = TASKS.get(asked["task"])
+    return str(named or gettext("Asked the model (%(task)s)") % {"task": asked["task"]})
 
 
 def summarize_result(entry: JournalEntry) -> str:
@@ -57,18 +64,18 @@ def summarize_result(entry: JournalEntry) -> str:
     if not isinstance(answer, dict):
         return ""
     if reason := answer.get("reason"):
-        return str(reason)
+        return worded(str(reason))
     if entry.kind == "search":
         return words.count_noun(len(answer.get("hits", ())), "result")
     if entry.kind == "fetch":
-        return str(answer.get("note") or answer.get("title", ""))
+        return worded(str(answer.get("note") or "")) or str(answer.get("title", ""))
     tokens = answer.get("prompt_tokens", 0) + answer.get("completion_tokens", 0)
     return words.count_noun(tokens, "token")
 
 
 def spending_lines(totals: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return calls and seconds by kind and task, slowest first."""
-    kinds = {"search": "Searching", "fetch": "Fetching pages"}
+    kinds = {"search": _("Searching"), "fetch": _("Fetching pages")}
     return [
         {
             "what": kinds.get(row["kind"]) or TASKS.get(row["task"], row["task"]),
@@ -84,23 +91,23 @@ def spending_lines(totals: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 TASK_NAMES = {
-    "follow_up": "Understanding the follow-up",
-    "intake": "Understanding the question",
-    "read": "Reading pages",
-    "assess": "Judging a round",
-    "draft": "Writing the report",
-    "section": "Writing a section",
-    "summary": "Writing the summary",
-    "repair": "Mending sentences",
-    "verify": "Checking statements",
-    "tree_queries": "Planning searches",
-    "tree_extract": "Reading pages",
-    "judge": "Marking the report",
+    "follow_up": _("Understanding the follow-up"),
+    "intake": _("Understanding the question"),
+    "read": _("Reading pages"),
+    "assess": _("Judging a round"),
+    "draft": _("Writing the report"),
+    "section": _("Writing a section"),
+    "summary": _("Writing the summary"),
+    "repair": _("Revising sentences"),
+    "verify": _("Checking statements"),
+    "tree_queries": _("Planning searches"),
+    "tree_extract": _("Reading pages"),
+    "judge": _("Rating the report"),
 }
 """Rows of the usage table, by task."""
 
 STAGES = {
-    "intake": "Before research",
+    "intake": _("Before research"),
     **{stage.value: name for stage, name in words.STAGE.items()},
 }
 
@@ -128,18 +135,18 @@ def usage_by_model(usage: Mapping[str, Any]) -> list[dict[str, Any]]:
     spent = usage.get("spent_by", {}).get("model", {})
     lines = [_took(name, part) for name, part in sorted(spent.items())]
     if lost := usage.get("llm_calls", 0) - sum(part["calls"] for part in spent.values()):
-        lines.append(_took("No model answered", {"calls": lost}))
+        lines.append(_took(gettext("No model answered"), {"calls": lost}))
     return [*lines, _together(usage, None)] if lines else []
 
 
 def _took(what: str, part: Mapping[str, Any]) -> dict[str, Any]:
     """Return a line of the table; `seconds` is None if they were not recorded."""
-    tokens = part.get("prompt_tokens", 0) + part.get("completion_tokens", 0)
+    tokens = _tokens(part)
     return {
         "what": what,
-        "calls": f"{part['calls']:,}",
-        "tokens": f"{tokens:,}",
-        "cost": format_usd(part.get("cost_usd", 0.0)),
+        "calls": words.format_number(part["calls"]),
+        "tokens": words.format_number(tokens),
+        "cost": words.format_usd(part.get("cost_usd", 0.0)),
         "seconds": part.get("seconds"),
     }
 
@@ -147,7 +154,7 @@ def _took(what: str, part: Mapping[str, Any]) -> dict[str, Any]:
 def _together(usage: Mapping[str, Any], seconds: float | None) -> dict[str, Any]:
     names = ("prompt_tokens", "completion_tokens", "cost_usd")
     part = {name: usage.get(name, 0) for name in names}
-    took = _took("Together", {**part, "calls": usage.get("llm_calls", 0), "seconds": seconds})
+    took = _took(gettext("Total"), {**part, "calls": usage.get("llm_calls", 0), "seconds": seconds})
     return {**took, "is_sum": True}
 
 
@@ -157,24 +164,25 @@ def _task_line(
     by_code = sum(fallbacks.values())
     return {
         "task": TASK_NAMES[name],
-        "own": f"{answers} of {answers + by_code}",
-        "calls": f"{spent['calls']:,}" if spent else "0",
-        "tokens": f"{spent['prompt_tokens'] + spent['completion_tokens']:,}" if spent else "0",
-        "cost": format_usd(spent["cost_usd"] if spent else 0.0),
-        "why": "; ".join(f"{cause} ({count})" for cause, count in fallbacks.items()),
+        "own": gettext("%(n)s of %(total)s") % {"n": answers, "total": answers + by_code},
+        "calls": words.format_number(spent["calls"] if spent else 0),
+        "tokens": words.format_number(_tokens(spent) if spent else 0),
+        "cost": words.format_usd(spent["cost_usd"] if spent else 0.0),
+        "why": "; ".join(f"{worded(cause)} ({count})" for cause, count in fallbacks.items()),
     }
 
 
-def format_usd(amount: float | None) -> str:
-    return "unknown" if amount is None else f"${amount:.4f}"
+def _tokens(part: Mapping[str, Any]) -> int:
+    return int(part.get("prompt_tokens", 0) + part.get("completion_tokens", 0))
 
 
 def describe_evaluation(found: Mapping[str, Any] | None) -> str:
     """Return the evaluation of a finished run as a sentence; '' if it was not evaluated."""
     if not found:
         return ""
-    return (
-        f"A model marked this run {found['composite']:.1f} of 10: the answer "
-        f"{found['answer']:.1f} (60 %), how it came about {found['process']:.1f} (40 %). "
-        f"{found['reasoning']}"
-    ).strip()
+    marks = {name: words.format_score(found[name]) for name in ("composite", "answer", "process")}
+    sentence = gettext(
+        "A model rated this run %(composite)s of 10: the answer %(answer)s (60 %%), the research "
+        "%(process)s (40 %%)."
+    )
+    return f"{sentence % marks} {found['reasoning']}".strip()

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.utils.text import Truncator
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.contexts.pending_commands import topics_told
@@ -19,13 +21,13 @@ from research.worker.commands import Kind, possible_commands
 
 NAMED = 90
 UNCERTAIN_ALONE = {
-    AnswerStatus.ONE_SOURCE: "The answer rests on one source.",
-    AnswerStatus.DISPUTED: "Sources disagree on the answer.",
-    AnswerStatus.PASSAGES: "Passages from several sources, which were not compared.",
-    AnswerStatus.CLOSE: "Passages come close; none was confirmed to answer the question.",
-    AnswerStatus.OPEN: "Nothing that was found answers the question.",
-    AnswerStatus.NOT_FOUND: "Nothing that was found answers the question.",
-    AnswerStatus.NOT_SEARCHED: "The research ended before it was searched for.",
+    AnswerStatus.ONE_SOURCE: _("The answer rests on one source."),
+    AnswerStatus.DISPUTED: _("Sources disagree on the answer."),
+    AnswerStatus.PASSAGES: _("Passages from several sources, which were not compared."),
+    AnswerStatus.CLOSE: _("Passages come close; none was confirmed to answer the question."),
+    AnswerStatus.OPEN: _("Nothing that was found answers the question."),
+    AnswerStatus.NOT_FOUND: _("Nothing that was found answers the question."),
+    AnswerStatus.NOT_SEARCHED: _("The research ended before it was searched for."),
 }
 """What is uncertain about a question that was not split, by the status of its answer."""
 
@@ -60,7 +62,7 @@ def aspect_context(part: AspectPart, can_change: bool) -> dict[str, Any]:
 def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
-    return "you" if origin == "user" else words.readable_url(origin)
+    return gettext("you") if origin == "user" else words.readable_url(origin)
 
 
 def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:
@@ -73,30 +75,42 @@ def count_answered(aspects: Sequence[AspectPart]) -> int:
 
 
 def describe_uncertainty(aspects: Sequence[AspectPart]) -> str:
-    """Return what is uncertain about an answer, as one sentence."""
+    """Return what is uncertain about an answer, in up to three sentences."""
     asked = exclude_dropped(aspects)
     if len(asked) == 1:
-        return UNCERTAIN_ALONE.get(asked[0].mark, "")
+        return str(UNCERTAIN_ALONE.get(asked[0].mark, ""))
     counts = Counter(part.mark for part in asked)
     missing = [part.text for part in asked if part.mark not in ANSWERED]
     disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
-    parts = [
-        *([_name_missing(missing)] if missing else []),
-        *([f"sources disagree on {words.count_noun(disputed, 'sub-question')}"] * bool(disputed)),
-        *([f"{alone} of {len(asked)} answers {_rest(alone)} on one source"] * bool(alone)),
-    ]
-    told = "; ".join(parts)
-    return f"{told[:1].upper()}{told[1:]}." if told else ""
-
-
-def _rest(number: int) -> str:
-    return "rests" if number == 1 else "rest"
+    parts = []
+    if missing:
+        parts.append(_name_missing(missing))
+    if disputed:
+        parts.append(
+            ngettext(
+                "Sources disagree on %(n)s sub-question.",
+                "Sources disagree on %(n)s sub-questions.",
+                disputed,
+            )
+            % {"n": disputed}
+        )
+    if alone:
+        parts.append(
+            ngettext(
+                "%(n)s of %(total)s answers rests on one source.",
+                "%(n)s of %(total)s answers rest on one source.",
+                alone,
+            )
+            % {"n": alone, "total": len(asked)}
+        )
+    return " ".join(parts)
 
 
 def _name_missing(texts: Sequence[str]) -> str:
-    if len(texts) > 1:
-        return f"{len(texts)} sub-questions have no confirmed answer"
-    return f"no confirmed answer to “{Truncator(texts[0]).chars(NAMED)}”"
+    if len(texts) == 1:
+        question = Truncator(texts[0]).chars(NAMED)
+        return gettext("No confirmed answer to “%(question)s”.") % {"question": question}
+    return gettext("%(n)s sub-questions have no confirmed answer.") % {"n": len(texts)}
 
 
 # --- gaps -----------------------------------------------------------------------
@@ -113,15 +127,17 @@ def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
 
 def gap_context(part: GapPart) -> dict[str, Any]:
     closed = part.closed_round is not None
-    earlier = "from the earlier run"
-    life = f"closed in round {part.closed_round}" if part.closed_round else earlier
-    since = f"since round {part.opened_round}" if part.opened_round else earlier
+    earlier = gettext("from the earlier run")
+    life, number = earlier, part.closed_round if closed else part.opened_round
+    if number:
+        said = gettext("closed in round %(n)s") if closed else gettext("since round %(n)s")
+        life = said % {"n": number}
     return {
         "id": part.id,
         "text": capitalize_heading(part.text),
         "closed": closed,
         "critical": part.critical and not closed,
-        "life": life if closed else since,
+        "life": life,
     }
 
 

@@ -7,6 +7,9 @@ from collections.abc import Container, Iterator, Sequence
 from typing import Any
 from urllib.parse import quote as percent_encode
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from dashboard import words
 from dashboard.contexts.evidence import says_itself, support_line
 from dashboard.contexts.run import run_head
@@ -15,6 +18,11 @@ from research.models import EvidenceSource
 
 PAGE_BLOCKS = 40
 PANEL_BLOCKS = 6
+NAMES = {
+    "numbers": gettext_lazy("numbers"),
+    "names": gettext_lazy("names"),
+    "negations": gettext_lazy("negations"),
+}
 COMPARED = {
     "numbers": "number_differs",
     "names": "name_differs",
@@ -71,7 +79,7 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     checks = [
         word_for_word(quotes, rows),
         *comparison_states(flags),
-        words.State(f"meaning: {words.NOT_JUDGED}", "circle", "idle"),
+        words.State(_("meaning: not assessed"), "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
     checks += [words.VERDICT[said]] if said else []
@@ -79,31 +87,27 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
         "text": evidence.claim,
         "shown": rows.page is not None and says_itself(evidence.claim, quotes),
         "checks": checks,
-        "support": f"Rests on {keys}.",
+        "support": _("Rests on %(sources)s.") % {"sources": keys},
     }
 
 
 def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words.State:
     if rows.page is None:
-        return words.State("copy no longer stored", "none", "idle")
+        return words.State(_("copy no longer stored"), "none", "idle")
     if all(rows.page.text[row.start : row.end] == row.quote for row in quotes):
-        return words.State("quote word for word", "check", "good")
-    return words.State("quote not in the stored copy", "cross", "bad")
+        return words.State(_("quote word for word"), "check", "good")
+    return words.State(_("quote not in the stored copy"), "cross", "bad")
 
 
 def comparison_states(flags: Container[str]) -> Iterator[words.State]:
     """Yield one state for all features that match the quote, then one for each that differs."""
     same = [what for what, flag in COMPARED.items() if flag not in flags]
     if same:
-        yield words.State(f"{_join_names(same)} match", "check", "good")
+        names = words.join_words([str(NAMES[what]) for what in same])
+        yield words.State(_("%(names)s match") % {"names": names}, "check", "good")
     for what in COMPARED:
         if what not in same:
-            yield words.State(f"{what} differ", "cross", "bad")
-
-
-def _join_names(names: Sequence[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
+            yield words.State(_("%(names)s differ") % {"names": NAMES[what]}, "cross", "bad")
 
 
 def live_link(row: EvidenceSource) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dashboard import words
 from dashboard.queries.queries import Viewer
+from dashboard.stored_texts import worded
 from research.models import Collection, Document
 from research.services.documents import may_change
 
@@ -38,13 +40,21 @@ def describe_contents(collection: Collection) -> list[str]:
     """Return the indexing progress, or the number of documents."""
     if collection.state == "indexing":
         if not collection.total:
-            return ["looking at the files"]
-        failed = [f"{collection.failed:,} could not be read"] if collection.failed else []
-        return [f"{collection.done:,} of {collection.total:,} read", *failed]
+            return [_("looking at the files")]
+        shown = {
+            "n": words.format_number(collection.done),
+            "total": words.format_number(collection.total),
+        }
+        failed = [_unreadable(collection.failed)] if collection.failed else []
+        return [_("%(n)s of %(total)s read") % shown, *failed]
     told = [words.count_noun(collection.documents, "document")] if collection.documents else []
     if collection.unreadable_count:
-        told.append(f"{collection.unreadable_count:,} could not be read")
+        told.append(_unreadable(collection.unreadable_count))
     return told
+
+
+def _unreadable(number: int) -> str:
+    return _("%(n)s could not be read") % {"n": words.format_number(number)}
 
 
 def collection_facts(collection: Collection, viewer: Viewer, sizes: Mapping[int, int]) -> list[str]:
@@ -52,11 +62,11 @@ def collection_facts(collection: Collection, viewer: Viewer, sizes: Mapping[int,
     if collection.pk in sizes:
         told.append(words.format_size(sizes[collection.pk]))
     if collection.folder:
-        told.append("a folder of the server")
+        told.append(_("a folder of the server"))
     if collection.owner_id != viewer.pk:
-        told.append(f"shared by {collection.owner.get_username()}")
+        told.append(_("shared by %(name)s") % {"name": collection.owner.get_username()})
     elif collection.is_shared:
-        told.append("shared with everybody here")
+        told.append(_("shared with everyone"))
     return told
 
 
@@ -68,8 +78,8 @@ def describe_problem(collection: Collection, viewer: Viewer) -> str:
     if collection.state != "failed":
         return ""
     if may_change(viewer, collection):
-        return collection.problem
-    return "It cannot be read at the moment; its owner can see why."
+        return worded(collection.problem)
+    return _("It cannot be read at the moment; its owner can see why.")
 
 
 def collection_context(
@@ -77,7 +87,7 @@ def collection_context(
 ) -> dict[str, Any]:
     """Return the context of a collection's page, without its files."""
     mine = may_change(viewer, collection)
-    told = [{"path": path, "reason": reason} for path, reason in collection.unreadable]
+    told = [{"path": path, "reason": worded(reason)} for path, reason in collection.unreadable]
     listed = [file for file in told if file["path"]]
     return {
         **collection_line(collection, viewer, sizes),

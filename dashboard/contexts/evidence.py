@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from dashboard import words
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from research.models import Evidence, EvidenceSource, RefusedQuote
 
 
@@ -42,10 +44,12 @@ def claim_context(row: Evidence) -> dict[str, Any]:
         "claim": "" if says_itself(row.claim, quotes) else row.claim,
         "quotes": [quote_context(source) for source in quotes],
         "support": support_line(quotes),
-        "caveats": [words.CAVEATS[flag] for flag in row.uncertainty if words.CAVEATS.get(flag)],
+        "caveats": [
+            str(words.CAVEATS[flag]) for flag in row.uncertainty if words.CAVEATS.get(flag)
+        ],
         "earlier": row.round == 0,
         "contradicts": ", ".join(row.contradicts),
-        "review": words.VERDICT[said].word if said else "",
+        "review": str(words.VERDICT[said].word) if said else "",
     }
 
 
@@ -69,8 +73,8 @@ def quote_context(row: EvidenceSource) -> dict[str, Any]:
 def describe_date(row: EvidenceSource) -> str:
     """Return the publication date of a page, or the date it was fetched if that is unknown."""
     if row.published:
-        return f"of {words.format_partial_date(row.published)}"
-    return f"read {words.format_day(row.fetched_at)}"
+        return _("published %(date)s") % {"date": words.format_partial_date(row.published)}
+    return _("read %(date)s") % {"date": words.format_day(row.fetched_at)}
 
 
 def support_line(quotes: Iterable[EvidenceSource]) -> str:
@@ -84,6 +88,6 @@ def refused_quote_context(row: RefusedQuote) -> dict[str, Any]:
     return {
         "id": f"{row.round}-{row.unit}-{row.ordinal}",
         "claim": row.claim,
-        "reason": row.reason,
+        "reason": worded(row.reason),
         "place": words.readable_url(row.url),
     }

@@ -10,6 +10,7 @@ from django.core.paginator import Page
 from django.urls import reverse
 
 from dashboard import words
+from dashboard.stored_texts import worded
 from research.models import Run
 from research.readmodel.marking import trust_of
 
@@ -24,7 +25,7 @@ def run_line(run: Run) -> dict[str, Any]:
         "pinned": run.thread.pinned,
         "archived": run.thread.archived,
         "thread": run.thread.public_id,
-        "reason": run.reason,
+        "reason": worded(run.reason),
         "state": words.run_state(run.status, run.termination_reason, trust_of(run.aspects.all())),
         "score": run.quality_score,
         "created": run.created_at,

@@ -15,6 +15,7 @@ from dashboard.contexts import run as parts
 from dashboard.contexts.pending_commands import list_pending_commands
 from dashboard.contexts.report import report_context
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 
 Context = dict[str, Any]
 
@@ -81,7 +82,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
 def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [
-            {"id": row.key, "message": row.message} for row in parts.visible_problems(rows)
+            {"id": row.key, "message": worded(row.message)} for row in parts.visible_problems(rows)
         ],
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),

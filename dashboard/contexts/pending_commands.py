@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from research.engine.records import Status
 from research.models import Problem
 from research.readmodel.progress_parts import CommandPart, Progress
@@ -26,29 +29,49 @@ def list_pending_commands(rows: RunRows) -> list[CommandNotice]:
     """Return a notice for each pending command, oldest first, then rejected topics."""
     if rows.run.ended:
         return []
-    when = "when it goes on" if rows.run.status == Status.PAUSED else "after this round"
-    said = [_describe_command(part, when) for part in rows.progress.control.told if not part.taken]
+    paused = rows.run.status == Status.PAUSED
+    said = [
+        _describe_command(part, paused) for part in rows.progress.control.told if not part.taken
+    ]
     return [*filter(None, said), *_refusals(rows)]
 
 
-def _describe_command(part: CommandPart, when: str) -> CommandNotice | None:
+def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:
     """Return a notice; None for a command that the verdict sentence already covers."""
     match part.kind:
         case Kind.PAUSE:
-            return CommandNotice(f"Pausing {when}…", "pause")
+            text = _("Pausing when it continues…") if paused else _("Pausing after this round…")
+            return CommandNotice(text, "pause")
         case Kind.DIG_DEEPER:
-            return CommandNotice(f"It digs deeper {when}.", "plus")
+            text = (
+                _("Digs deeper when it continues.")
+                if paused
+                else _("Digs deeper after this round.")
+            )
+            return CommandNotice(text, "plus")
         case Kind.ADD_TOPIC:
-            return CommandNotice(f"“{part.topic}” is added {when}.", "plus")
+            text = (
+                _("“%(topic)s” is added when it continues.")
+                if paused
+                else _("“%(topic)s” is added after this round.")
+            )
+            return CommandNotice(text % {"topic": part.topic}, "plus")
         case Kind.DROP_TOPIC:
-            return CommandNotice(f"“{part.topic}” is left out {when}.", "none")
+            text = (
+                _("“%(topic)s” is left out when it continues.")
+                if paused
+                else _("“%(topic)s” is left out after this round.")
+            )
+            return CommandNotice(text % {"topic": part.topic}, "none")
     return None
 
 
 def _refusals(rows: RunRows) -> Iterator[CommandNotice]:
     for row in rows.problems:
         if is_refused_wish(row):
-            yield CommandNotice(f"{row.where[:1].upper()}{row.where[1:]}: {row.message}", "cross")
+            topic = row.where.removeprefix(WISH).strip("“”")
+            text = _("Your topic “%(topic)s”: %(reason)s")
+            yield CommandNotice(text % {"topic": topic, "reason": worded(row.message)}, "cross")
 
 
 def is_refused_wish(row: Problem) -> bool:

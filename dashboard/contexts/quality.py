@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from dashboard import words
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from research.models import GateResult, Round
 from research.readmodel.progress_parts import BudgetPart, GatePart, Progress
 
@@ -36,7 +39,11 @@ def score_chart(payload: Progress) -> dict[str, Any]:
         "line": " ".join(f"{point['x']},{point['y']}" for point in points),
         "threshold": threshold,
         "threshold_y": _up(threshold),
-        "told": "; ".join(f"round {p['number']}: {words.format_score(p['score'])}" for p in points),
+        "told": "; ".join(
+            _("round %(n)s: %(score)s")
+            % {"n": point["number"], "score": words.format_score(point["score"])}
+            for point in points
+        ),
     }
 
 
@@ -58,7 +65,7 @@ def make_up(rows: RunRows) -> dict[str, Any]:
     return {
         "marks": dimension_scores(last) if last else [],
         "sentence": cap_sentence(last) if last else "",
-        "reasoning": last.reasoning if last else "",
+        "reasoning": worded(last.reasoning) if last else "",
         "gates": [
             reviewed_gate_context(row, rows.progress.gate)
             if row.gate == "evidence"
@@ -70,7 +77,12 @@ def make_up(rows: RunRows) -> dict[str, Any]:
 
 def dimension_scores(row: Round) -> list[dict[str, str]]:
     return [
-        {"name": name, "text": words.NOT_JUDGED if mark is None else f"{mark:.1f} of 10"}
+        {
+            "name": str(words.DIMENSION.get(name, name)),
+            "text": str(words.NOT_JUDGED)
+            if mark is None
+            else _("%(score)s of 10") % {"score": words.format_score(mark)},
+        }
         for name, mark in row.dimensions.items()
     ]
 
@@ -80,10 +92,18 @@ def cap_sentence(row: Round) -> str:
     said = row.model_overall if row.model_overall is not None else row.model_score
     if said is None:
         return ""
-    who = "Model said" if row.model_overall is not None else "The marks give"
-    if row.cap_reason:
-        return f"{who} {said:.1f}; capped at {row.cap or 0:.1f}: {row.cap_reason}."
-    return f"{who} {said:.1f}; nothing capped it."
+    values = {
+        "score": words.format_score(said),
+        "cap": words.format_score(row.cap or 0),
+        "reason": ", ".join(worded(each) for each in row.cap_reason.split(", ")),
+    }
+    if row.model_overall is None:
+        capped = _("The marks give %(score)s; capped at %(cap)s: %(reason)s.")
+        free = _("The marks give %(score)s; not capped.")
+    else:
+        capped = _("The model gave %(score)s; capped at %(cap)s: %(reason)s.")
+        free = _("The model gave %(score)s; not capped.")
+    return (capped if row.cap_reason else free) % values
 
 
 def latest_gates(gates: Sequence[GateResult]) -> list[GateResult]:
@@ -92,7 +112,7 @@ def latest_gates(gates: Sequence[GateResult]) -> list[GateResult]:
 
 def gate_context(row: GateResult) -> dict[str, Any]:
     return {
-        "name": words.GATE[row.gate],
+        "name": str(words.GATE[row.gate]),
         "state": words.GATE_DECISION[row.decision],
         "round": row.round,
         "criteria": [criterion_context(each) for each in row.criteria],
@@ -117,10 +137,15 @@ def criterion_context(stored: dict[str, Any]) -> dict[str, Any]:
     If it is below the minimum and marked unavailable, the text includes the reason.
     """
     met = stored["value"] >= stored["minimum"]
-    text = f"{stored['name']}: {stored['value']:g} of {stored['minimum']:g}"
-    reason = "" if met else stored.get("unavailable", "")
+    text = _("%(criterion)s: %(value)s of %(minimum)s") % {
+        "criterion": worded(stored["name"]),
+        "value": words.format_number(stored["value"]),
+        "minimum": words.format_number(stored["minimum"]),
+    }
+    reason = "" if met else worded(stored.get("unavailable", ""))
+    missing = words.GATE_DECISION["not_to_be_had"].word
     return {
-        "text": f"{text}; no further sources found: {reason}" if reason else text,
+        "text": f"{text}; {missing}: {reason}" if reason else text,
         "icon": "check" if met else "circle",
         "tone": "tone-good" if met else "tone-idle",
     }
@@ -140,16 +165,19 @@ def _meter(part: BudgetPart) -> Iterator[dict[str, Any]]:
     if part.limit is None:
         text = _amount(part, part.used)
     elif part.name in words.METER:
-        text = f"{part.used:,.0f} of {_amount(part, part.limit)}"
+        text = _used_of(words.format_number(part.used, 0), part)
     else:
-        text = f"{_amount(part, part.used)} of {_amount(part, part.limit)}"
+        text = _used_of(_amount(part, part.used), part)
     yield {"text": text, "used": part.used, "limit": part.limit}
+
+
+def _used_of(used: str, part: BudgetPart) -> str:
+    return _("%(used)s of %(limit)s") % {"used": used, "limit": _amount(part, part.limit or 0)}
 
 
 def _amount(part: BudgetPart, amount: float) -> str:
     if part.name == "time":
         return words.format_seconds(amount if amount < 10 else round(amount))
     if part.name == "cost":
-        return f"${amount:.2f}"
-    one, many = words.METER[part.name]
-    return words.count_noun(int(amount), one, many)
+        return words.format_usd(amount, 2)
+    return words.count_noun(int(amount), words.METER[part.name])

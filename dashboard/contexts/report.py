@@ -7,8 +7,10 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.text import Truncator
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
-from dashboard import markdown, words
+from dashboard import markdown
 from dashboard.contexts.aspects import exclude_dropped
 from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
@@ -87,19 +89,35 @@ def describe_checks(checks: dict[str, Any]) -> str:
     statements = checks.get("statements", 0)
     if not statements:
         return ""
-    parts = [f"{checks.get('cited', 0)} of {words.count_noun(statements, 'statement')} cited"]
-    parts += [f"{checks['repaired']} repaired"] if checks.get("repaired") else []
-    parts += [f"{checks['cut']} cut because no quote carried it"] if checks.get("cut") else []
-    return " ".join(
-        filter(None, ("Checked by code: " + ", ".join(parts) + ".", describe_verifier(checks)))
-    )
+    parts = [
+        ngettext(
+            "Checked by code: %(cited)s of %(n)s statement cited.",
+            "Checked by code: %(cited)s of %(n)s statements cited.",
+            statements,
+        )
+        % {"cited": checks.get("cited", 0), "n": statements}
+    ]
+    if repaired := checks.get("repaired"):
+        parts.append(
+            ngettext("%(n)s repaired.", "%(n)s repaired.", repaired) % {"n": repaired},
+        )
+    if cut := checks.get("cut"):
+        parts.append(
+            ngettext(
+                "%(n)s removed because no quote supports it.",
+                "%(n)s removed because no quote supports them.",
+                cut,
+            )
+            % {"n": cut}
+        )
+    return " ".join(filter(None, (*parts, describe_verifier(checks))))
 
 
 VERIFIER = {
-    "disbelieved": "It did too badly on planted errors to be believed.",
-    "unqualified": "The model is not qualified to check statements.",
-    "failed": "The model gave no usable verdicts.",
-    "off": "Checking by the model is switched off.",
+    "disbelieved": _("It missed too many planted errors, so its verdicts were not used."),
+    "unqualified": _("The model is not qualified to check statements."),
+    "failed": _("The model gave no usable verdicts."),
+    "off": _("Checking by the model is turned off."),
 }
 """Why the verifier's verdicts were not used."""
 
@@ -109,11 +127,11 @@ def describe_verifier(checks: dict[str, Any]) -> str:
     use = checks.get("verifier", "")
     if not use:
         return ""
-    told = (
-        f"Statements checked by code: {checks['by_code']}, by the model: {checks['by_model']}, "
-        f"by neither: {checks['by_neither']}; {checks['quoted_instead']} quoted instead."
+    told = gettext(
+        "Statements checked by code: %(by_code)s, by the model: %(by_model)s, by neither: "
+        "%(by_neither)s; quoted instead: %(quoted_instead)s."
     )
-    return " ".join(filter(None, (told, _planted(checks), VERIFIER.get(use, ""))))
+    return " ".join(filter(None, (told % checks, _planted(checks), str(VERIFIER.get(use, "")))))
 
 
 def _planted(checks: dict[str, Any]) -> str:
@@ -122,4 +140,5 @@ def _planted(checks: dict[str, Any]) -> str:
     if not planted:
         return ""
     least = round(100 * least_proportion(found, planted))
-    return f"The model found {found} of {planted} planted errors (at least {least} %)."
+    sentence = gettext("The model found %(n)s of %(total)s planted errors (at least %(least)s %%).")
+    return sentence % {"n": found, "total": planted, "least": least}

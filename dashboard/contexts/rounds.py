@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from dashboard import words
 from dashboard.contexts.aspects import count_answered, exclude_dropped
 from dashboard.contexts.quality import cap_sentence, dimension_scores
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from research.engine.report.messages import bar_percent, format_percent
 from research.models import Round, Unit
 from research.models.runs import Mode
@@ -21,7 +24,7 @@ def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
     """Return a column of the strip: its head, and the details that it expands to."""
     head = {
         "number": row.number,
-        "stage": words.STAGE[row.stage],
+        "stage": str(words.STAGE[row.stage]),
         "closed": row.closed,
         "answered": row.answered
         if row.closed
@@ -30,7 +33,7 @@ def round_column(row: Round, rows: RunRows) -> dict[str, Any]:
         "score": row.score,
         "pages": row.pages_read,
         "found": row.new_evidence,
-        "decision": row.decision,
+        "decision": worded(row.decision),
         "ended": rows.run.ended,
     }
     units = [unit_context(each) for each in rows.units if each.round == row.number]
@@ -50,7 +53,7 @@ def novelty_context(rows: RunRows) -> dict[str, Any]:
     """
     config, ends = rows.config, rows.run.mode == Mode.ADAPTIVE
     shares = [
-        f"{format_percent(row.novelty)} in round {row.number}"
+        _("%(share)s in round %(n)s") % {"share": format_percent(row.novelty), "n": row.number}
         for row in rows.rounds
         if row.number > 1 and row.novelty is not None
     ]
@@ -67,7 +70,7 @@ def unit_context(row: Unit) -> dict[str, Any]:
         "topic": row.topic,
         "state": words.UNIT[row.status] if row.status else words.UNIT_RUNNING,
         "seconds": row.seconds,
-        "failure": row.failure,
+        "failure": worded(row.failure or ""),
     }
 
 

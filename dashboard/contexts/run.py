@@ -8,6 +8,8 @@ from zlib import crc32
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.contexts.aspects import (
@@ -18,11 +20,11 @@ from dashboard.contexts.aspects import (
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import Problem, Run
 from research.queue.admission import Place
-from research.readmodel.progress import how_far
 from research.readmodel.progress_parts import DraftedPart, Progress
 from research.readmodel.waiting import Waiting, why_waiting
 from research.services.runs import REPEATABLE_STATUSES
@@ -51,21 +53,21 @@ FAVICONS = {
 """Mark in the title and icon of the browser tab, by how an ended run turned out."""
 
 STANDING = {
-    Status.QUEUED: "Starts as soon as a worker is free.",
-    Status.INTAKE: "Reading the question.",
-    Status.AWAITING_CLARIFICATION: "It needs an answer from you before it starts.",
-    Status.AWAITING_APPROVAL: "The plan is ready. Review it, then start.",
-    Status.RESEARCHING: "Researching.",
-    Status.PAUSED: "Paused. Nothing is searched or spent.",
-    Status.WRITING: "Writing the report.",
-    Status.STALLED: "Put aside after its worker stopped unexpectedly, again and again.",
+    Status.QUEUED: _("Starts as soon as a worker is free."),
+    Status.INTAKE: _("Reading the question."),
+    Status.AWAITING_CLARIFICATION: _("It needs an answer from you before it starts."),
+    Status.AWAITING_APPROVAL: _("The plan is ready. Review it, then start."),
+    Status.RESEARCHING: _("Researching."),
+    Status.PAUSED: _("Paused. Nothing is searched or spent."),
+    Status.WRITING: _("Writing the report."),
+    Status.STALLED: _("Put aside because its worker stopped unexpectedly several times."),
 }
 ENDINGS = {
-    Status.COMPLETED: "Done.",
-    Status.FAILED: "It could not be finished.",
-    Status.CANCELLED: "Cancelled.",
+    Status.COMPLETED: _("Done."),
+    Status.FAILED: _("It could not be finished."),
+    Status.CANCELLED: _("Cancelled."),
 }
-NO_MODEL = "Passages chosen by code; no model has judged whether they answer the question."
+NO_MODEL = _("Passages chosen by code; no model has assessed whether they answer the question.")
 
 
 def run_head(
@@ -119,33 +121,34 @@ def verdict_sentence(rows: RunRows) -> str:
     """Return the sentence that summarizes the current state of the run and its reason."""
     run, told = rows.run, rows.told
     if run.ended:
-        return run.termination_text or ENDINGS[Status(run.status)]
+        return worded(run.termination_text or "") or str(ENDINGS[Status(run.status)])
     if Kind.CANCEL in told:
-        return "Cancelling."
+        return gettext("Cancelling.")
     if Kind.STOP in told:
-        return "Stopping: the report is written from what was found so far."
+        return gettext("Stopping: the report is written from the findings so far.")
     if goes_on(run, told):
-        return "Understood. It goes on in a moment."
+        return gettext("Understood. Continuing in a moment.")
     if run.status == Status.PAUSED:
-        return run.asks or STANDING[Status.PAUSED]
-    return run.verdict or interim_sentence(rows)
+        return worded(run.asks or "") or str(STANDING[Status.PAUSED])
+    return worded(run.verdict) or interim_sentence(rows)
 
 
 def interim_sentence(rows: RunRows) -> str:
     """Return the sentence shown until the first verdict."""
     aspects = exclude_dropped(rows.progress.aspects)
     if rows.run.status == Status.RESEARCHING and aspects:
-        return f"Researching: {count_answered(aspects)} of {len(aspects)} answered so far."
+        sentence = gettext("Researching: %(n)s of %(total)s answered so far.")
+        return sentence % {"n": count_answered(aspects), "total": len(aspects)}
     if rows.place is not None:
         return queue_sentence(rows.place)
-    return STANDING[Status(rows.run.status)]
+    return str(STANDING[Status(rows.run.status)])
 
 
 def queue_sentence(place: Place) -> str:
     """Return why a run waits; `waiting_sentence` says for how many others."""
     if not place.has_worker:
-        return "No worker is running at the moment. It starts as soon as one is."
-    return STANDING[Status.QUEUED]
+        return gettext("No worker is running at the moment. It starts as soon as one is.")
+    return str(STANDING[Status.QUEUED])
 
 
 def result_line(rows: RunRows) -> Iterator[str]:
@@ -153,7 +156,8 @@ def result_line(rows: RunRows) -> Iterator[str]:
     payload, run = rows.progress, rows.run
     aspects = exclude_dropped(payload.aspects)
     if len(aspects) > 1:
-        yield f"{count_answered(aspects)} of {len(aspects)} sub-questions answered"
+        numbers = {"n": count_answered(aspects), "total": len(aspects)}
+        yield gettext("%(n)s of %(total)s sub-questions answered") % numbers
     if payload.evidence.count:
         yield words.count_noun(payload.evidence.sources, "source")
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
@@ -164,11 +168,27 @@ def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
     run, quality = payload.run, payload.quality
     if run.round:
         one = "level" if payload.level else "round"
-        yield words.count_noun(run.round, one) if ended else how_far(payload)
+        yield words.count_noun(run.round, one) if ended else describe_position(payload)
     if quality.score is not None:
-        yield f"score {quality.score:.1f}, goal {quality.threshold:.1f}"
+        yield gettext("score %(score)s, goal %(goal)s") % {
+            "score": words.format_score(quality.score),
+            "goal": words.format_score(quality.threshold),
+        }
     if payload.gaps or quality.score is not None:
         yield words.count_noun(sum(gap.closed_round is None for gap in payload.gaps), "gap")
+
+
+def describe_position(now: Progress) -> str:
+    """Return how far a run is: "round 2 of up to 5"; in the fixed mode its level and queries."""
+    level = now.level
+    if level is None:
+        numbers = {"n": now.run.round, "most": now.run.rounds_at_most}
+        return gettext("round %(n)s of up to %(most)s") % numbers
+    numbers = {"n": level.depth, "total": level.depth_total}
+    if not level.breadth_total:
+        return gettext("level %(n)s of %(total)s") % numbers
+    numbers |= {"done": level.breadth_done, "queries": level.breadth_total}
+    return gettext("level %(n)s of %(total)s, %(done)s of %(queries)s queries done") % numbers
 
 
 def desk_key(row: Run, run: dict[str, Any]) -> str:
@@ -187,19 +207,24 @@ def action_context(rows: RunRows) -> dict[str, Any]:
     """Return the current action of the run and its start time."""
     part = rows.progress.action
     if part is not None:
-        return {"text": part.text, "since": part.since}
+        return {"text": worded(part.text), "since": part.since}
     queued = why_waiting(rows.run)
-    text = waiting_sentence(queued) if queued else state_of(rows.run, rows.told, None).word
+    text = waiting_sentence(queued) if queued else str(state_of(rows.run, rows.told, None).word)
     return {"text": text, "since": rows.run.created_at, "queued": queued is not None}
 
 
 def waiting_sentence(queued: Waiting) -> str:
     """Return what a queued run waits for."""
     if queued.files:
-        return f"Reading your documents: {queued.read:,} of {queued.files:,}"
+        return gettext("Reading your documents: %(n)s of %(total)s") % {
+            "n": words.format_number(queued.read),
+            "total": words.format_number(queued.files),
+        }
     if queued.ahead:
-        return f"{words.count_noun(queued.ahead, 'run')} ahead of yours"
-    return "Next in line"
+        return ngettext("%(n)s run ahead of yours", "%(n)s runs ahead of yours", queued.ahead) % {
+            "n": words.format_number(queued.ahead)
+        }
+    return gettext("Next in line")
 
 
 def draft_sentences(sentences: Sequence[DraftedPart]) -> list[dict[str, Any]]:
@@ -218,7 +243,8 @@ def failure_context(rows: RunRows) -> dict[str, Any]:
     """
     failed = rows.run.status == Status.FAILED
     said = verdict_sentence(rows) if failed else ""
-    problems = dict.fromkeys(row.message for row in rows.problems if row.message != said)
+    found = (worded(row.message) for row in rows.problems)
+    problems = dict.fromkeys(message for message in found if message != said)
     return {
         "failed": failed,
         "problems": list(problems) if failed else [],
@@ -238,7 +264,7 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
         return {"answer": ""}
     parts = [describe_uncertainty(rows.progress.aspects)]
     if rows.run.analyst == "extractive":
-        parts.append(NO_MODEL)
+        parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
 
 
@@ -257,17 +283,21 @@ def run_footer(run: Run) -> list[str]:
     parts = [analyst_label(run.analyst)]
     if usage:
         parts.append(words.format_seconds(usage.get("seconds", 0)))
-        parts.append(words.count_noun(usage.get("searches", 0), "search", "searches"))
-        parts.append(words.count_noun(usage.get("fetches", 0), "page") + " fetched")
+        parts.append(words.count_noun(usage.get("searches", 0), "search"))
+        fetched = usage.get("fetches", 0)
+        parts.append(
+            ngettext("%(n)s page fetched", "%(n)s pages fetched", fetched)
+            % {"n": words.format_number(fetched)}
+        )
     if usage.get("llm_calls"):
         parts.append(words.count_noun(usage["llm_calls"], "model call"))
         cost = usage.get("cost_usd")
-        parts.append("price unknown" if cost is None else f"${cost:.2f}")
+        parts.append(gettext("price unknown") if cost is None else words.format_usd(cost, 2))
     return parts
 
 
 def analyst_label(name: str) -> str:
-    return "no model, passages quoted" if name == "extractive" else name
+    return gettext("no model, passages quoted") if name == "extractive" else name
 
 
 # --- the plan -------------------------------------------------------------------
@@ -277,9 +307,9 @@ def plan_context(run: Run) -> dict[str, Any]:
     """Return the read-only parts of the plan, shown next to the approval form."""
     stored = run.plan or {}
     names = (
-        ("Scope", "scope"),
-        ("Evidence", "evidence_strategy"),
-        ("Output", "output_format"),
+        (gettext("Scope"), "scope"),
+        (gettext("Evidence"), "evidence_strategy"),
+        (gettext("Output"), "output_format"),
     )
     return {
         "brief": stored.get("brief", ""),
@@ -295,32 +325,36 @@ def describe_estimate(stored: dict[str, Any] | None) -> str:
     if not stored:
         return ""
     least, most = stored["llm_calls"]
-    calls = [f"{_span(least, most)} model call{'' if most == 1 else 's'}"] if most else []
-    parts = [_span_of_time(*stored["seconds"]), *calls, format_price_range(stored)]
-    return f"About {_describe_report(stored)}{', '.join(parts)}."
+    calls = ngettext("%(n)s model call", "%(n)s model calls", most) % {"n": _span(least, most)}
+    parts = [_span_of_time(*stored["seconds"]), *[calls] * bool(most), format_price_range(stored)]
+    values = {"effort": ", ".join(parts), "report": _describe_report(stored)}
+    if values["report"]:
+        return gettext("About %(report)s; %(effort)s.") % values
+    return gettext("About %(effort)s.") % values
 
 
 def _describe_report(stored: dict[str, Any]) -> str:
     """Return what the report will hold; runs from before it was estimated have nothing."""
-    words, sources = stored.get("words"), stored.get("sources")
-    if not words or not sources:
+    length, sources = stored.get("words"), stored.get("sources")
+    if not length or not sources:
         return ""
-    return f"{words[0]:,}–{words[1]:,} words from {_span(*sources)} sources; "
+    values = {"words": "–".join(map(words.format_number, length)), "sources": _span(*sources)}
+    return gettext("%(words)s words from %(sources)s sources") % values
 
 
 def format_price_range(stored: dict[str, Any]) -> str:
     if not stored["llm_calls"][1]:
-        return "free"
+        return gettext("free")
     if stored.get("cost_usd") is None:
-        return "price unknown"
+        return gettext("price unknown")
     low, high = stored["cost_usd"]
-    return f"${low:.2f}–{high:.2f}" if high else "free"
+    return f"{words.format_usd(low, 2)}–{words.format_number(high, 2)}" if high else gettext("free")
 
 
 def _span_of_time(low: float, high: float) -> str:
     if high < 90:
-        return f"{_span(round(low), round(high))} s"
-    return f"{_span(max(1, round(low / 60)), round(high / 60))} min"
+        return gettext("%(n)s s") % {"n": _span(round(low), round(high))}
+    return gettext("%(n)s min") % {"n": _span(max(1, round(low / 60)), round(high / 60))}
 
 
 def _span(low: int, high: int) -> str:

@@ -7,20 +7,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.queries.queries import SourceRows
 from dashboard.queries.thread_queries import Earlier
+from dashboard.stored_texts import worded
 from research.models import Source
 
-FIRST = "Cited"
+FIRST = "cited"
 FOLDS = (
-    (FIRST, ("cited",), "The report quotes these."),
-    ("Read but not used", ("read",), "Nothing that the report needed was found here."),
+    (_("Cited"), ("cited",), _("The report quotes these.")),
+    (_("Read but not used"), ("read",), _("They contain nothing that the report needs.")),
     (
-        "Refused or failed",
+        _("Refused or failed"),
         ("refused", "failed", "empty"),
-        "These could not be read, or must not be.",
+        _("These could not be read, or must not be."),
     ),
 )
 
@@ -32,14 +35,17 @@ def source_folds(rows: SourceRows, earlier: Mapping[str, Earlier]) -> list[dict[
             title,
             says,
             [_source(row, rows, earlier) for row in rows.sources if row.status in statuses],
+            is_open=FIRST in statuses,
         )
         for title, statuses, says in FOLDS
     ]
 
 
-def _fold(title: str, says: str, sources: list[dict[str, Any]]) -> dict[str, Any]:
+def _fold(
+    title: words.Text, says: words.Text, sources: list[dict[str, Any]], is_open: bool
+) -> dict[str, Any]:
     to_undo = any(source["never"] for source in sources)
-    return {"title": title, "says": says, "sources": sources, "open": title == FIRST or to_undo}
+    return {"title": title, "says": says, "sources": sources, "open": is_open or to_undo}
 
 
 def _source(row: Source, rows: SourceRows, earlier: Mapping[str, Earlier]) -> dict[str, Any]:
@@ -50,7 +56,7 @@ def _source(row: Source, rows: SourceRows, earlier: Mapping[str, Earlier]) -> di
         "place": words.readable_url(row.url),
         "facts": _facts(row),
         "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
-        "reason": row.reason or "",
+        "reason": worded(row.reason or ""),
         "markers": _markers(rows)[row.url],
         "site": row.domain if is_web else "",
         "never": _blocking_site(row.domain, rows.never),
@@ -58,17 +64,21 @@ def _source(row: Source, rows: SourceRows, earlier: Mapping[str, Earlier]) -> di
 
 
 def _facts(row: Source) -> list[str]:
-    dated = f"published {words.format_partial_date(row.published)}" if row.published else "undated"
-    told = f"round {row.round}" if row.round else ""
-    return [part for part in (words.KIND[row.kind], dated, told) if part]
+    dated = gettext("undated")
+    if row.published:
+        dated = gettext("published %(date)s") % {"date": words.format_partial_date(row.published)}
+    told = gettext("round %(n)s") % {"n": row.round} if row.round else ""
+    return [part for part in (str(words.KIND[row.kind]), dated, told) if part]
 
 
 def _earlier_run_link(where: Earlier | None) -> dict[str, str]:
     """Return a link to the run that originally found a page taken over by this run."""
     if where is None:
-        return {"text": "found in an earlier run", "url": ""}
-    told = f"in version {where.number}" if where.number else "for an earlier question"
-    return {"text": f"found {told}", "url": reverse("sources", args=[where.public_id])}
+        return {"text": gettext("found in an earlier run"), "url": ""}
+    told = gettext("found for an earlier question")
+    if where.number:
+        told = gettext("found in version %(n)s") % {"n": where.number}
+    return {"text": told, "url": reverse("sources", args=[where.public_id])}
 
 
 def _markers(rows: SourceRows) -> dict[str, list[int]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.contexts.aspects import exclude_dropped
@@ -15,13 +16,14 @@ from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.markdown import MARKER
 from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import ANSWERED
 from research.engine.text.tokens import capitalize_heading
 from research.models import Run, Thread
 from research.readmodel.progress import evidence_gate
 from research.runtime import installation
 
-FIRST = "First report"
+FIRST = _("First report")
 DOUBTED_SHOWN = 5
 
 
@@ -77,7 +79,7 @@ def review_context(rows: RunRows) -> dict[str, Any]:
     return {
         "rejected": len(rows.rejected),
         "rests_on": bool(rows.rejected & rows.cited_labels),
-        "lacking": evidence_gate(rows).reason,
+        "lacking": [worded(each) for each in evidence_gate(rows).reason],
     }
 
 
@@ -114,7 +116,7 @@ def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
     return {
         "number": number,
         "url": reverse("run", args=[row.public_id]),
-        "why": FIRST if is_first else row.reason,
+        "why": str(FIRST) if is_first else worded(row.reason),
         "state": None if row.status == "completed" else words.run_state(row.status),
         "lost": row.status in {"failed", "cancelled"},
         "created": row.created_at,

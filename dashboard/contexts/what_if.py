@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+
+from dashboard import words
+from dashboard.stored_texts import worded
 from research.models import Run
 from research.services.what_if import ThresholdEffect
 from research.worker.replay import Replay
@@ -18,19 +22,24 @@ LISTED = 20
 def replay_context(run: Run, replay: Replay) -> dict[str, Any]:
     """Return figures of the run and of its replay side by side, and what was lost."""
     before, after = replay.run_used, replay.used
+    money = words.format_usd
     kept = replay.run_evidence - len(replay.evidence_lost)
     return {
         "lines": [
-            _line("Rounds", run.round, len(replay.rounds)),
-            _line("Model calls", before.llm_calls, after.llm_calls),
-            _line("Tokens", f"{before.tokens:,}", f"{after.tokens:,}"),
-            _line("Cost", _money(before.cost_usd), _money(after.cost_usd)),
-            _line("Searches", before.searches, after.searches),
-            _line("Pages", before.fetches, after.fetches),
-            _line("Evidence of the run", replay.run_evidence, kept),
+            _line(gettext("Rounds"), run.round, len(replay.rounds)),
+            _line(gettext("Model calls"), before.llm_calls, after.llm_calls),
+            _line(
+                gettext("Tokens"),
+                words.format_number(before.tokens),
+                words.format_number(after.tokens),
+            ),
+            _line(gettext("Cost"), money(before.cost_usd), money(after.cost_usd)),
+            _line(gettext("Searches"), before.searches, after.searches),
+            _line(gettext("Pages"), before.fetches, after.fetches),
+            _line(gettext("Evidence of the run"), replay.run_evidence, kept),
         ],
-        "ended": run.termination_text or "",
-        "would_end": replay.termination_text or "",
+        "ended": worded(run.termination_text or ""),
+        "would_end": worded(replay.termination_text or ""),
         "journal_ends": replay.journal_ends,
         "lost": replay.evidence_lost[:LISTED],
         "more_lost": len(replay.evidence_lost) - LISTED,
@@ -41,10 +50,6 @@ def replay_context(run: Run, replay: Replay) -> dict[str, Any]:
 
 def _line(name: str, before: object, after: object) -> dict[str, Any]:
     return {"name": name, "before": before, "after": after, "differs": before != after}
-
-
-def _money(amount: float | None) -> str:
-    return "unknown" if amount is None else f"${amount:.4f}"
 
 
 # --- many runs -------------------------------------------------------------------------------
@@ -58,11 +63,12 @@ def effects_context(effects: Sequence[ThresholdEffect]) -> dict[str, Any]:
         each.threshold: (each.cost_saved or 0.0) if has_costs else each.calls_saved
         for each in shown
     }
+    what = gettext("cost") if has_costs else gettext("calls")
     return {
         "effects": [_effect_line(each) for each in effects],
-        "what_saved": "cost" if has_costs else "calls",
+        "what_saved": what,
         "chart": effects_chart(shown, saved),
-        "sentence": best_trade(shown, saved, "cost" if has_costs else "calls"),
+        "sentence": best_trade(shown, saved, what),
     }
 
 
@@ -70,29 +76,31 @@ def best_trade(effects: Sequence[ThresholdEffect], saved: dict[float, float], wh
     """Return a sentence on the threshold with the largest difference of savings and losses."""
     gains = [each for each in effects if saved[each.threshold] > each.evidence_lost]
     if not gains:
-        return "No other threshold would have saved a larger share than it lost."
+        return gettext("No other threshold would have saved a larger share than it lost.")
     best = max(gains, key=lambda each: saved[each.threshold] - each.evidence_lost)
-    return (
-        f"Threshold {best.threshold:g} would have saved {_percent(saved[best.threshold])} of {what}"
-        f" and lost {_percent(best.evidence_lost)} of evidence."
+    sentence = gettext(
+        "Threshold %(threshold)s would have saved %(saved)s of %(what)s "
+        "and lost %(lost)s of evidence."
     )
+    return sentence % {
+        "threshold": words.format_number(best.threshold),
+        "saved": words.format_percent(saved[best.threshold]),
+        "what": what,
+        "lost": words.format_percent(best.evidence_lost),
+    }
 
 
 def _effect_line(effect: ThresholdEffect) -> dict[str, Any]:
     cost = effect.cost_saved
     none = "–"
     return {
-        "threshold": f"{effect.threshold:g}",
+        "threshold": words.format_number(effect.threshold),
         "runs": effect.runs,
         "left_out": effect.left_out,
-        "cost": none if cost is None or not effect.runs else _percent(cost),
-        "calls": _percent(effect.calls_saved) if effect.runs else none,
-        "evidence": _percent(effect.evidence_lost) if effect.runs else none,
+        "cost": none if cost is None or not effect.runs else words.format_percent(cost),
+        "calls": words.format_percent(effect.calls_saved) if effect.runs else none,
+        "evidence": words.format_percent(effect.evidence_lost) if effect.runs else none,
     }
-
-
-def _percent(share: float) -> str:
-    return f"{round(100 * share)} %".replace("-", "−")
 
 
 def effects_chart(
@@ -119,7 +127,9 @@ def effects_chart(
         "points": saved_points,
         "lost_points": lost_points,
         "grid": [{"y": _up(share / 100), "text": f"{share} %"} for share in GRID],
-        "ticks": [{"x": across[e.threshold], "text": f"{e.threshold:g}"} for e in effects],
+        "ticks": [
+            {"x": across[e.threshold], "text": words.format_number(e.threshold)} for e in effects
+        ],
     }
 
 

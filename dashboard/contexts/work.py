@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from research.engine.records import Status
@@ -13,12 +14,12 @@ from research.models import Run
 from research.services.work import Work
 
 LIMITS = {
-    "RESEARCH_SLOTS": "Runs at once in one process",
-    "MODEL_CONCURRENCY": "Model calls at once in one process",
-    "FETCH_AT_ONCE": "Fetches at once in one process",
-    "FETCH_AT_ONCE_PER_HOST": "Fetches at once from one host",
-    "UPLOADS_MAX_MB": "Uploads of one person, in MB",
-    "KEEP_RUNS_DAYS": "Days that ended runs are kept (0: for ever)",
+    "RESEARCH_SLOTS": _("Runs at once in one process"),
+    "MODEL_CONCURRENCY": _("Model calls at once in one process"),
+    "FETCH_AT_ONCE": _("Fetches at once in one process"),
+    "FETCH_AT_ONCE_PER_HOST": _("Fetches at once from one host"),
+    "UPLOADS_MAX_MB": _("Uploads of one person, in MB"),
+    "KEEP_RUNS_DAYS": _("Days that ended runs are kept (0: forever)"),
 }
 """Settings that bound the work, and what they mean."""
 
@@ -31,11 +32,11 @@ def work_context(work: Work) -> dict[str, Any]:
     return {
         "page": "work",
         "figures": [
-            ("In the queue", f"{status.queue_depth:,}"),
-            ("Oldest waits", words.format_seconds(status.queue_age_seconds)),
-            ("In progress", f"{status.leased:,}"),
-            ("Waiting for people", f"{waiting:,}"),
-            ("Stuck", f"{work.stuck_count:,}"),
+            (_("In the queue"), words.format_number(status.queue_depth)),
+            (_("Longest wait"), words.format_seconds(status.queue_age_seconds)),
+            (_("In progress"), words.format_number(status.leased)),
+            (_("Waiting for people"), words.format_number(waiting)),
+            (_("Stuck"), words.format_number(work.stuck_count)),
         ],
         "queued": [_line(run) for run in work.queued],
         "more_queued": status.queue_depth - len(work.queued),
@@ -47,7 +48,8 @@ def work_context(work: Work) -> dict[str, Any]:
 
 
 def _line(run: Run) -> dict[str, Any]:
-    host, _, rest = run.lease_owner.partition(":")
+    host, _colon, rest = run.lease_owner.partition(":")
+    where = {"host": host, "process": rest.partition(":")[0]}
     return {
         "id": run.public_id,
         "url": reverse("run", args=[run.public_id]),
@@ -57,7 +59,7 @@ def _line(run: Run) -> dict[str, Any]:
         "action": run.action,
         "created": run.created_at,
         "started": run.started_at,
-        "worker": f"{host}, process {rest.partition(':')[0]}" if host else "",
+        "worker": _("%(host)s, process %(process)s") % where if host else "",
         "crashes": run.crashes,
         "can_retry": run.status == Status.STALLED,
     }

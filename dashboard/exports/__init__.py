@@ -8,7 +8,10 @@ from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 
+from django.conf import settings
+from django.utils import translation
 from django.utils.text import slugify
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.exports.contents import Contents, load_contents
 from research.errors import PlumblineError
@@ -74,8 +77,19 @@ def export_report(run: Run, form: Format) -> Exported:
 
     Raise `NothingToExport` if the format needs a report and there is none.
     """
+    with translation.override(interface_language(run.language)):
+        return _export_as(run, form)
+
+
+def interface_language(tag: str) -> str:
+    """Return the language of headings around a report: the report's own, if it has a catalogue."""
+    code = tag.split("-")[0].lower()
+    return code if code in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+
+
+def _export_as(run: Run, form: Format) -> Exported:
     whole = load_contents(run)
     if form.needs_report and not whole.markdown:
-        raise NothingToExport("This run has no report. Its record can be exported as JSON.")
+        raise NothingToExport(_("This run has no report. Its record can be exported as JSON."))
     name = slugify(run.question)[:NAME_LENGTH].strip("-") or run.public_id
     return Exported(form.render(whole), f"{name}.{form.extension}", form.content_type)

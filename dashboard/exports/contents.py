@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from dashboard import words
 from dashboard.contexts.evidence import support_line
 from dashboard.queries.queries import cited_rows
@@ -17,7 +20,7 @@ from research.models import EvidenceSource, PageText, Report, Run
 AROUND = 300
 LONGEST_LINK = 2_000
 """Maximum characters of a linked URL: Word allows about 2,080, Typst 8,000."""
-REJECTED = "A reviewer rejected evidence that this report rests on; it was not revised since."
+REJECTED = _("A reviewer rejected evidence that this report rests on; it was not revised since.")
 
 # Not allowed in XML 1.0 (Word), and useless in all other formats. "a\x00b" → "ab"
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
@@ -58,7 +61,7 @@ class Citation:
 
     @property
     def dated(self) -> str:
-        read = f"read {words.format_day(self.fetched)}"
+        read = gettext("read %(date)s") % {"date": words.format_day(self.fetched)}
         return f"{words.format_partial_date(self.published)}, {read}" if self.published else read
 
 
@@ -83,7 +86,7 @@ class Contents:
         """Yield the citations of each cited page, in the order in which pages are first cited."""
         first = {entry.url: entry.number for entry in reversed(self.citations)}
         ordered = sorted(self.citations, key=lambda entry: (first[entry.url], entry.number))
-        for _, group in groupby(ordered, key=lambda entry: entry.url):
+        for _url, group in groupby(ordered, key=lambda entry: entry.url):
             yield tuple(group)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 
+from django.utils.translation import gettext
 from docx import Document
 from docx.document import Document as WordDocument
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -31,7 +32,7 @@ def render(whole: Contents) -> bytes:
     numbers = frozenset(citation.number for citation in whole.citations)
     for block in parse_blocks(whole.markdown, numbers):
         add_block(document, block)
-    document.add_heading("Quotes", 1)
+    document.add_heading(gettext("Quotes"), 1)
     for citation in whole.citations:
         add_citation(document, citation)
     stored = BytesIO()

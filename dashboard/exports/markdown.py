@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext
+
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
 from research.engine.report.markdown_escape import unlinked
@@ -11,7 +13,7 @@ from research.engine.report.markdown_escape import unlinked
 
 def render(whole: Contents) -> bytes:
     quotes = "\n\n".join("\n".join(quote_entry(citation)) for citation in whole.citations)
-    return f"{whole.markdown.rstrip()}\n\n## Quotes\n\n{quotes}\n".encode()
+    return f"{whole.markdown.rstrip()}\n\n## {gettext('Quotes')}\n\n{quotes}\n".encode()
 
 
 def quote_entry(citation: Citation) -> Iterator[str]:

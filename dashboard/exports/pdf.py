@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 import typst
+from django.utils.translation import gettext
 
 from dashboard import words
 from dashboard.exports import Format
@@ -24,6 +25,7 @@ def render(whole: Contents) -> bytes:
     run = whole.run
     told = {
         "title": whole.title,
+        "quotes": gettext("Quotes"),
         "language": whole.language.partition("-")[0].lower(),
         "ended": words.format_day(run.finished_at or run.created_at),
         "blocks": [block.plain() for block in parse_blocks(whole.markdown, numbers)],

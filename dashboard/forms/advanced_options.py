@@ -7,38 +7,39 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms.knobs import as_text
 from research.engine.config import ResearchConfig
 
 MINUTES = "max_minutes"
-KINDS = {"web": "The web", "academic": "Papers", "video": "Videos"}
-MODES = [("adaptive", "Until it is good enough"), ("fixed", "A tree of a fixed size")]
+KINDS = {"web": _("The web"), "academic": _("Papers"), "video": _("Videos")}
+MODES = [("adaptive", _("Until the answer is good enough")), ("fixed", _("A tree of a fixed size"))]
 LANGUAGES = {
-    "": "As the question",
-    "ar": "Arabic",
-    "zh": "Chinese",
-    "cs": "Czech",
-    "da": "Danish",
-    "nl": "Dutch",
-    "en": "English",
-    "fi": "Finnish",
-    "fr": "French",
-    "de": "German",
-    "el": "Greek",
-    "he": "Hebrew",
-    "hi": "Hindi",
-    "it": "Italian",
-    "ja": "Japanese",
-    "ko": "Korean",
-    "no": "Norwegian",
-    "pl": "Polish",
-    "pt": "Portuguese",
-    "ru": "Russian",
-    "es": "Spanish",
-    "sv": "Swedish",
-    "tr": "Turkish",
-    "uk": "Ukrainian",
+    "": _("As the question"),
+    "ar": _("Arabic"),
+    "zh": _("Chinese"),
+    "cs": _("Czech"),
+    "da": _("Danish"),
+    "nl": _("Dutch"),
+    "en": _("English"),
+    "fi": _("Finnish"),
+    "fr": _("French"),
+    "de": _("German"),
+    "el": _("Greek"),
+    "he": _("Hebrew"),
+    "hi": _("Hindi"),
+    "it": _("Italian"),
+    "ja": _("Japanese"),
+    "ko": _("Korean"),
+    "no": _("Norwegian"),
+    "pl": _("Polish"),
+    "pt": _("Portuguese"),
+    "ru": _("Russian"),
+    "es": _("Spanish"),
+    "sv": _("Swedish"),
+    "tr": _("Turkish"),
+    "uk": _("Ukrainian"),
 }
 NUMBER = {"inputmode": "decimal"}
 NUMBERS = ("max_cost_usd", "ask_above_usd", MINUTES)
@@ -51,31 +52,31 @@ def option_fields(config: ResearchConfig) -> dict[str, forms.Field]:
     languages = LANGUAGES if spoken in LANGUAGES else {**LANGUAGES, spoken: spoken}
     return {
         "search_kind": forms.MultipleChoiceField(
-            label="Kinds of pages",
+            label=_("Kinds of pages"),
             required=False,
             choices=list(KINDS.items()),
             initial=list(config.search_kind),
             widget=forms.CheckboxSelectMultiple,
         ),
         "search_language": forms.ChoiceField(
-            label="Language of the pages",
+            label=_("Language of the pages"),
             required=False,
             choices=list(languages.items()),
             initial=spoken,
         ),
-        "search_since": _line("Pages from", config.search_since, type="date"),
-        "search_until": _line("Pages up to", config.search_until, type="date"),
-        "only_sites": _line("Only these sites", config.only_sites, placeholder="example.org, …"),
-        "never_sites": _line("Blocked sites", config.never_sites, placeholder="example.org, …"),
-        "max_cost_usd": _line("At most, in dollars", config.max_cost_usd, **NUMBER),
+        "search_since": _line(_("Pages from"), config.search_since, type="date"),
+        "search_until": _line(_("Pages up to"), config.search_until, type="date"),
+        "only_sites": _line(_("Only these sites"), config.only_sites, placeholder="example.org, …"),
+        "never_sites": _line(_("Blocked sites"), config.never_sites, placeholder="example.org, …"),
+        "max_cost_usd": _line(_("At most, in dollars"), config.max_cost_usd, **NUMBER),
         "ask_above_usd": _line(
-            "Start without asking up to, in dollars",
+            _("Start without asking up to, in dollars"),
             config.ask_above_usd,
-            **NUMBER | {"placeholder": "0: only what is free"},
+            **NUMBER | {"placeholder": _("0: only what is free")},
         ),
-        MINUTES: _line("At most, in minutes", config.max_seconds / 60, **NUMBER),
+        MINUTES: _line(_("At most, in minutes"), config.max_seconds / 60, **NUMBER),
         "deep_research_mode": forms.ChoiceField(
-            label="How long it goes on",
+            label=_("When research ends"),
             required=False,
             choices=MODES,
             initial=config.deep_research_mode,
@@ -84,7 +85,7 @@ def option_fields(config: ResearchConfig) -> dict[str, forms.Field]:
 
 
 def _line(label: str, value: Any, **attributes: str) -> forms.CharField:
-    widget = forms.TextInput(attrs={"placeholder": "no limit", **attributes})
+    widget = forms.TextInput(attrs={"placeholder": _("no limit"), **attributes})
     return forms.CharField(
         label=label, required=False, max_length=1_000, initial=as_text(value), widget=widget
     )
@@ -121,5 +122,5 @@ def by_field(problems: Mapping[str, str]) -> dict[str, str]:
     The time limit is entered in minutes, so its error is reworded.
     """
     others = {name: text for name, text in problems.items() if name != "max_seconds"}
-    too_short = {MINUTES: "Takes a number of minutes above 0"}
+    too_short = {MINUTES: _("Enter a number of minutes above 0")}
     return others | (too_short if "max_seconds" in problems else {})

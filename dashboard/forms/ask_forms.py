@@ -7,9 +7,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms import advanced_options, knobs, sources
 from dashboard.queries import queries
+from dashboard.stored_texts import worded
 from research.documents.folder import CONTENT_TYPES
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
@@ -44,22 +47,24 @@ class AskForm(forms.Form):
             attrs={
                 "rows": 3,
                 "autofocus": True,
-                "placeholder": "A whole question works best",
+                "placeholder": _("A whole question works best"),
                 "aria-describedby": "question-problem",
             }
         ),
         error_messages={
-            "required": "Write a question first.",
-            "max_length": f"A question has at most {QUESTION_LENGTH:,} characters.",
+            "required": _("Write a question first."),
+            "max_length": format_lazy(
+                _("A question has at most {n} characters."), n=f"{QUESTION_LENGTH:,}"
+            ),
         },
     )
     ask_first = forms.BooleanField(required=False)
     research_depth = forms.ChoiceField(
         required=False,
         choices=[
-            ("quick", "Quick"),
-            ("standard", "Standard"),
-            ("thorough", "Thorough"),
+            ("quick", _("Quick")),
+            ("standard", _("Standard")),
+            ("thorough", _("Thorough")),
         ],
         initial=lambda: current_installation().defaults.research_depth,
         widget=forms.RadioSelect,
@@ -90,7 +95,7 @@ class AskForm(forms.Form):
             required=False,
             choices=[(name, sources.LABELS[name]) for name in self.choices],
             initial=initial["sources"],
-            error_messages={"invalid_choice": "That cannot be searched here."},
+            error_messages={"invalid_choice": _("That cannot be searched here.")},
             widget=forms.RadioSelect,
         )
         if self.collections:
@@ -98,7 +103,7 @@ class AskForm(forms.Form):
                 required=False,
                 choices=[(row.public_id, row.name) for row in self.collections],
                 initial=initial["collections"],
-                error_messages={"invalid_choice": "Those documents are not there any more."},
+                error_messages={"invalid_choice": _("These documents no longer exist.")},
                 widget=forms.CheckboxSelectMultiple,
             )
 
@@ -106,7 +111,7 @@ class AskForm(forms.Form):
         cleaned = super().clean() or {}
         is_empty = not cleaned.get("collections") and not self.attached_files
         if self._wants_collections(cleaned) and is_empty:
-            self.add_error("collections", "Choose at least one of your documents.")
+            self.add_error("collections", _("Choose at least one of your documents."))
         return cleaned
 
     @property
@@ -185,7 +190,7 @@ class MoreForm(forms.Form):
 def tell_problems(form: forms.Form, problems: Mapping[str, str]) -> None:
     """Add errors to the form: to the field of that name, or to the whole form if the name is ''."""
     for name, problem in problems.items():
-        form.add_error(name or None, f"{problem[:1].upper()}{problem[1:]}.")
+        form.add_error(name or None, worded(f"{problem[:1].upper()}{problem[1:]}."))
 
 
 class KnobsForm(forms.Form):

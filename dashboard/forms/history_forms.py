@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 ARCHIVED = "archived"
 
@@ -14,27 +15,29 @@ class FindForm(forms.Form):
     text = forms.CharField(
         required=False,
         max_length=200,
-        label="Search questions, answers and sources",
+        label=_("Search questions, answers and sources"),
         widget=forms.TextInput(
-            attrs={"type": "search", "placeholder": "Search questions, answers and sources"}
+            attrs={"type": "search", "placeholder": _("Search questions, answers and sources")}
         ),
     )
     state = forms.ChoiceField(
         required=False,
-        label="State",
+        label=_("State"),
         choices=[
-            ("", "Any state"),
-            ("waiting", "Waiting for you"),
-            ("working", "In progress"),
-            ("done", "Done"),
-            ("nothing_found", "Nothing found"),
-            ("failed", "Failed or cancelled"),
-            (ARCHIVED, "Archived"),
+            ("", _("Any state")),
+            ("waiting", _("Waiting for you")),
+            ("working", _("In progress")),
+            ("done", _("Done")),
+            ("nothing_found", _("Nothing found")),
+            ("failed", _("Failed or cancelled")),
+            (ARCHIVED, _("Archived")),
         ],
     )
-    folder = forms.ChoiceField(required=False, label="Folder")
+    folder = forms.ChoiceField(required=False, label=_("Folder"))
 
     def __init__(self, folders: Sequence[str], data: Any) -> None:
         super().__init__(data)
-        choices = [("", "All folders"), *((name, name) for name in folders)]
-        self.fields["folder"] = forms.ChoiceField(required=False, label="Folder", choices=choices)
+        choices = [("", _("All folders")), *((name, name) for name in folders)]
+        self.fields["folder"] = forms.ChoiceField(
+            required=False, label=_("Folder"), choices=choices
+        )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
+from dashboard.stored_texts import lazy_worded
 from research.runtime.installation import (
     SERVER,
     Installation,
@@ -15,7 +17,7 @@ from research.runtime.installation import (
 )
 from research.setting import Setting
 
-SET_OUTSIDE = "Set by an environment variable or .env, which override this page."
+SET_OUTSIDE = _("Set by an environment variable or .env, which override this page.")
 
 
 class InstallationForm(forms.Form):
@@ -26,11 +28,11 @@ class InstallationForm(forms.Form):
     """
 
     MODEL_PROFILE = forms.ChoiceField(
-        label="Profile",
+        label=_("Profile"),
         required=False,
         choices=[
-            ("standard", "Standard"),
-            ("small", "Small: short prompts, one task at a time"),
+            ("standard", _("Standard")),
+            ("small", _("Small: short prompts, one task at a time")),
         ],
     )
 
@@ -49,12 +51,13 @@ class InstallationForm(forms.Form):
                 field.disabled = True
                 field.help_text = SET_OUTSIDE
             elif name in secrets and held.value:
-                field.help_text = "A key is saved and never shown. Enter another to replace it."
+                field.help_text = _("A key is saved and never shown. Enter another to replace it.")
                 self.fields[_forget(name)] = forms.BooleanField(
-                    label=f"Delete the saved key: {field.label}", required=False
+                    label=_("Delete the saved key: %(name)s") % {"name": field.label},
+                    required=False,
                 )
             elif name in secrets:
-                field.help_text = "No key saved."
+                field.help_text = _("No key saved.")
             if name not in secrets:
                 field.initial = held.value
 
@@ -82,9 +85,9 @@ def _make_field(setting: Setting) -> forms.CharField:
     is_key = setting.kind == "key"
     hidden = forms.PasswordInput(attrs={"autocomplete": "off"}, render_value=False)
     return forms.CharField(
-        label=setting.label or setting.name,
+        label=lazy_worded(setting.label or setting.name),
         required=False,
         max_length=200 if setting.kind == "model" else 500,
-        help_text=setting.hint or setting.help,
+        help_text=lazy_worded(setting.hint or setting.help),
         widget=hidden if is_key else forms.TextInput(),
     )

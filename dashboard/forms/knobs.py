@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
 from dashboard.forms.knob_labels import GROUPS, LABELS, OTHERS
+from dashboard.stored_texts import lazy_worded, worded
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
 
 
-def knob_groups() -> Iterator[tuple[str, list[str]]]:
+def knob_groups() -> Iterator[tuple[Promise, list[str]]]:
     """Yield title and knob names of each group; knobs without a group come last."""
     known = set(ResearchConfig.model_fields)
     grouped: set[str] = set()
@@ -25,14 +28,16 @@ def knob_groups() -> Iterator[tuple[str, list[str]]]:
         yield OTHERS, rest
 
 
-def knob_label(name: str) -> str:
+def knob_label(name: str) -> str | Promise:
     """Return the plain name of a knob."""
     return LABELS.get(name) or name.replace("_", " ").capitalize()
 
 
 def knob_units() -> dict[str, str]:
     """Return the unit of each knob; '' if it is not a quantity."""
-    return {name: knob_extra(info)["unit"] for name, info in ResearchConfig.model_fields.items()}
+    return {
+        name: worded(knob_extra(info)["unit"]) for name, info in ResearchConfig.model_fields.items()
+    }
 
 
 def knob_fields(config: ResearchConfig) -> dict[str, forms.Field]:
@@ -45,15 +50,15 @@ def knob_fields(config: ResearchConfig) -> dict[str, forms.Field]:
 def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
     told: dict[str, Any] = {
         "label": knob_label(name),
-        "help_text": info.description,
+        "help_text": lazy_worded(info.description or ""),
         "required": False,
     }
     if info.annotation is bool:
         return forms.BooleanField(initial=value, **told)
     if get_origin(info.annotation) is Literal:
-        choices = [(choice, choice) for choice in get_args(info.annotation)]
+        choices = [(choice, lazy_worded(choice)) for choice in get_args(info.annotation)]
         return forms.ChoiceField(initial=value, choices=choices, **told)
-    widget = forms.TextInput(attrs={"inputmode": "decimal", "placeholder": "not set"})
+    widget = forms.TextInput(attrs={"inputmode": "decimal", "placeholder": _("not set")})
     return forms.CharField(initial=as_text(value), max_length=1_000, widget=widget, **told)
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from research.services.runs import PLAN_TERMS, TEXT_LENGTH
 
 SPARE = 2
 CONSENT = "searches_private_words"
-LABELS = {"scope": "Scope", "evidence_strategy": "Evidence", "output_format": "Output"}
+LABELS = {"scope": _("Scope"), "evidence_strategy": _("Evidence"), "output_format": _("Output")}
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class PlanForm(forms.Form):
         self._with_consent = with_consent
         if with_consent:
             self.fields[CONSENT] = forms.BooleanField(
-                label="Web searches may use words found only in my documents",
+                label=_("Web searches may use words found only in my documents"),
                 initial=plan.get(CONSENT, False),
                 required=False,
             )
@@ -83,7 +84,7 @@ class PlanForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors and not self._texts(cleaned):
-            raise forms.ValidationError("Keep at least one sub-question.")
+            raise forms.ValidationError(_("Keep at least one sub-question."))
         return cleaned
 
     def aspects(self) -> list[str]:
@@ -99,7 +100,10 @@ class PlanForm(forms.Form):
             return ""
         lines, said = self.aspects(), []
         if lines != [" ".join(text.split()) for text in self._planned]:
-            said = ["The sub-questions as I changed them:", *(f"- {line}" for line in lines)]
+            said = [
+                str(_("The sub-questions as I changed them:")),
+                *(f"- {line}" for line in lines),
+            ]
         changed = [name for name in self._terms if name in self.changed_data]
         return "\n".join([*said, *(f"{LABELS[name]}: {self.terms()[name]}" for name in changed)])
 
@@ -126,17 +130,17 @@ class PlanForm(forms.Form):
 
 def _line(number: int, text: str) -> forms.CharField:
     return forms.CharField(
-        label=f"Sub-question {number}",
+        label=_("Sub-question %(n)s") % {"n": number},
         initial=text,
         required=False,
         max_length=TEXT_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 1} | ({} if text else {"placeholder": "Add one"})),
+        widget=forms.Textarea(attrs={"rows": 1} | ({} if text else {"placeholder": _("Add one")})),
     )
 
 
 def _place(number: int) -> forms.IntegerField:
     return forms.IntegerField(
-        label=f"Place of line {number}",
+        label=_("Position of line %(n)s") % {"n": number},
         initial=number,
         required=False,
         min_value=1,

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms.installation_form import InstallationForm
+from dashboard.stored_texts import lazy_worded
 from research.llm.presets import MODEL_PRESETS, ModelPreset
 from research.runtime.installation import SERVER, Installation, secret_names
 from research.search.providers import KEYLESS_WEB, PROVIDERS
@@ -26,8 +29,8 @@ class Preset:
     """
 
     name: str
-    label: str
-    hint: str
+    label: str | Promise
+    hint: str | Promise
     values: Mapping[str, str]
     hidden: frozenset[str] = frozenset()
     required: frozenset[str] = frozenset()
@@ -43,8 +46,8 @@ def _model_preset(preset: ModelPreset) -> Preset:
     has_one_address = preset.name in ("openai", "openrouter")
     return Preset(
         name=preset.name,
-        label=preset.label,
-        hint=preset.hint,
+        label=lazy_worded(preset.label),
+        hint=lazy_worded(preset.hint),
         values={ADDRESS: preset.address} | ({KEY: ""} if preset.needs_key else {}) | {MODEL: ""},
         hidden=frozenset({ADDRESS} if has_one_address else ()),
         required=frozenset({MODEL, KEY} if preset.needs_key else {MODEL, ADDRESS}),
@@ -56,23 +59,23 @@ def _model_preset(preset: ModelPreset) -> Preset:
 def search_presets() -> tuple[Preset, ...]:
     web = Preset(
         "web",
-        "Web without a key",
-        "DuckDuckGo and Wikipedia. Works at once; frequent searches may be refused for a while.",
+        _("Web without a key"),
+        _("DuckDuckGo and Wikipedia. Works at once; frequent searches may be refused for a while."),
         {SEARCH: ", ".join(KEYLESS_WEB)},
         frozenset({SEARCH}),
     )
     samples = Preset(
         "samples",
-        "Sample library",
-        "A few bundled pages, to try Plumbline without a network.",
+        _("Sample library"),
+        _("A few bundled pages, to try Plumbline without a network."),
         {SEARCH: "samples"},
         frozenset({SEARCH}),
     )
     needed = [
         Preset(
             name,
-            provider.label,
-            provider.needs.help,
+            lazy_worded(provider.label),
+            lazy_worded(provider.needs.help),
             {provider.needs.name: "", SEARCH: name},
             frozenset({SEARCH}),
             frozenset({provider.needs.name}),
@@ -108,14 +111,14 @@ class PresetForm(InstallationForm):
         cleaned = super().clean() or {}
         for name in self.preset.required:
             if not cleaned.get(name) and not self._is_saved(name, cleaned):
-                self.add_error(name, f"{self.preset.label} needs this field.")
+                self.add_error(name, _("%(name)s needs this field.") % {"name": self.preset.label})
         return cleaned
 
     def _suggest_model(self, now: Installation) -> None:
         field = self.fields[MODEL]
         is_same = now[ADDRESS] == self.preset.values[ADDRESS]
         field.initial = now[MODEL] if is_same else ""
-        field.help_text = "The name that the server uses for it."
+        field.help_text = _("The name that the server uses for it.")
         example = self.preset.example or next(iter(self.preset.options), "")
         field.widget.attrs |= {"list": "preset-models", "placeholder": example}
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from research.services.runs import TEXT_LENGTH
 
@@ -31,16 +32,16 @@ class ClarificationForm(forms.Form):
 
 class TopicForm(forms.Form):
     topic = forms.CharField(
-        label="Something else to find out",
+        label=_("Something else to find out"),
         max_length=TEXT_LENGTH,
         widget=forms.TextInput(
             attrs={
-                "placeholder": "A question of its own",
+                "placeholder": _("A question of its own"),
                 "autocomplete": "off",
                 "aria-describedby": "topic-problem",
             }
         ),
-        error_messages={"required": "Write what it should find out."},
+        error_messages={"required": _("Write what to find out.")},
     )
 
     use_required_attribute = False
@@ -50,10 +51,10 @@ class CommentForm(forms.Form):
     """A comment on the plan. `along` has the edits of the plan form submitted with it."""
 
     comment = forms.CharField(
-        label="What should be different?",
+        label=_("What should be different?"),
         max_length=TEXT_LENGTH,
         widget=forms.Textarea(attrs={"rows": 3}),
-        error_messages={"required": "Say what should be different."},
+        error_messages={"required": _("Say what should be different.")},
     )
 
     use_required_attribute = False
@@ -66,7 +67,7 @@ class CommentForm(forms.Form):
         whole = f"{self.cleaned_data['comment']}\n\n{self.along}".strip()
         if len(whole) > TEXT_LENGTH:
             raise forms.ValidationError(
-                f"With the changes above it has {len(whole):,} characters;"
-                f" the maximum is {TEXT_LENGTH:,}."
+                _("With the changes above it has %(n)s characters; the maximum is %(most)s.")
+                % {"n": f"{len(whole):,}", "most": f"{TEXT_LENGTH:,}"}
             )
         return whole

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from dashboard.queries import queries
+from dashboard.stored_texts import worded
 from research.models import Collection
 from research.runtime.installation import Installation
 from research.runtime.source_choices import (
@@ -15,7 +19,12 @@ from research.runtime.source_choices import (
     chosen_sources,
     source_choices,
 )
-from research.runtime.status_summary import NOTHING_ELSE, SAMPLE_LIBRARY, describe_search
+from research.runtime.status_summary import (
+    NOTHING_ELSE,
+    SAMPLE_LIBRARY,
+    describe_analyst,
+    describe_search,
+)
 from research.services import documents
 
 Sources = dict[str, Any]
@@ -23,11 +32,11 @@ Sources = dict[str, Any]
 AS_SET_UP = ""
 NOT_BESIDE = frozenset({DOCUMENTS, SAMPLES, NONE})
 LABELS = {
-    AS_SET_UP: "As set up",
-    "web": "Web",
-    "documents": "My documents",
-    "both": "Both",
-    "samples": "Samples",
+    AS_SET_UP: _("As set up"),
+    "web": _("Web"),
+    "documents": _("My documents"),
+    "both": _("Both"),
+    "samples": _("Samples"),
 }
 
 
@@ -62,6 +71,14 @@ def initial_choice(
         "sources": default_source(found, now) if name is None else name,
         "collections": [key for key in offered if key in chosen] or offered,
     }
+
+
+def describe_model(now: Installation) -> str:
+    """Return the model in use with its server."""
+    if not now["RESEARCH_MODEL"]:
+        return worded(describe_analyst(now))
+    values = {"model": now["RESEARCH_MODEL"], "host": now.model_host}
+    return gettext("%(model)s at %(host)s") % values
 
 
 def at_work(now: Installation, collections: Sequence[Collection]) -> str:

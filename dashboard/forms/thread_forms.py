@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
 
 from research.services.threads import READER_LENGTH, REASONS, TURN_LENGTH
 
@@ -15,12 +17,16 @@ MOST_USD = 1_000
 
 class FollowUpForm(forms.Form):
     said = forms.CharField(
-        label="Ask a follow-up",
+        label=_("Ask a follow-up"),
         max_length=TURN_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 2, "placeholder": "What else do you want to know?"}),
+        widget=forms.Textarea(
+            attrs={"rows": 2, "placeholder": _("What else do you want to know?")}
+        ),
         error_messages={
-            "required": "Write a question first.",
-            "max_length": f"A question has at most {TURN_LENGTH:,} characters.",
+            "required": _("Write a question first."),
+            "max_length": format_lazy(
+                _("A question has at most {n} characters."), n=f"{TURN_LENGTH:,}"
+            ),
         },
     )
     use_required_attribute = False
@@ -29,20 +35,20 @@ class FollowUpForm(forms.Form):
 class ReshapeForm(forms.Form):
     form = forms.ChoiceField(
         choices=[(name, name) for name in REASONS],
-        error_messages={"invalid_choice": "A report has no such shape."},
+        error_messages={"invalid_choice": _("A report can't be rewritten like that.")},
     )
     reader = forms.CharField(
-        label="For another reader",
+        label=_("For another reader"),
         required=False,
         max_length=READER_LENGTH,
-        widget=forms.TextInput(attrs={"placeholder": "a manager, a student, …"}),
+        widget=forms.TextInput(attrs={"placeholder": _("a manager, a student, …")}),
     )
     use_required_attribute = False
 
     def clean(self) -> dict[str, Any]:
         sent: dict[str, Any] = super().clean() or {}
         if sent.get("form") == "reader" and not sent.get("reader"):
-            self.add_error("reader", "Say who is to read it, in a few words.")
+            self.add_error("reader", _("Say in a few words who will read it."))
         return sent
 
 
@@ -56,17 +62,17 @@ class DeeperForm(forms.Form):
     aspects = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         error_messages={
-            "required": "Choose at least one question to dig deeper on.",
-            "invalid_choice": "This run has no such question.",
+            "required": _("Choose at least one question to dig deeper on."),
+            "invalid_choice": _("This run has no such question."),
         },
     )
     cost_usd = forms.FloatField(
-        label="Add at most, in dollars",
+        label=_("Add at most, in dollars"),
         required=False,
         min_value=0.01,
         max_value=MOST_USD,
         widget=forms.TextInput(attrs={"inputmode": "decimal", "size": 6}),
-        error_messages={"invalid": "The sum is a number of dollars, such as 0.25."},
+        error_messages={"invalid": _("Enter a number of dollars, such as 0.25.")},
     )
     use_required_attribute = False
 

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from research.services.api_tokens import NAME_LENGTH, Scope
 
-VALIDITIES = [("30", "30 days"), ("90", "90 days"), ("365", "A year"), ("", "Until it is revoked")]
+VALIDITIES = [
+    ("30", _("30 days")),
+    ("90", _("90 days")),
+    ("365", _("A year")),
+    ("", _("Until revoked")),
+]
 ACCESS = [
-    ("read write", "Read and write: start, steer and delete runs"),
-    ("read", "Read only"),
+    ("read write", _("Read and write: start, steer and delete runs")),
+    ("read", _("Read only")),
 ]
 
 
 class TokenForm(forms.Form):
     name = forms.CharField(
-        label="Name",
+        label=_("Name"),
         max_length=NAME_LENGTH,
-        widget=forms.TextInput(attrs={"placeholder": "Chat client", "autocomplete": "off"}),
-        error_messages={"required": "Name the program that will use it."},
+        widget=forms.TextInput(attrs={"placeholder": _("Chat client"), "autocomplete": "off"}),
+        error_messages={"required": _("Enter the name of the program that will use it.")},
     )
-    access = forms.ChoiceField(label="It may", choices=ACCESS, initial=ACCESS[0][0])
+    access = forms.ChoiceField(label=_("Access"), choices=ACCESS, initial=ACCESS[0][0])
     days = forms.TypedChoiceField(
-        label="It is valid for",
+        label=_("Valid for"),
         required=False,
         choices=VALIDITIES,
         initial="90",
@@ -30,10 +36,10 @@ class TokenForm(forms.Form):
         empty_value=None,
     )
     max_cost_usd = forms.FloatField(
-        label="Budget of each run, in dollars",
+        label=_("Budget per run, in dollars"),
         required=False,
-        help_text="Empty: as set for the installation.",
-        widget=forms.TextInput(attrs={"inputmode": "decimal", "placeholder": "no limit"}),
+        help_text=_("Empty: the installation's setting."),
+        widget=forms.TextInput(attrs={"inputmode": "decimal", "placeholder": _("no limit")}),
     )
 
     use_required_attribute = False

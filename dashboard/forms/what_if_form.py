@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from django import forms
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms.knobs import as_text
+from dashboard.stored_texts import lazy_worded
 from research.engine.config import ResearchConfig
 
 LABELS = {
-    "adaptive_quality_threshold": "Score to reach",
-    "adaptive_max_depth": "Rounds at most",
-    "min_improvement_threshold": "Least gain of the score in a round",
-    "min_novelty_threshold": "Least share of new words in a round",
-    "min_evidence_records": "Evidence records",
+    "adaptive_quality_threshold": _("Target score"),
+    "adaptive_max_depth": _("Maximum rounds"),
+    "min_improvement_threshold": _("Smallest useful gain"),
+    "min_novelty_threshold": _("Smallest share of new words"),
+    "min_evidence_records": _("Minimum evidence"),
 }
 
 
@@ -25,7 +27,7 @@ class WhatIfForm(forms.Form):
             info = ResearchConfig.model_fields[name]
             self.fields[name] = forms.CharField(
                 label=label,
-                help_text=info.description,
+                help_text=lazy_worded(info.description or ""),
                 required=False,
                 max_length=100,
                 initial=as_text(getattr(recorded, name)),

@@ -10,8 +10,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import parse_qs
 
 from channels.db import database_sync_to_async
+from django.conf import settings
 
 from dashboard.live import hub
 from research.operations.metrics import SOCKETS
@@ -38,11 +40,12 @@ async def watch_run(scope: dict[str, Any], receive: Receive, send: Send) -> None
         await send({"type": "websocket.close", "code": NOT_THERE})
         return
     with SOCKETS.track_inprogress():
-        await _send_until_left(public_id, receive, send)
+        await _send_until_left(public_id, page_language(scope), receive, send)
 
 
-async def _send_until_left(public_id: str, receive: Receive, send: Send) -> None:
-    sending = asyncio.create_task(send_changes(public_id, send), name=f"socket {public_id}")
+async def _send_until_left(public_id: str, language: str, receive: Receive, send: Send) -> None:
+    changes = send_changes(public_id, language, send)
+    sending = asyncio.create_task(changes, name=f"socket {public_id}")
     leaving = asyncio.create_task(until_left(receive), name=f"left {public_id}")
     try:
         await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -54,13 +57,19 @@ async def _send_until_left(public_id: str, receive: Receive, send: Send) -> None
         sending.result()
 
 
+def page_language(scope: dict[str, Any]) -> str:
+    """Return the language of the page that connects, which its address names."""
+    named = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("language", [""])[0]
+    return named if named in dict(settings.LANGUAGES) else settings.LANGUAGE_CODE
+
+
 @database_sync_to_async
 def may_see(user: Any, public_id: str) -> bool:
     return runs.visible_to(user).filter(public_id=public_id).exists()
 
 
-async def send_changes(public_id: str, send: Send) -> None:
-    async with aclosing(hub.current_hub().follow(public_id)) as texts:
+async def send_changes(public_id: str, language: str, send: Send) -> None:
+    async with aclosing(hub.current_hub().follow(public_id, language)) as texts:
         async for text in texts:
             await send({"type": "websocket.send", "text": text})
     await send({"type": "websocket.close", "code": ENDED})

@@ -1,9 +1,9 @@
-"""Per-process hub: fan-out of diffs to WebSocket clients, each run rendered once.
+"""Per-process hub: fan-out of diffs to WebSocket clients, each run rendered once per language.
 
 One subscription to the channel layer reports that a run reached sequence N. The run is then
-rendered once from committed rows, in a thread, and every client receives the diff from the state it
-was sent last. Only that state is kept per client (backpressure): a slow client skips intermediate
-states and ends on the current one.
+rendered from committed rows, in a thread, once for each language in use, and every client receives
+the diff from the state it was sent last. Only that state is kept per client (backpressure): a slow
+client skips intermediate states and ends on the current one.
 
 Messages can be lost, and without Redis other processes (`manage.py research`, or a second server on
 the same database) commit without sending any. Therefore one query per second compares all watched
@@ -25,6 +25,7 @@ from typing import Any, TypeVar
 from channels.layers import get_channel_layer
 from django.db import Error as DatabaseError
 from django.db import connections
+from django.utils import translation
 from redis.exceptions import RedisError
 
 from dashboard.live import fragments, progress_publisher
@@ -39,6 +40,7 @@ Render = Callable[[str, Any], Any]
 Sequences = Callable[[Iterable[str]], dict[str, int]]
 
 LAYER_AGAIN_SECONDS = 1.0
+ENGLISH = "en"
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ class Timing:
 
 
 class Watched:
-    """A run with at least one WebSocket client."""
+    """A run in one language with at least one WebSocket client."""
 
-    def __init__(self, public_id: str) -> None:
+    def __init__(self, public_id: str, language: str) -> None:
         self.public_id = public_id
+        self.language = language
         self.state: State | None = None
         self.gone = False
         self.heard = 0
@@ -109,16 +112,16 @@ class Hub:
         self.render = render
         self.sequences = sequences
         self.timing = timing
-        self.runs: dict[str, Watched] = {}
+        self.runs: dict[str, dict[str, Watched]] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._sender: progress_publisher.Sender | None = None
         self._thread: ThreadPoolExecutor | None = None
 
     # --- sockets --------------------------------------------------------------------------------
 
-    async def follow(self, public_id: str) -> AsyncGenerator[str, None]:
+    async def follow(self, public_id: str, language: str = ENGLISH) -> AsyncGenerator[str, None]:
         """Yield the messages for one client: the full state, then each diff, until the run ends."""
-        with self._watching(public_id) as run:
+        with self._watching(public_id, language) as run:
             sent: State | None = None
             while (state := await run.following(sent)) is not None:
                 text, sent = run.message(sent), state
@@ -133,10 +136,11 @@ class Hub:
                 yield state
 
     @contextmanager
-    def _watching(self, public_id: str) -> Iterator[Watched]:
+    def _watching(self, public_id: str, language: str = ENGLISH) -> Iterator[Watched]:
         """Register a client, and render the run again, as the client's page may be newer."""
         self._start()
-        run = self.runs.setdefault(public_id, Watched(public_id))
+        languages = self.runs.setdefault(public_id, {})
+        run = languages.setdefault(language, Watched(public_id, language))
         run.sockets += 1
         if run.state is not None:
             run.heard = max(run.heard, run.state.sequence + 1)
@@ -146,6 +150,8 @@ class Hub:
         finally:
             run.sockets -= 1
             if not run.sockets:
+                del languages[language]
+            if not languages and self.runs.get(public_id) is languages:
                 del self.runs[public_id]
             if not self.runs:
                 self._stop()
@@ -153,14 +159,13 @@ class Hub:
     # --- rendering --------------------------------------------------------------------------------
 
     def heard(self, public_id: str, sequence: int) -> None:
-        run = self.runs.get(public_id)
-        if run is not None:
+        for run in self.runs.get(public_id, {}).values():
             run.heard = max(run.heard, sequence)
             self._refresh(run)
 
     def _refresh(self, run: Watched) -> None:
         if run.is_behind and (run.rendering is None or run.rendering.done()):
-            name = f"render {run.public_id}"
+            name = f"render {run.public_id} {run.language}"
             run.rendering = asyncio.create_task(self._render(run), name=name)
 
     async def _render(self, run: Watched) -> None:
@@ -169,7 +174,7 @@ class Hub:
             begun = time.monotonic()
             run.heard = 0  # messages received from here on may be newer than the rows read below
             try:
-                state = await self._in_thread(self.render, run.public_id, run.state)
+                state = await self._in_thread(self._render_state, run)
             except DatabaseError:
                 log.warning("run %s cannot be shown now", run.public_id, exc_info=True)
                 return
@@ -178,6 +183,10 @@ class Hub:
             if state is None:
                 return
             await asyncio.sleep(max(0, begun + self.timing.render_seconds - time.monotonic()))
+
+    def _render_state(self, run: Watched) -> Any:
+        with translation.override(run.language):
+            return self.render(run.public_id, run.state)
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         loop = asyncio.get_running_loop()
@@ -253,7 +262,8 @@ class Hub:
                 if public_id in found:
                     self.heard(public_id, found[public_id])
                 else:
-                    self.runs[public_id].publish(None)
+                    for run in self.runs[public_id].values():
+                        run.publish(None)
 
 
 _hubs: dict[tuple[str, asyncio.AbstractEventLoop], Hub] = {}

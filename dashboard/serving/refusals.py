@@ -8,6 +8,9 @@ from http import HTTPStatus
 
 from django.conf import settings
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.serving.body_limits import ANONYMOUS_BYTES, in_words, size_limits
 
@@ -17,28 +20,36 @@ class Refusal:
     """An error page; the connection is closed after it."""
 
     status: HTTPStatus
-    heading: str
-    text: str
+    heading: str | Promise
+    text: str | Promise
 
 
 TOO_SLOW = Refusal(
     HTTPStatus.REQUEST_TIMEOUT,
-    "That took too long to arrive",
-    "The server stopped waiting for the rest of it. Nothing was kept. Go back and try again.",
+    _("The request took too long to arrive"),
+    _("The server stopped waiting for the rest of it. Nothing was saved. Go back and try again."),
 )
 CANNOT_CHECK = Refusal(
     HTTPStatus.SERVICE_UNAVAILABLE,
-    "That could not be taken just now",
-    "The server could not find out whether you are signed in. Nothing was kept. Try again soon.",
+    _("The request could not be accepted"),
+    _(
+        "The server could not find out whether you are signed in. Nothing was saved. "
+        "Try again soon."
+    ),
 )
 
 
 def too_large(limit: int) -> Refusal:
-    more = "Sign in to send more." if limit == ANONYMOUS_BYTES else "Go back and send less at once."
+    more = (
+        gettext("Sign in to send more.")
+        if limit == ANONYMOUS_BYTES
+        else gettext("Go back and send less at once.")
+    )
+    values = {"size": in_words(limit), "advice": more}
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-        "That is too much to send at once",
-        f"You can send up to {in_words(limit)} here; nothing of this was kept. {more}",
+        gettext("The request is too large"),
+        gettext("Up to %(size)s can be sent here; nothing of this was saved. %(advice)s") % values,
     )
 
 

@@ -47,7 +47,7 @@ def when(moment: datetime | None) -> SafeString | str:
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(timespec="seconds"),
-        exact.strftime("%Y-%m-%d %H:%M %Z"),
+        words.format_moment(exact),
         words.time_ago(moment, timezone.now()),
     )
 
@@ -64,10 +64,15 @@ def lasting(since: datetime) -> SafeString:
 
 
 @register.filter
-def counted(number: int, names: str) -> str:
-    """`{{ 2|counted:"page,pages" }}` → "2 pages"."""
-    one, _, many = names.partition(",")
-    return words.count_noun(number, one, many)
+def counted(number: int, noun: str) -> str:
+    """`{{ 2|counted:"page" }}` → "2 pages", with a noun of `words.NOUNS`."""
+    return words.count_noun(number, noun)
+
+
+@register.filter
+def grouped(number: float) -> str:
+    """`{{ 1200|grouped }}` → "1,200"."""
+    return words.format_number(number)
 
 
 @register.filter

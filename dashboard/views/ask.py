@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard.contexts.lists import run_line
@@ -15,18 +17,20 @@ from dashboard.forms import sources
 from dashboard.forms.advanced_options import knob_values as more_values
 from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
 from dashboard.forms.form_errors import focus_on_first
+from dashboard.forms.sources import describe_model
 from dashboard.queries import queries
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.engine.config import ResearchConfig
 from research.models import Run
-from research.runtime import installation, status_summary
+from research.runtime import installation
 from research.services import documents, runs, sample_reports
 from research.services.errors import ServiceError
 from research.services.runs import QUESTION_LENGTH
 
 TICKED = ("collections", "search_kind")
 """Multiple-choice fields."""
-TEMPLATES = ("Compare … with …", "What changed in … since …?", "Is it true that …?")
+TEMPLATES = (_("Compare … with …"), _("What changed in … since …?"), _("Is it true that …?"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -94,7 +98,7 @@ def start_run(request: HttpRequest, form: AskForm, config: ResearchConfig) -> Ru
             idempotency_key=form.cleaned_data["key"],
         )
     except ServiceError as error:
-        form.add_error("question", str(error))
+        form.add_error("question", worded(str(error)))
         return None
     if attached:
         documents.keep_with(run, attached["id"])
@@ -109,18 +113,23 @@ def attach_files(request: HttpRequest, form: AskForm) -> dict[str, str] | None:
             request.user, asked["question"], asked["key"], form.attached_files
         )
     except ServiceError as error:
-        form.add_error("files", str(error))
+        form.add_error("files", worded(str(error)))
         return None
     for file in done.refused:
-        messages.warning(request, f"{file.name} was left out: {file.reason}.")
+        messages.warning(
+            request,
+            gettext("%(name)s was left out: %(reason)s.")
+            % {"name": file.name, "reason": worded(file.reason)},
+        )
     return {"id": made.public_id, "name": made.name}
 
 
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     now = installation.current_installation()
     has_model = now.model_settings is not None
-    searched = f"Search: {sources.at_work(now, form.collections)}"
-    model = [f"Model: {status_summary.describe_analyst(now)}"] if has_model else []
+    named = worded(sources.at_work(now, form.collections))
+    searched = gettext("Search: %(names)s") % {"names": named}
+    model = [gettext("Model: %(name)s") % {"name": describe_model(now)}] if has_model else []
     return {
         "page": "ask",
         "templates": TEMPLATES,
@@ -135,9 +144,9 @@ def _sample_line(sample: sample_questions.Sample) -> dict[str, object]:
     return {
         "slug": sample.slug,
         "question": sample.question,
-        "hint": sample.hint,
+        "hint": worded(sample.hint),
         "key": new_key(),
-        "summary": sample_reports.describe_sample(sample.slug),
+        "summary": worded(sample_reports.describe_sample(sample.slug)),
     }
 
 
@@ -147,7 +156,7 @@ def read_sample(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         run = sample_reports.open_sample(request.user, slug)
     except ServiceError as error:
-        raise Http404(str(error)) from None
+        raise Http404(error) from None
     return redirect("run", run.public_id)
 
 
@@ -169,6 +178,6 @@ def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
             idempotency_key=form.cleaned_data["key"],
         )
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
         return redirect("ask")
     return redirect("run", run.public_id)

@@ -17,6 +17,7 @@ from dashboard.contexts.run import answer_context
 from dashboard.contexts.thread import review_context
 from dashboard.queries import queries
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.models import Run
 from research.services import reviews
@@ -40,7 +41,7 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
     try:
         reviews.review_all(request.user, claims, request.POST.get("verdict", ""))
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     if is_panel(request):
         return render_judged_citation(request, run, number)
     return redirect("citation", run.public_id, number)

@@ -8,13 +8,15 @@ from asgiref.sync import async_to_sync
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
-from dashboard import words
 from dashboard.contexts import documents as shown
 from dashboard.contexts.lists import paging_context
 from dashboard.queries import queries
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.documents.folder import CONTENT_TYPES, DocumentError
 from research.models import Collection
@@ -33,7 +35,7 @@ def list_collections(request: HttpRequest) -> HttpResponse:
         try:
             return _made(request)
         except ServiceError as error:
-            return _render_list(request, problem=str(error), status=422)
+            return _render_list(request, problem=worded(str(error)), status=422)
     return _render_list(request)
 
 
@@ -44,7 +46,7 @@ def add_folder(request: HttpRequest) -> HttpResponse:
     try:
         made = documents.create_from_folder(request.user, name, path, shared=shared)
     except ServiceError as error:
-        return _render_list(request, folder_problem=str(error), status=422)
+        return _render_list(request, folder_problem=worded(str(error)), status=422)
     return redirect("collection", made.public_id)
 
 
@@ -72,7 +74,7 @@ def add_files(request: HttpRequest, public_id: str) -> HttpResponse:
     try:
         _take_files(request, collection)
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     return redirect("collection", public_id)
 
 
@@ -82,9 +84,9 @@ def remove_file(request: HttpRequest, public_id: str) -> HttpResponse:
     name = request.POST.get("name", "")
     try:
         documents.remove_file(request.user, collection, name)
-        messages.info(request, f"{name} was removed.")
+        messages.info(request, _("%(name)s was removed.") % {"name": name})
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     return redirect("collection", public_id)
 
 
@@ -95,8 +97,10 @@ def change_collection(request: HttpRequest, public_id: str) -> HttpResponse:
     try:
         documents.change_collection(request.user, collection, name, shared=shared)
     except ServiceError as error:
-        return _render_collection(request, collection, change_problem=str(error), status=422)
-    messages.success(request, "Saved.")
+        return _render_collection(
+            request, collection, change_problem=worded(str(error)), status=422
+        )
+    messages.success(request, _("Saved."))
     return redirect("collection", public_id)
 
 
@@ -117,7 +121,7 @@ def delete_collection(request: HttpRequest, public_id: str) -> HttpResponse:
         raise Http404("this collection cannot be deleted here")
     if request.method == "POST":
         documents.delete_collection(request.user, collection)
-        messages.info(request, f"{collection.name} was deleted.")
+        messages.info(request, _("“%(name)s” was deleted.") % {"name": collection.name})
         return redirect("collections")
     return render(
         request, "dashboard/collection_delete.html", {"collection": context, "page": "documents"}
@@ -135,10 +139,16 @@ def _take_files(request: HttpRequest, collection: Collection) -> None:
     """Store uploaded files. Rejected ones are listed on the next page, via the session."""
     done = documents.add_files(request.user, collection, request.FILES.getlist("files"))
     if done.added:
-        messages.success(request, f"{words.count_noun(len(done.added), 'file')} added.")
+        messages.success(
+            request,
+            ngettext("%(n)s file added.", "%(n)s files added.", len(done.added))
+            % {"n": len(done.added)},
+        )
     for name in done.replaced:
-        messages.info(request, f"{name} takes the place of the file of that name.")
-    request.session[REFUSED] = [{"name": file.name, "reason": file.reason} for file in done.refused]
+        messages.info(request, _("%(name)s replaced the file of that name.") % {"name": name})
+    request.session[REFUSED] = [
+        {"name": file.name, "reason": worded(file.reason)} for file in done.refused
+    ]
 
 
 def _render_list(request: HttpRequest, *, status: int = 200, **problems: str) -> HttpResponse:
@@ -183,5 +193,5 @@ def _search_results(request: HttpRequest, collection: Collection) -> dict[str, A
     try:
         found = async_to_sync(try_search)(collection, query)
     except DocumentError as error:
-        return {"query": query, "search_problem": error.reason}
+        return {"query": query, "search_problem": worded(error.reason)}
     return {"query": query, "found": shown.passage_contexts(found)}

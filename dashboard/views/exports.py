@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.exports import FORMATS, NothingToExport, export_report
 from dashboard.queries import queries
+from dashboard.stored_texts import worded
 
 
 @never_cache
@@ -22,7 +23,7 @@ def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResp
     try:
         written = export_report(run, FORMATS[extension])
     except NothingToExport as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)
     name = content_disposition_header(as_attachment=True, filename=written.filename)
     return HttpResponse(

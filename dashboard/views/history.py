@@ -15,6 +15,7 @@ from dashboard.contexts.lists import paging_context, run_line
 from dashboard.forms.history_forms import FindForm
 from dashboard.queries import history_queries, queries
 from dashboard.queries.thread_queries import find_thread
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.models import Thread
 from research.services import history
@@ -51,7 +52,7 @@ def change_thread(request: HttpRequest, public_id: str, change: str) -> HttpResp
     try:
         CHANGES[change](request, thread)
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     return redirect(_came_from(request))
 
 

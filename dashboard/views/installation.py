@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import user_passes_test
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -18,6 +19,8 @@ from dashboard import words
 from dashboard.forms import presets
 from dashboard.forms.installation_form import InstallationForm
 from dashboard.forms.presets import PresetForm, find_preset
+from dashboard.forms.sources import describe_model
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.runtime import installation, status_summary
 from research.services.errors import ServiceError
@@ -43,11 +46,11 @@ def show_settings(request: HttpRequest) -> HttpResponse:
         try:
             change_settings(request.user, form.changes())
         except ServiceError as error:
-            form.add_error(error.about or None, str(error))
+            form.add_error(error.about or None, worded(str(error)))
         else:
             if "try" in request.POST:
                 return _run_checks(request)
-            messages.success(request, "Saved. New runs use it.")
+            messages.success(request, _("Saved. New runs use these settings."))
             return redirect("installation")
     return _render_settings(request, form, status=422 if form.is_bound else 200)
 
@@ -69,11 +72,11 @@ def qualify_verifier(request: HttpRequest) -> HttpResponse:
 
     now = installation.current_installation()
     if now.model_settings is None:
-        messages.error(request, "No model is set.")
+        messages.error(request, _("No model is set."))
     else:
         check = async_to_sync(check_verifier)(now, qualify=True)
         told = messages.success if check.state == "good" else messages.warning
-        told(request, f"{check.found} {check.advice}".strip())
+        told(request, f"{worded(check.found)} {worded(check.advice)}".strip())
     return redirect("installation")
 
 
@@ -103,7 +106,10 @@ def _verifier() -> dict[str, Any]:
     if now.model_settings is None:
         return {}
     check = async_to_sync(check_verifier)(now)
-    return {"verifier": shown_check(check), "verifier_price": price_told(now.model_settings)}
+    return {
+        "verifier": shown_check(check),
+        "verifier_price": worded(price_told(now.model_settings)),
+    }
 
 
 def settings_context(
@@ -118,8 +124,8 @@ def settings_context(
         chosen = PresetForm(now, preset)
     return {
         "page": "installation",
-        "model_now": status_summary.describe_analyst(now),
-        "search_now": status_summary.describe_search(now),
+        "model_now": describe_model(now),
+        "search_now": worded(status_summary.describe_search(now)),
         "models": [] if form.server_is_given else presets.MODELS,
         "searches": []
         if now.values[presets.SEARCH].origin == "environment"
@@ -149,8 +155,8 @@ def _offer(server: LocalServer, now: Installation) -> dict[str, Any]:
 def shown_check(check: Check) -> dict[str, Any]:
     """Return a check as the page shows it."""
     return {
-        "name": check.name,
+        "name": worded(check.name),
         "state": words.CHECK[check.state],
-        "found": check.found,
-        "advice": check.advice,
+        "found": worded(check.found),
+        "advice": worded(check.advice),
     }

@@ -11,11 +11,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard import words
 from dashboard.queries.review_queries import UNREVIEWED, evidence_to_review, find_evidence
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.models import Evidence
 from research.readmodel.quote_context import split_context
@@ -29,18 +31,18 @@ class ReviewForm(forms.Form):
     text = forms.CharField(
         required=False,
         max_length=200,
-        label="Words of the claim",
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": "Words of the claim"}),
+        label=_("Words of the claim"),
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Words of the claim")}),
     )
     review = forms.ChoiceField(
         required=False,
-        label="Verdict",
+        label=_("Verdict"),
         choices=[
-            (UNREVIEWED, "Not reviewed"),
-            ("accept", "Accepted"),
-            ("reject", "Rejected"),
-            ("flag", "Flagged"),
-            ("", "All evidence"),
+            (UNREVIEWED, _("Not reviewed")),
+            ("accept", _("Accepted")),
+            ("reject", _("Rejected")),
+            ("flag", _("Flagged")),
+            ("", _("All evidence")),
         ],
     )
     run = forms.CharField(required=False, max_length=22, widget=forms.HiddenInput)
@@ -72,9 +74,9 @@ def judge_evidence(request: HttpRequest, pk: int) -> HttpResponse:
     verdict, note = request.POST.get("verdict", ""), request.POST.get("note", "")
     try:
         given = reviews.record_verdict(request.user, evidence, verdict, note)
-        messages.success(request, f"{evidence.label}: {given.get_verdict_display()}.")
+        messages.success(request, f"{evidence.label}: {words.VERDICT[given.verdict].word}.")
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     wanted = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(wanted, {request.get_host()})
     return redirect(wanted if is_ours else "review")

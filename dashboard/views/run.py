@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.html import escape
 from django.utils.text import Truncator
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -30,6 +32,7 @@ from dashboard.forms.run_forms import ClarificationForm, CommentForm, TopicForm
 from dashboard.live import fragments
 from dashboard.queries import queries, thread_queries
 from dashboard.queries.run_rows import RunRows
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
@@ -68,7 +71,7 @@ def page_of(
     context |= {
         "tab": tab,
         "live": fragments.build_from(rows).page(),
-        "socket": f"/live/{run.public_id}/",
+        "socket": f"/live/{run.public_id}/?language={get_language()}",
         "refreshing": context["run"]["live"] and "hold" not in request.GET,
     }
     return render(request, "dashboard/run.html", context, status=status)
@@ -284,9 +287,10 @@ def delete_and_redirect(request: HttpRequest, run: Run) -> HttpResponse:
     try:
         deleting.delete_run(request.user, run)
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)
-    messages.info(request, f"“{Truncator(run.question).chars(NAMED)}” was deleted.")
+    name = Truncator(run.question).chars(NAMED)
+    messages.info(request, _("“%(name)s” was deleted.") % {"name": name})
     return redirect("runs")
 
 
@@ -295,5 +299,5 @@ def send_command(request: HttpRequest, run: Run, tell: Callable[[], object]) -> 
     try:
         tell()
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     return redirect("run", run.public_id)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard.contexts.run import run_head
 from dashboard.contexts.sources import source_folds
 from dashboard.queries import queries, thread_queries
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.services import sites
 from research.services.errors import ServiceError
@@ -44,8 +46,8 @@ def block_site(request: HttpRequest) -> HttpResponse:
     try:
         named = sites.block_sites(request.user, site)
     except ServiceError as error:
-        return sites_page(request, site, str(error))
-    messages.info(request, f"New runs leave out {', '.join(named)}.")
+        return sites_page(request, site, worded(str(error)))
+    messages.info(request, _("New runs leave out %(sites)s.") % {"sites": ", ".join(named)})
     return redirect_back(request)
 
 
@@ -53,7 +55,7 @@ def block_site(request: HttpRequest) -> HttpResponse:
 def unblock_site(request: HttpRequest) -> HttpResponse:
     site = request.POST.get("site", "")
     sites.unblock_site(request.user, site)
-    messages.info(request, f"New runs may read {site} again.")
+    messages.info(request, _("New runs may read %(site)s again.") % {"site": site})
     return redirect_back(request)
 
 

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 from dashboard.contexts.thread import thread_context
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.queries import queries, thread_queries
+from dashboard.stored_texts import worded
 from dashboard.views.run import page_of, send_command
 from dashboard.views.sending import by_form
 from research.models import Run
@@ -93,5 +94,5 @@ def create_and_redirect(request: HttpRequest, run: Run, make: Callable[[], Run])
     try:
         return redirect("run", make().public_id)
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from dashboard.forms.form_errors import focus_on_first
 from dashboard.forms.token_form import TokenForm
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.services import api_tokens
 from research.services.errors import ServiceError
@@ -30,7 +32,7 @@ def show_tokens(request: HttpRequest) -> HttpResponse:
                 max_cost_usd=form.cleaned_data["max_cost_usd"],
             )
         except ServiceError as error:
-            form.add_error(error.about if error.about in form.fields else None, str(error))
+            form.add_error(error.about if error.about in form.fields else None, worded(str(error)))
         else:
             return _page(request, TokenForm(), made=made, secret=secret)
     focus_on_first(form)
@@ -42,9 +44,9 @@ def revoke_token(request: HttpRequest, public_id: str) -> HttpResponse:
     try:
         name = api_tokens.revoke_token(request.user, public_id)
     except ServiceError as error:
-        messages.error(request, str(error))
+        messages.error(request, worded(str(error)))
     else:
-        messages.info(request, f"“{name}” was revoked.")
+        messages.info(request, _("“%(name)s” was revoked.") % {"name": name})
     return redirect("tokens")
 
 

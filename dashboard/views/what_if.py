@@ -6,14 +6,15 @@ from django.contrib import messages
 from django.contrib.auth.decorators import user_passes_test
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
-from dashboard import words
 from dashboard.contexts.run import run_head
 from dashboard.contexts.what_if import effects_context, replay_context
 from dashboard.forms.what_if_form import WhatIfForm
 from dashboard.queries import queries
+from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
@@ -39,7 +40,7 @@ def show_run(request: HttpRequest, public_id: str) -> HttpResponse:
         try:
             replay = what_if.replay_with(request.user, run, form.changes())
         except ConfigError as error:
-            form.add_error(None, str(error))
+            form.add_error(None, worded(str(error)))
         else:
             context["replay"] = replay_context(run, replay)
     status = 422 if form.errors else 200
@@ -62,5 +63,13 @@ def replay_runs(request: HttpRequest) -> HttpResponse:
     """Store the replays that are missing, as many as fit into `SECONDS`."""
     left = what_if.store_replays(request.user, RUNS, SECONDS)
     if left:
-        messages.info(request, f"{words.count_noun(left, 'run')} left; replay again to go on.")
+        messages.info(
+            request,
+            ngettext(
+                "%(n)s run left; replay again to continue.",
+                "%(n)s runs left; replay again to continue.",
+                left,
+            )
+            % {"n": left},
+        )
     return redirect("what_if")

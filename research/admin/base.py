@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from research.models import Run
 
@@ -112,7 +113,7 @@ class RunRecordAdmin(ReadOnlyAdmin):
 
     list_select_related = ("run",)
     search_fields = ("run__question",)
-    search_help_text = "A run’s id, or words of its question."
+    search_help_text = _("A run’s id, or words of its question.")
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str

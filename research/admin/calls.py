@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from research.admin.base import InRun, RunRecordAdmin, format_readable
 from research.models import JournalEntry
@@ -19,14 +20,14 @@ class JournalEntryAdmin(RunRecordAdmin):
     fields += ("asked", "answered")
     readonly_fields = fields
 
-    @admin.display(description="asked")
+    @admin.display(description=_("asked"))
     def asked(self, entry: JournalEntry) -> SafeString:
         request = entry.request
         if entry.kind == "model":
             return format_readable(f"{request['system']}\n\n{request['prompt']}")
         return format_readable(request)
 
-    @admin.display(description="answered")
+    @admin.display(description=_("answered"))
     def answered(self, entry: JournalEntry) -> SafeString:
         return format_readable(entry.answer)
 

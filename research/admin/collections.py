@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from research.admin.base import ReadOnlyAdmin, ReadOnlyInline, format_readable
 from research.models import Collection, Document
@@ -28,7 +29,7 @@ class CollectionAdmin(ReadOnlyAdmin):
     fieldsets = (
         (None, {"fields": ("name", "owner", "is_shared", "place", "created_at")}),
         (
-            "In the index",
+            _("In the index"),
             {"fields": ("index_name", "indexed_at", "documents", "problem", "not_read")},
         ),
     )
@@ -37,11 +38,11 @@ class CollectionAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Collection]:
         return super().get_queryset(request).filter(deleted_at=None)
 
-    @admin.display(description="files")
+    @admin.display(description=_("files"))
     def place(self, collection: Collection) -> str:
         return collection.folder or "uploaded"
 
-    @admin.display(description="could not be read")
+    @admin.display(description=_("could not be read"))
     def not_read(self, collection: Collection) -> SafeString:
         return format_readable(
             "\n".join(": ".join(filter(None, told)) for told in collection.unreadable)

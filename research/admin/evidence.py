@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext_lazy as _
 
 from research.admin.base import COUNTED, InRun, ReadOnlyAdmin, ReadOnlyInline
 from research.admin.filters import (
@@ -44,7 +45,7 @@ class QuoteInline(ReadOnlyInline, admin.StackedInline):
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvidenceSource]:
         return with_context(super().get_queryset(request))
 
-    @admin.display(description="quote in the stored copy")
+    @admin.display(description=_("quote in the stored copy"))
     def in_context(self, row: Any) -> SafeString:
         shown = split_context(row)
         if shown is None:
@@ -69,8 +70,8 @@ class JudgingForm(ActionForm):
 
     note = forms.CharField(
         required=False,
-        label="Note: ",
-        widget=forms.TextInput(attrs={"placeholder": "why, for whoever reads it later"}),
+        label=_("Note: "),
+        widget=forms.TextInput(attrs={"placeholder": _("The reason, for later readers")}),
     )
 
 
@@ -82,7 +83,7 @@ class EvidenceAdmin(ReadOnlyAdmin):
     list_filter += (DisputedFilter, "key")
     list_select_related = ("run",)
     search_fields = ("claim",)
-    search_help_text = "Words of the claim, a run’s id, or a site such as example.org."
+    search_help_text = _("Words of the claim, a run’s id, or a site such as example.org.")
     fields = ("claim", "run", "answers", ("round", "confidence", "relevance"))
     fields += ("caveats", "disputed", "review")
     readonly_fields = ("answers", "caveats", "disputed", "review")
@@ -133,41 +134,41 @@ class EvidenceAdmin(ReadOnlyAdmin):
             ACTION_CHECKBOX_NAME, evidence.pk, evidence,
         )  # fmt: skip
 
-    @admin.display(description="sub-question")
+    @admin.display(description=_("sub-question"))
     def answers(self, evidence: Evidence) -> str:
         asked = evidence.run.aspects.filter(label=evidence.aspect_label).first()
         return f"{asked.label}: {asked.text}" if asked else NONE
 
-    @admin.display(description="caveats")
+    @admin.display(description=_("caveats"))
     def caveats(self, evidence: Evidence) -> str:
         return ", ".join(flag.replace("_", " ") for flag in evidence.uncertainty) or NONE
 
-    @admin.display(description="site")
+    @admin.display(description=_("site"))
     def site(self, evidence: Evidence) -> str:
         return ", ".join(dict.fromkeys(quote.domain for quote in evidence.quotes.all()))
 
-    @admin.display(description="sources")
+    @admin.display(description=_("sources"))
     def sources(self, evidence: Evidence) -> int:
         return len({quote.independence_key for quote in evidence.quotes.all()})
 
-    @admin.display(description="disagrees with")
+    @admin.display(description=_("disagrees with"))
     def disputed(self, evidence: Evidence) -> str:
         return ", ".join(evidence.contradicts) or NONE
 
-    @admin.display(description="review")
+    @admin.display(description=_("review"))
     def review(self, evidence: Any) -> str:
         said = evidence.last_verdict
         return Verdict.Kind(said).label if said else "unreviewed"
 
-    @admin.action(description="Accept the selected evidence", permissions=("view",))
+    @admin.action(description=_("Accept the selected evidence"), permissions=("view",))
     def accept(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:
         return self._judge(request, chosen, Verdict.Kind.ACCEPT)
 
-    @admin.action(description="Reject the selected evidence", permissions=("view",))
+    @admin.action(description=_("Reject the selected evidence"), permissions=("view",))
     def reject(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:
         return self._judge(request, chosen, Verdict.Kind.REJECT)
 
-    @admin.action(description="Flag the selected evidence as doubtful", permissions=("view",))
+    @admin.action(description=_("Flag the selected evidence as doubtful"), permissions=("view",))
     def flag(self, request: HttpRequest, chosen: QuerySet[Evidence]) -> Any:
         return self._judge(request, chosen, Verdict.Kind.FLAG)
 

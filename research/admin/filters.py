@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
 from research.models import EvidenceSource, Run, Verdict
 from research.models.findings import EvidenceQuerySet
@@ -20,9 +21,9 @@ NEWEST_QUOTES = 300
 SITES_SHOWN = 40
 
 SURE = {
-    "low": ("one source, or in doubt (to 0.5)", Q(confidence__lte=0.5)),
-    "middle": ("two sources (to 0.75)", Q(confidence__gt=0.5, confidence__lte=0.75)),
-    "high": ("three or more", Q(confidence__gt=0.75)),
+    "low": (_("one source, or in doubt (to 0.5)"), Q(confidence__lte=0.5)),
+    "middle": (_("two sources (to 0.75)"), Q(confidence__gt=0.5, confidence__lte=0.75)),
+    "high": (_("three or more"), Q(confidence__gt=0.75)),
 }
 
 
@@ -47,7 +48,7 @@ class VersionFilter(admin.SimpleListFilter):
     parameter_name = "version"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("all", "all versions")]
+        return [("all", _("all versions"))]
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         first, *others = super().choices(changelist)
@@ -100,7 +101,7 @@ class DisputedFilter(admin.SimpleListFilter):
     parameter_name = "disputed"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("yes", "sources disagree"), ("no", "nobody disagrees")]
+        return [("yes", _("sources disagree")), ("no", _("sources agree"))]
 
     def queryset(self, request: HttpRequest, queryset: EvidenceQuerySet) -> EvidenceQuerySet:
         if self.value() == "yes":

@@ -8,10 +8,11 @@ from django.contrib.admin import ModelAdmin
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, QueryDict
+from django.utils.translation import gettext_lazy as _
 
 from research.models import Evidence
 
-NOTHING_LEFT = "Nothing unreviewed is left in this list."
+NOTHING_LEFT = _("Nothing unreviewed is left in this list.")
 
 
 def filters_in(came_from: str) -> str:

@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
 from research.admin.base import (
     InRun,
@@ -17,11 +18,11 @@ from research.admin.base import (
 from research.models import Aspect, Gap, GateResult, Problem, Report, Round, Run
 
 RECORDS = {
-    "evidence": "evidence, to be reviewed",
-    "round": "rounds",
-    "gateresult": "gates",
-    "journalentry": "calls, with prompts and answers",
-    "report": "reports",
+    "evidence": _("evidence, to be reviewed"),
+    "round": _("rounds"),
+    "gateresult": _("gates"),
+    "journalentry": _("calls, with prompts and answers"),
+    "report": _("reports"),
 }
 
 
@@ -56,7 +57,7 @@ class RunAdmin(ReadOnlyAdmin):
         (None, {"fields": ("question", "owner", "status", "verdict", "termination_text")}),
         (None, {"fields": ("records",)}),
         (
-            "Course of the run",
+            _("Course of the run"),
             {
                 "fields": (
                     ("stage", "round", "complexity", "language"),
@@ -68,7 +69,7 @@ class RunAdmin(ReadOnlyAdmin):
             },
         ),
         (
-            "Frozen configuration",
+            _("Frozen configuration"),
             {
                 "classes": ("collapse",),
                 "fields": (
@@ -83,7 +84,7 @@ class RunAdmin(ReadOnlyAdmin):
     )
     readonly_fields = ("records", "planned", "used", "knobs", "prompts")
 
-    @admin.display(description="records")
+    @admin.display(description=_("records"))
     def records(self, run: Run) -> SafeString:
         """Return links to everything recorded of this run."""
         links = (
@@ -92,19 +93,19 @@ class RunAdmin(ReadOnlyAdmin):
         )
         return format_html_join(" · ", '<a href="{}">{}</a>', links)
 
-    @admin.display(description="plan")
+    @admin.display(description=_("plan"))
     def planned(self, run: Run) -> SafeString:
         return format_readable(run.plan)
 
-    @admin.display(description="usage")
+    @admin.display(description=_("usage"))
     def used(self, run: Run) -> SafeString:
         return format_readable(run.usage)
 
-    @admin.display(description="knobs")
+    @admin.display(description=_("knobs"))
     def knobs(self, run: Run) -> SafeString:
         return format_readable(run.config)
 
-    @admin.display(description="prompt digests")
+    @admin.display(description=_("prompt digests"))
     def prompts(self, run: Run) -> SafeString:
         return format_readable(run.prompt_digests)
 
@@ -116,13 +117,13 @@ class GateResultAdmin(RunRecordAdmin):
     fields = ("run", "round", "gate", "decision", "score", "threshold", "looked_at", "asked", "at")
     readonly_fields = fields
 
-    @admin.display(description="criteria")
+    @admin.display(description=_("criteria"))
     def looked_at(self, result: GateResult) -> SafeString:
         """Return one line per criterion: value and minimum."""
         told = (f"{c['name']}: {c['value']:g} of {c['minimum']:g}" for c in result.criteria)
         return format_readable("\n".join(told))
 
-    @admin.display(description="what it asked for", empty_value="nothing")
+    @admin.display(description=_("what it asked for"), empty_value=_("nothing"))
     def asked(self, result: GateResult) -> SafeString | None:
         return format_readable("\n".join(result.feedback)) if result.feedback else None
 

@@ -116,7 +116,7 @@ class ResearchConfig(BaseModel):
     )
     unit_tool_calls: Triple = define_knob(
         (4, 5, 10),
-        "Searches and fetches of one topic; a page that is not to be had is replaced once.",
+        "Searches and fetches of one topic; an unavailable page is replaced once.",
         unit="calls",
         aliases=("MAX_REACT_TOOL_CALLS",),
     )
@@ -154,7 +154,7 @@ class ResearchConfig(BaseModel):
         5, "Sources kept of one claim.", unit="sources", ge=1, le=50
     )
     unit_seconds: float = define_knob(
-        60, "A topic waits no longer for its search or its pages.", unit="seconds", gt=0
+        60, "Time limit for one topic's search and fetches.", unit="seconds", gt=0
     )
 
     min_evidence_records: int | None = define_knob(

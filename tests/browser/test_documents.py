@@ -31,7 +31,7 @@ def make_collection(page: Page, files: Path, *names: str) -> None:
     page.get_by_role("link", name="Documents").click()
     page.get_by_role("textbox", name="Name").first.fill("The mill")
     choose(page, files, *names)
-    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_role("button", name="Create collection").click()
 
 
 def test_two_files_are_uploaded_watched_searched_asked_about_and_cited(
@@ -72,13 +72,13 @@ def test_the_pages_of_documents_in_every_state(
     page.goto(f"{page.url}?q=rent")
     check(page)
     page.get_by_text("Rename, share or delete").click()
-    page.get_by_role("link", name="Delete the collection").click()
+    page.get_by_role("link", name="Delete collection").click()
     check(page)
-    page.get_by_role("link", name="Keep it").click()
+    page.get_by_role("link", name="Keep").click()
     folder = write(tmp_path / "papers", {"lease.md": LEASE})
     page.get_by_role("link", name="All documents").click()
     page.get_by_text("Use a folder of this server").click()
-    page.get_by_label("Its whole path").fill(str(folder))
+    page.get_by_label("Full path").fill(str(folder))
     page.get_by_role("button", name="Use the folder").click()
     expect(page.locator(".collection-state")).to_contain_text("1 document")
     check(page)
@@ -114,7 +114,7 @@ def test_it_all_works_without_javascript(server: Server, open_page: Open, files:
         if "1 document" in page.locator(".collection-state").inner_text():
             break
         page.wait_for_timeout(200)
-        page.get_by_role("link", name="See how far it is").click()
+        page.get_by_role("link", name="Update").click()
     choose(page, files, "granary.pdf")
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_text("1 file added.")).to_be_visible()

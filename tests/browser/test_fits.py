@@ -77,7 +77,7 @@ def test_words_without_an_end_are_broken(
     check_widths(page)
     page.goto("/documents/")
     page.get_by_role("textbox", name="Name").first.fill(LONG[:80])
-    page.get_by_role("button", name="Make the collection").click()
+    page.get_by_role("button", name="Create collection").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(LONG[:80])
     check_widths(page)
 
@@ -167,7 +167,7 @@ def test_a_mistake_in_a_comment_is_seen(
     page.get_by_role("checkbox").check()
     page.get_by_label("What do you want to know?").fill(SIMPLE)
     page.get_by_role("button", name="Research").click()
-    page.get_by_text("Send it back with a comment").click()
+    page.get_by_text("Send back with a comment").click()
     watch.excused = True
     page.get_by_role("button", name="Send back").click()
     expect(page.get_by_text("Say what should be different.")).to_be_visible()

@@ -64,7 +64,7 @@ def test_a_plan_is_sent_back_and_then_started_with_other_words(
 ) -> None:
     page = open_page(model_server)
     ask_first(page)
-    page.get_by_text("Send it back with a comment").click()
+    page.get_by_text("Send back with a comment").click()
     page.get_by_label("Sub-question 1").fill("When was it built?")
     page.get_by_label("What should be different?").fill("Look for the year only")
     world.model.hold("intake")

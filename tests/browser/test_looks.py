@@ -191,16 +191,16 @@ def test_a_site_that_is_never_wanted_again(
     page.get_by_role("button", name="Research").click()
     page.get_by_role("button", name="Start").click()
     page.get_by_role("link", name="All sources").click()
-    page.get_by_role("button", name="Never again").first.click()
+    page.get_by_role("button", name="Block site").first.click()
     expect(page.locator(".notice")).to_contain_text("New runs leave out")
     expect(page.get_by_role("button", name="Undo").first).to_be_visible()
     for details in page.locator("details").all():
         details.evaluate("one => { one.open = true }")
     check(page)
-    page.get_by_role("link", name="Sites that your runs leave out").click()
+    page.get_by_role("link", name="Blocked sites").click()
     check(page)
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("None yet.")).to_be_visible()
+    expect(page.get_by_text("No blocked sites.")).to_be_visible()
 
 
 def test_more_opens_with_a_mistake_beside_its_field(

@@ -75,7 +75,7 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     page.get_by_role("link", name="First report").click()
     expect(page.locator(".column")).to_contain_text(quote)
     expect(page.locator(".notice-row").first).to_contain_text("Rests on rejected evidence")
-    expect(page.get_by_role("link", name="The newest: Revised after a review")).to_be_visible()
+    expect(page.get_by_role("link", name="Newest version: Revised after a review")).to_be_visible()
     page.goto("/runs/")
     expect(page.locator(".run-list li")).to_have_count(1)
     expect(page.locator(".run-list li")).to_contain_text("Revised after a review")

@@ -101,13 +101,13 @@ def test_what_each_stage_and_model_took_adds_up(client: Client, admin: User) -> 
         ["Before research", "1", "500", "$0.0050", "10 s"],
         ["Overview", "3", "3,000", "$0.0150", "1:00 min"],
         ["Report", "2", "1,500", "$0.0100", "20 s"],
-        ["Together", "6", "5,000", "$0.0300", "1:30 min"],
+        ["Total", "6", "5,000", "$0.0300", "1:30 min"],
     ]
     assert models == [
         ["large", "3", "3,000", "$0.0250", "35 s"],
         ["small", "2", "2,000", "$0.0050", "50 s"],
         ["No model answered", "1", "0", "$0.0000", ""],
-        ["Together", "6", "5,000", "$0.0300", ""],
+        ["Total", "6", "5,000", "$0.0300", ""],
     ]
 
 
@@ -146,12 +146,12 @@ def test_a_version_that_is_only_written_anew_leads_to_what_was_searched(
     first = make_run(admin, "completed")
     later = make_later(make_later(first, kind="reshape"), kind=kind)
     page = BeautifulSoup(client.get(f"/runs/{later.public_id}/activity/").content, "html.parser")
-    assert "it is another report on what version 1 found." in page.get_text()
+    assert "written from the findings of an earlier one" in page.get_text()
     assert page.select_one(f"a[href='/runs/{first.public_id}/activity/']") is not None
     assert "Nothing has been searched" not in page.get_text()
     Run.objects.filter(pk=first.pk).delete()
     gone = client.get(f"/runs/{later.public_id}/activity/").content
-    assert b"on what an earlier one found." in gone
+    assert b"from the findings of an earlier one" in gone
 
 
 def test_a_long_log_comes_in_pages_and_a_constant_number_of_queries(

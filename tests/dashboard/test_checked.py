@@ -12,7 +12,9 @@ from research.engine.records import Checks
 
 def test_a_report_of_code_alone_says_what_it_always_said() -> None:
     told = describe_checks(asdict(Checks(statements=4, cited=4, cut=1, by_code=4)))
-    assert told == "Checked by code: 4 of 4 statements cited, 1 cut because no quote carried it."
+    assert (
+        told == "Checked by code: 4 of 4 statements cited. 1 removed because no quote supports it."
+    )
 
 
 def test_what_the_model_found_of_planted_errors_is_told_with_its_lower_bound() -> None:
@@ -21,7 +23,7 @@ def test_what_the_model_found_of_planted_errors_is_told_with_its_lower_bound() -
         quoted_instead=1, planted=10, planted_found=9, verifier="believed",
     )))  # fmt: skip
     assert told.endswith(
-        "Statements checked by code: 5, by the model: 2, by neither: 1; 1 quoted instead. "
+        "Statements checked by code: 5, by the model: 2, by neither: 1; quoted instead: 1. "
         "The model found 9 of 10 planted errors (at least 61 %)."
     )
     assert "accura" not in told

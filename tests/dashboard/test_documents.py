@@ -74,7 +74,7 @@ def url(collection: Collection, rest: str = "") -> str:
 
 
 def test_an_empty_list_says_what_a_collection_is_for(client: Client) -> None:
-    assert "No documents yet. Make a collection of files" in text(client, "/documents/")
+    assert "No documents yet. Create a collection of files" in text(client, "/documents/")
 
 
 def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
@@ -83,7 +83,7 @@ def test_a_collection_is_made_of_several_files_at_once(client: Client) -> None:
     made = Collection.objects.get()
     assert answer.redirect_chain == [(url(made), 302)]
     shown = said(answer.content)
-    assert "2 files added." in shown and "1 file was not taken" in shown
+    assert "2 files added." in shown and "1 file was not added" in shown
     assert "budget.xlsx : only HTML, Markdown" in shown
     assert "budget.xlsx" not in text(client, url(made))
     assert [row.name for row in made.files.all()] == ["granary.txt", "lease.md"]
@@ -101,7 +101,7 @@ def test_too_many_files_at_once_are_told(client: Client) -> None:
     files = [sent(f"{number}.txt", str(number)) for number in range(501)]
     answer = client.post("/documents/", {"name": "The mill", "files": files})
     assert answer.status_code == 400 and not Collection.objects.exists()
-    assert "Up to 500 files can be sent together" in said(answer.content)
+    assert "Up to 500 files can be sent at once" in said(answer.content)
 
 
 def test_a_missing_name_is_told_beside_its_field(client: Client) -> None:
@@ -118,7 +118,7 @@ def test_the_list_tells_state_counts_and_owner(
     documents.change_collection(admin, mill, "The mill", shared=True)
     line = text(client, "/documents/")
     assert "Ready 1 document · 1 could not be read" in line
-    assert "shared with everybody here" in line
+    assert "shared with everyone" in line
     assert "shared by local" in text(signed_in(eve), "/documents/")
 
 
@@ -138,7 +138,7 @@ def test_the_page_lists_files_and_why_one_could_not_be_read(
 ) -> None:
     shown = text(client, url(mill))
     assert "lease.md" in shown and "2 files" in shown
-    assert "1 file could not be read, and why broken.pdf the PDF is damaged" in shown
+    assert "1 file could not be read broken.pdf the PDF is damaged" in shown
 
 
 def test_the_fragment_asks_again_only_while_there_is_something_to_wait_for(
@@ -180,15 +180,15 @@ def test_a_search_to_try_marks_the_words_and_says_where(client: Client, mill: Co
 def test_a_search_that_finds_nothing_says_what_is_not_searched(
     client: Client, mill: Collection
 ) -> None:
-    assert "Nothing here holds these words" in text(client, url(mill, "?q=zeppelin"))
-    assert "Nothing here holds these words" in text(client, url(mill, "?q=%22*)+OR"))
+    assert "No passage contains these words" in text(client, url(mill, "?q=zeppelin"))
+    assert "No passage contains these words" in text(client, url(mill, "?q=%22*)+OR"))
 
 
 def test_files_are_added_replaced_and_removed(client: Client, mill: Collection) -> None:
     files = [sent("lease.md", "# Lease\n\nOther words."), sent("granary.txt", GRANARY)]
     shown = said(client.post(url(mill, "add/"), {"files": files}, follow=True).content)
     assert "1 file added." in shown
-    assert "lease.md takes the place of the file of that name." in shown
+    assert "lease.md replaced the file of that name." in shown
     shown = said(client.post(url(mill, "remove/"), {"name": "granary.txt"}, follow=True).content)
     assert "granary.txt was removed." in shown
     assert [row.name for row in mill.files.all()] == ["broken.pdf", "lease.md"]
@@ -208,7 +208,7 @@ def test_deleting_asks_first(client: Client, mill: Collection) -> None:
     assert "Delete “The mill”?" in text(client, url(mill, "delete/"))
     assert Collection.objects.visible_to(mill.owner).exists()
     answer = client.post(url(mill, "delete/"), follow=True)
-    assert "The mill was deleted." in said(answer.content)
+    assert "“The mill” was deleted." in said(answer.content)
     assert client.get(url(mill)).status_code == 404
 
 
@@ -263,8 +263,8 @@ def test_an_admin_uses_a_folder_and_others_are_not_told_its_path(
     made = Collection.objects.get()
     index_all()
     shown = text(client, url(made))
-    assert f"The folder {papers}" in shown and "Look for changes now" in shown
-    assert "1 file could not be read, and why b.pdf" in shown
+    assert f"Folder {papers}" in shown and "Check for changes" in shown
+    assert "1 file could not be read b.pdf" in shown
     assert "1 file of another kind left out: .odt" in shown
     papers.rename(tmp_path / "elsewhere")
     client.post(url(made, "look/"))
@@ -299,7 +299,7 @@ def test_only_an_admin_is_offered_a_folder(eve: User, tmp_path: Path) -> None:
 def test_a_folder_of_the_settings_is_not_deleted_here(client: Client, tmp_path: Path) -> None:
     documents.take_in([str(write(tmp_path / "papers", {"a.md": LEASE}))])
     made = Collection.objects.get()
-    assert "which the settings name" in text(client, url(made))
+    assert "named in the settings" in text(client, url(made))
     assert client.post(url(made, "delete/")).status_code == 404
 
 
@@ -394,7 +394,7 @@ def test_somebody_elses_collection_cannot_be_asked(eve: User, mill: Collection) 
     asked = {**ASKED, "sources": "documents", "collections": [mill.public_id]}
     answer = signed_in(eve).post("/", asked)
     assert answer.status_code == 422 and not Run.objects.exists()
-    assert b"not there any more" in answer.content
+    assert b"no longer exist" in answer.content
 
 
 def test_all_settings_keep_the_ticked_collections(

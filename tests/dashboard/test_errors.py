@@ -17,7 +17,7 @@ ON_A_COLLECTION = ("add", "remove", "change", "look")
 def test_an_unknown_address_has_a_page_of_its_own(client: Client) -> None:
     answer = client.get("/nothing/")
     assert answer.status_code == 404
-    assert b"There is nothing here" in answer.content
+    assert b"Page not found" in answer.content
 
 
 def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) -> None:
@@ -38,7 +38,7 @@ def test_a_fault_of_ours_shows_no_trace(admin: User, monkeypatch: pytest.MonkeyP
     client.force_login(admin)
     answer = client.get("/")
     assert answer.status_code == 500
-    assert b"Something broke on our side" in answer.content
+    assert b"Something went wrong on the server" in answer.content
     assert b"secret detail" not in answer.content
 
 

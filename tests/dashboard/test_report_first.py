@@ -84,12 +84,12 @@ def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run
     address = f"/runs/{run.public_id}/"
     assert text(shown(client, address), ".uncertain") == "The answer rests on one source."
     Aspect.objects.create(run=run, label="A9", position=9, text="How tall?", round=1, state="open")
-    told = "No confirmed answer to “How tall?”; 1 of 2 answers rests on one source."
+    told = "No confirmed answer to “How tall?”. 1 of 2 answers rests on one source."
     assert text(shown(client, address), ".uncertain") == told
     Aspect.objects.update(state="answered")
     assert not shown(client, address).select(".uncertain")
     Run.objects.update(analyst="extractive")
-    assert "no model has judged" in text(shown(client, address), ".uncertain")
+    assert "no model has assessed" in text(shown(client, address), ".uncertain")
 
 
 def test_buttons_belong_to_the_live_part_and_send_the_form_of_the_viewer(

@@ -33,7 +33,7 @@ def test_a_verdict_takes_the_evidence_off_the_list(client: Client, run: Run, adm
     page = client.get("/review/").content.decode()
     assert page.index("Oaks grow old (2).") < page.index("Oaks grow old (1).")
     page = judge(client, run, "E2", verdict="reject", note="About beeches")
-    assert "E2: rejected." in page
+    assert "E2: reviewed: does not support it." in page
     assert "Oaks grow old (2)." not in page and "Oaks grow old (1)." in page
     said = Verdict.objects.get()
     assert (said.verdict, said.note, said.actor) == ("reject", "About beeches", admin)

@@ -157,7 +157,7 @@ def test_an_answer_counts_as_heard_before_a_worker_takes_it(client: Client, admi
     assert "The plan" in page(client, run)
     client.post(f"/runs/{run.public_id}/approve/", {"line-1": "How old?"})
     html = page(client, run)
-    assert "It goes on in a moment" in html and "The plan</h2>" not in html
+    assert "Continuing in a moment" in html and "The plan</h2>" not in html
     assert "Plan waits for you" not in html
 
 
@@ -204,7 +204,7 @@ def test_a_plan_is_sent_back_only_to_a_model_that_makes_it_anew(
     client: Client, admin: User, analyst: str, mode: str, offered: bool
 ) -> None:
     run = make_run(admin, "awaiting_approval", plan=PLAN, analyst=analyst, mode=mode)
-    assert ("Send it back with a comment" in page(client, run)) == offered
+    assert ("Send back with a comment" in page(client, run)) == offered
 
 
 def test_what_was_changed_in_a_plan_goes_along_with_a_comment(client: Client, admin: User) -> None:
@@ -275,10 +275,10 @@ def test_an_ended_run_says_why_it_ended_and_how_good_each_round_was(
                           cap=score, cap_reason="1 without an answer")  # fmt: skip
     html = page(client, run)
     assert f">{why}</p>" in html
-    assert "Score by round against 7.0 to reach: round 1: 4.0; round 2: 5.5" in html
+    assert "Score by round, goal 7.0: round 1: 4.0; round 2: 5.5" in html
     line = BeautifulSoup(html, "html.parser").select_one("polyline.chart-line")
     assert line is not None and len(str(line["points"]).split()) == 2
-    assert "Model said 9.0; capped at 5.5: 1 without an answer." in html
+    assert "The model gave 9.0; capped at 5.5: 1 without an answer." in html
 
 
 @pytest.mark.requirement("C13", "E9")
@@ -356,7 +356,7 @@ def test_a_topic_that_was_skipped_is_shown_with_its_twin(client: Client, admin: 
     add_evidence(run, 1)
     twin = {"topic": "Age of oaks", "twin": "How old do oaks get?", "similarity": 0.8}
     run.rounds.update(skipped=[twin])
-    assert "Age of oaks skipped: much like “How old do oaks get?”" in words_of(client, run)
+    assert "Age of oaks skipped: too similar to “How old do oaks get?”" in words_of(client, run)
 
 
 @pytest.mark.requirement("F5")
@@ -371,7 +371,7 @@ def test_a_citation_bears_its_page_s_date(client: Client, admin: User) -> None:
     add_evidence(run, 1).quotes.update(published="2024-05-06")
     add_report(run, "About 600 years. [1]")
     marker = BeautifulSoup(page(client, run), "html.parser").select_one(".cite a")
-    assert marker is not None and "trees.test · of 6 May 2024" in str(marker["title"])
+    assert marker is not None and "trees.test · published 6 May 2024" in str(marker["title"])
     shown = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
     assert "published 6 May 2024" in shown
 
@@ -393,7 +393,7 @@ def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, ad
     add_report(run, "About 600 years. [1]")
     html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
     assert '<mark id="quote">An oak lives for about 600 years.</mark> It is slow.' in html
-    assert "quote word for word" in html and "meaning: not judged" in html
+    assert "quote word for word" in html and "meaning: not assessed" in html
     assert "&lt;b&gt;The end&lt;/b&gt;" in html
     assert "oak.html#:~:text=An%20oak%20lives" in html
 
@@ -464,15 +464,15 @@ def test_what_a_reviewer_doubts_is_told_with_its_citations(client: Client, admin
     add_report(run, f"They are slow. {QUOTE} [1]\n")
     assert "doubtful" not in page(client, run)
     reviews.record_verdict(admin, other, "flag")
-    assert "called 1 record doubtful. This report does not cite it" in words_of(client, run)
+    assert "marked 1 record as doubtful. Not cited in this report." in words_of(client, run)
     reviews.record_verdict(admin, cited, "flag")
     told = BeautifulSoup(page(client, run), "html.parser").select_one(".doubted")
     assert told is not None
-    assert "called 2 records doubtful. This report cites 1 of them: see citation 1." in " ".join(
+    assert "marked 2 records as doubtful. Cited in this report: citation 1." in " ".join(
         told.get_text().split()
     )
     assert [link["href"] for link in told.select("a")] == [f"/runs/{run.public_id}/citations/1/"]
-    assert "a reviewer says: doubtful" in words_of(client, run)
+    assert "reviewed: doubtful" in words_of(client, run)
     for row in (cited, other):
         reviews.record_verdict(admin, row, "accept")
     assert "doubtful" not in page(client, run)

@@ -148,7 +148,7 @@ def test_a_machine_that_serves_on_every_address_says_who_may_ask(home: Path, por
     assert "other machines are refused until .env says by which names" in lines[4]
     assert lines[5].strip() == "ALLOWED_HOSTS=NAME,ADDRESS"
     assert page.status_code == 400
-    assert "may not be asked for by this name" in page.text and "ALLOWED_HOSTS" in page.text
+    assert "does not answer to this name" in page.text and "ALLOWED_HOSTS" in page.text
 
 
 def test_a_machine_that_serves_on_every_address_is_asked_by_the_names_allowed(

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def connecting(
-    run: Run, user: User | None, origin: str = "http://localhost"
+    run: Run, user: User | None, origin: str = "http://localhost", query: str = ""
 ) -> WebsocketCommunicator:
     client = Client()
     if user is not None:
@@ -27,7 +27,7 @@ def connecting(
     cookie = client.cookies.get(settings.SESSION_COOKIE_NAME)
     named = f"{settings.SESSION_COOKIE_NAME}={cookie.value}" if cookie else ""
     headers = [(b"host", b"localhost"), (b"cookie", named.encode()), (b"origin", origin.encode())]
-    return WebsocketCommunicator(application, f"/live/{run.public_id}/", headers)
+    return WebsocketCommunicator(application, f"/live/{run.public_id}/{query}", headers)
 
 
 @sync_to_async
@@ -45,6 +45,18 @@ async def test_its_owner_is_shown_the_run() -> None:
     assert (await socket.connect())[0]
     assert "hx-swap-oob" in await socket.receive_from(timeout=5)
     assert (await socket.receive_output(timeout=5)) == {"type": "websocket.close", "code": 1000}
+
+
+@pytest.mark.parametrize(
+    "query, word",
+    [("?language=de", "Abgebrochen"), ("?language=en", "Cancelled"), ("?language=xx", "Cancelled")],
+)
+async def test_a_run_is_worded_in_the_language_of_the_page(query: str, word: str) -> None:
+    run = await sync_to_async(lambda: make_run(people.local_admin(), status="cancelled"))()
+    socket = await sync_to_async(connecting)(run, run.owner, query=query)
+    assert (await socket.connect())[0]
+    assert f"<span>{word}</span>" in await socket.receive_from(timeout=5)
+    await socket.disconnect()
 
 
 @pytest.mark.parametrize("user", ["stranger", None])

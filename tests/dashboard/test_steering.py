@@ -11,7 +11,7 @@ from research.models import Aspect, Command, Run
 from tests.dashboard.conftest import add_evidence, make_run
 from tests.dashboard.test_run_page import page
 
-WAYS = ["Cancel it", "Stop and report", "Keep it"]
+WAYS = ["Cancel the research", "Stop and report", "Keep researching"]
 
 
 @pytest.fixture
@@ -65,8 +65,8 @@ def test_cancelling_what_has_begun_is_asked_about_first(
     link = shown(client, run).select_one(".controls a.button")
     assert link is not None and not shown(client, run).select(".controls [action$='/cancel/']")
     asked = BeautifulSoup(client.get(str(link["href"])).content, "html.parser")
-    assert "What was found so far, 2 claims, stays" in texts(asked, "main")[0]
-    ways = ["Cancel it", "Keep it"] if status == "writing" else WAYS
+    assert "The 2 claims found so far stay" in texts(asked, "main")[0]
+    ways = ["Cancel the research", "Keep researching"] if status == "writing" else WAYS
     assert texts(asked, "main :is(button, .button)") == ways
     assert not Command.objects.exists()
     client.post(str(link["href"]))
@@ -88,7 +88,7 @@ def test_where_nothing_can_be_lost_cancelling_is_not_asked_about(
     ("action", "sent", "heard"),
     [
         ("pause", {}, "Pausing after this round…"),
-        ("dig-deeper", {}, "It digs deeper after this round."),
+        ("dig-deeper", {}, "Digs deeper after this round."),
         ("add-topic", {"topic": "Elms?"}, "“Elms?” is added after this round."),
         ("drop-topic", {"topic": "Part 1"}, "“Part 1” is left out after this round."),
     ],
@@ -104,7 +104,7 @@ def test_it_is_heard_before_a_worker_takes_it(
 def test_what_a_paused_run_is_told_waits_until_it_goes_on(client: Client, run: Run) -> None:
     Run.objects.update(status="paused", verdict="Going on: 1 of 2 answered.")
     soup = tell(client, run, "add-topic", topic="Elms?")
-    assert texts(soup, ".heard li") == ["“Elms?” is added when it goes on."]
+    assert texts(soup, ".heard li") == ["“Elms?” is added when it continues."]
     assert texts(soup, ".verdict-sentence") == ["Paused. Nothing is searched or spent."]
 
 
@@ -142,7 +142,7 @@ def test_an_empty_topic_is_told_beside_the_field(client: Client, run: Run) -> No
     answer = client.post(f"/runs/{run.public_id}/add-topic/", {"topic": " "})
     assert answer.status_code == 422
     soup = BeautifulSoup(answer.content, "html.parser")
-    assert texts(soup, "#topic-problem") == ["Write what it should find out."]
+    assert texts(soup, "#topic-problem") == ["Write what to find out."]
     assert [field["name"] for field in soup.select("[autofocus]")] == ["topic"]
 
 

@@ -100,7 +100,7 @@ def test_a_version_says_why_it_was_made(client: Client, run: Run) -> None:
     Run.objects.filter(pk=made.pk).update(status="completed")
     html = page(client, made)
     assert "Version 2 of 2" in html and "First report" in html and "As a table" in html
-    assert "The newest: As a table" in page(client, run)
+    assert "Newest version: As a table" in page(client, run)
     assert "The newest" not in html
 
 
@@ -132,7 +132,7 @@ def test_where_the_money_ran_out_more_is_offered(client: Client, admin: User) ->
     run = make_run(admin, "completed", plan=PLAN, config=config, termination_reason="budget_cost")
     add_evidence(run, 1)
     html = page(client, run)
-    assert "Add to the budget and go on" in html and 'value="0.25"' in html
+    assert "Add to the budget and continue" in html and 'value="0.25"' in html
     post(client, run, "dig-further", aspects=["A1"], cost_usd="0.4")
     assert Run.objects.get(parent=run).config["max_cost_usd"] == 0.4
     said = post(client, run, "dig-further", aspects=["A1"], cost_usd="much")

@@ -20,7 +20,7 @@ def test_a_secret_is_shown_once(client: Client) -> None:
 def test_a_form_with_errors_is_shown_again(client: Client) -> None:
     page = client.post("/tokens/", {"name": "", "access": "read", "days": "", "max_cost_usd": "-1"})
     assert page.status_code == 422
-    assert "Name the program" in page.content.decode()
+    assert "Enter the name of the program" in page.content.decode()
     assert not ApiToken.objects.exists()
 
 

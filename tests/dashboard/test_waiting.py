@@ -69,4 +69,4 @@ def test_a_failure_is_said_once_and_names_what_to_check(client: Client, admin: U
     html = client.get(f"/runs/{run.public_id}/").content.decode()
     assert html.count("No model answered.") == 1
     assert "Connection refused." in shown(client, run, "failure")
-    assert "check the model server" in shown(client, run, "failure")
+    assert "Check the model server" in shown(client, run, "failure")

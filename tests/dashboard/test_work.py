@@ -30,7 +30,9 @@ def test_an_admin_sees_queue_workers_and_stuck_runs_of_all(client: Client, membe
     page = client.get("/queue/").text
     stuck, rest = page.split('id="executing-title"')
     executing, queue = rest.split('id="queue-title"')
-    assert "Which is stalled?" in stuck and "its worker died 4 times in a row" in stuck
+    assert (
+        "Which is stalled?" in stuck and "its worker stopped unexpectedly 4 times in a row" in stuck
+    )
     assert "Which is executed?" in executing and "mill, process 4711" in executing
     assert "Which is queued?" in queue and "Which has ended?" not in page
     assert "<code>RESEARCH_SLOTS</code>" in page
@@ -39,11 +41,11 @@ def test_an_admin_sees_queue_workers_and_stuck_runs_of_all(client: Client, membe
 def test_a_stalled_run_goes_back_into_the_queue(client: Client, member: User) -> None:
     run = make_run(member, "stalled", crashes=4)
     page = client.post("/retry-runs/", {"run": run.public_id}, follow=True).text
-    assert "1 run back in the queue." in page
+    assert "1 run is back in the queue." in page
     run.refresh_from_db()
     assert run.status != "stalled"
     page = client.post("/retry-runs/", {"run": run.public_id}, follow=True).text
-    assert "no longer stalled" in page
+    assert "no longer put aside" in page
 
 
 def test_setup_links_to_it(client: Client) -> None:

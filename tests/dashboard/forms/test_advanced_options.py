@@ -116,8 +116,8 @@ def test_it_is_filled_in_as_the_installation_has_it(client: Client, settings: Se
         ("only_sites", "not a site", "Takes names of sites, such as example.org"),
         ("max_cost_usd", "-1", "or more, not '-1'."),
         ("max_cost_usd", "1,500", "Takes a number."),
-        ("max_minutes", "ten", "Takes a number of minutes above 0."),
-        ("max_minutes", "-3", "Takes a number of minutes above 0."),
+        ("max_minutes", "ten", "Enter a number of minutes above 0."),
+        ("max_minutes", "-3", "Enter a number of minutes above 0."),
         ("search_language", "klingon", "Select a valid choice."),
     ],
 )

@@ -46,12 +46,12 @@ def said(tag: Tag) -> str:
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
     assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
-    assert "[1] trees.test/oak.html · academic · published 2024-03 · round 1" in said(cited)
+    assert "[1] trees.test/oak.html · academic · published Mar 2024 · round 1" in said(cited)
     assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
     assert "elms.test" in said(read) and "undated" in said(read)
     assert "robots.txt refuses it" in said(failed)
     page = client.get(f"/runs/{run.public_id}/sources/").content
-    assert b"1 more page named by a search and not opened" in page
+    assert b"1 more search result was not opened" in page
 
 
 def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, run: Run) -> None:
@@ -79,7 +79,7 @@ def test_never_again_holds_for_new_runs_and_can_be_undone(client: Client, run: R
     assert "Undo" in said(folds(client, run)[0])
     client.post("/", {"question": "How old?", "key": "k1"})
     client.post("/sites/allow/", sent)
-    assert "Never again" in said(folds(client, run)[0])
+    assert "Block site" in said(folds(client, run)[0])
     client.post("/", {"question": "How old?", "key": "k2"})
     lists = [each.config["never_sites"] for each in Run.objects.order_by("pk")]
     assert lists == [[], ["trees.test"], []]
@@ -101,7 +101,7 @@ def test_a_subdomain_counts_as_its_site(client: Client, run: Run, admin: User) -
     assert [said(button) for button in folds(client, run)[1].select("button")] == [
         "Undo : allow elms.test again",
         "Undo : allow elms.test again",
-        "Never again : helms.test",
+        "Block site : helms.test",
     ]
 
 

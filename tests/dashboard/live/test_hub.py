@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from channels.layers import get_channel_layer
 from django.test import override_settings
+from django.utils.translation import get_language
 
 from config import environment
 from dashboard.live import progress_publisher
@@ -34,7 +35,7 @@ class Rows:
         if not self.there:
             return None
         element = f"run-{public_id}-verdict"
-        html = f'<h1 id="{element}">At {self.sequence}</h1>'
+        html = f'<h1 id="{element}">At {self.sequence} in {get_language()}</h1>'
         leaf = Fragment(element, {"at": self.sequence}, html)  # type: ignore[arg-type]
         return State(public_id, self.sequence, self.ended, {element: leaf})
 
@@ -97,6 +98,32 @@ async def test_a_change_is_rendered_once_for_all(hub: Hub, rows: Rows) -> None:
         await socket.aclose()
 
 
+async def test_a_change_is_rendered_once_for_each_language(hub: Hub, rows: Rows) -> None:
+    german = [hub.follow("r", "de") for _ in range(5)]
+    english = [hub.follow("r", "en") for _ in range(5)]
+    for socket in (*german, *english):
+        await next_of(socket)
+    before = rows.renderings
+    rows.sequence = 2
+    hub.heard("r", 2)
+    told = {
+        language: {await next_of(socket) for socket in sockets}
+        for language, sockets in (("de", german), ("en", english))
+    }
+    assert {language: len(texts) for language, texts in told.items()} == {"de": 1, "en": 1}
+    assert "in de" in told["de"].pop() and "in en" in told["en"].pop()
+    assert rows.renderings == before + 2
+    for socket in german:
+        await socket.aclose()
+    rows.sequence = 3
+    hub.heard("r", 3)
+    assert "At 3" in await next_of(english[0])
+    assert rows.renderings == before + 3
+    for socket in english:
+        await socket.aclose()
+    assert hub.runs == {}
+
+
 async def test_many_changes_become_few_messages_and_the_last_one_wins(hub: Hub, rows: Rows) -> None:
     socket = hub.follow("r")
     await next_of(socket)
@@ -126,7 +153,7 @@ async def test_a_client_that_does_not_read_costs_nothing_and_ends_on_the_present
         rows.sequence = sequence
         hub.heard("r", sequence)
         await next_of(quick)
-    assert len(hub.runs["r"]._messages) <= 2
+    assert len(hub.runs["r"]["en"]._messages) <= 2
     assert "At 29" in await next_of(slow)
     await slow.aclose()
     await quick.aclose()

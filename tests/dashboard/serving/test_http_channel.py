@@ -71,7 +71,7 @@ def test_a_body_that_stops_is_told(connection: Connection) -> None:
     assert not connection.is_ended
     connection.clock.advance(1)
     assert connection.is_ended and connection.said.startswith(b"HTTP/1.1 408 Request Timeout\r\n")
-    assert b"That took too long to arrive" in connection.said
+    assert b"The request took too long to arrive" in connection.said
 
 
 def test_a_body_that_comes_byte_by_byte_is_not_waited_for(connection: Connection) -> None:

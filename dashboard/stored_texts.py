@@ -1,0 +1,420 @@
+"""Sentences that the engine and the services write in English, worded in the reader's language.
+
+Runs keep their sentences in English, as the journal and the API have them. A sentence is recognized
+by its template, and the values between the template's words are worded in turn; what no template
+matches stays as it is. New sentences are added to `TEMPLATES` together with the catalogues.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from django.utils.functional import lazy
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_noop as _
+
+LONGEST = 4_000
+DEEPEST = 4
+TEMPLATES = (
+    # why a run goes on or ended (research/engine/report/messages.py)
+    _("Going on: %(answered)s. Missing: %(missing)s. Round %(n)s looks for %(topics)s."),
+    _("Going on: %(answered)s. Round %(n)s looks for %(topics)s."),
+    _("Cancelled: no report was written."),
+    _("Stopped at the limit of %(limit)s: %(answered)s."),
+    _("Stopped when you asked: %(answered)s."),
+    _("Stopped after %(rounds)s, the most for a question like this: %(answered)s."),
+    _("Stopped as good enough: %(answered)s."),
+    _(
+        "Stopped: none of the pages found last could be read, and other queries led to no readable page either (%(tried)s). %(answered)s."
+    ),
+    _("Stopped: the whole tree was searched. %(answered)s."),
+    _(
+        "Stopped: %(last)s and hardly improved the result: %(gain)s points, less than the %(least)s asked for. %(answered)s."
+    ),
+    _("Stopped: %(last)s and hardly improved the result. %(answered)s."),
+    _(
+        "Stopped: %(last)s; %(share)s of the words were new, less than the %(bar)s asked for. %(answered)s."
+    ),
+    _("Stopped: two rounds in a row brought nothing new. %(answered)s."),
+    _("Stopped: there was no new way to search. %(answered)s."),
+    _("Stopped: %(last)s. %(answered)s."),
+    _("Stopped: %(answered)s, and nothing more is missing."),
+    _("Stopped: %(answered)s, and no gap was left."),
+    _("Stopped: %(answered)s."),
+    _("Found nothing that answers this. %(tried)s."),
+    _("Nothing here seems to answer this. %(tried)s."),
+    _("Failed: no search or page could be reached, so nothing was found. The errors are listed."),
+    _("passages come close to an answer"),
+    _("passages come close to an answer, and disagree"),
+    _("nothing here seems to answer this"),
+    _("sources disagree on the answer"),
+    _("the question is answered"),
+    _("the question is answered by %(sources)s"),
+    _("the question is answered with passages from %(sources)s"),
+    _("the question is still open"),
+    _("both sub-questions answered"),
+    _("all %(n)s sub-questions answered"),
+    _("%(n)s of %(total)s answered"),
+    _("%(answered)s, %(n)s of them disputed"),
+    _("%(answered)s, %(n)s from two or more sources"),
+    _("%(answered)s, passages come close to %(n)s"),
+    _("%(answered)s, while %(n)s other gives another"),
+    _("%(answered)s, while %(n)s others give another"),
+    _("%(n)s question stays open, %(m)s answer rests on one source."),
+    _("%(n)s question stays open, %(m)s answers rest on one source."),
+    _("%(n)s questions stay open, %(m)s answer rests on one source."),
+    _("%(n)s questions stay open, %(m)s answers rest on one source."),
+    _("%(n)s question stays open."),
+    _("%(n)s questions stay open."),
+    _("%(n)s answer rests on one source."),
+    _("%(n)s answers rest on one source."),
+    _("round %(n)s read %(pages)s and added %(passages)s"),
+    _("%(searches)s, %(pages)s read, %(failed)s could not be read"),
+    _("%(searches)s, %(pages)s read"),
+    _("1 independent source"),
+    _("%(n)s independent sources"),
+    _("1 passage"),
+    _("%(n)s passages"),
+    _("1 page"),
+    _("%(n)s pages"),
+    _("1 search"),
+    _("%(n)s searches"),
+    _("1 round"),
+    _("%(n)s rounds"),
+    _("1 topic"),
+    _("%(n)s topics"),
+    _("1 model call"),
+    _("%(n)s model calls"),
+    _("%(n)s tokens"),
+    _("%(n)s seconds"),
+    _("1 record"),
+    _("%(n)s records"),
+    _("“%(first)s” and “%(last)s”"),
+    _("more sources"),
+    _("Revised after a review: %(records)s left out, %(answered)s."),
+    _("Written anew from what was found, %(answered)s."),
+    _("Written shorter from what was found, %(answered)s."),
+    _("Written at greater length from what was found, %(answered)s."),
+    _("Written as a table from what was found, %(answered)s."),
+    _("Written for another reader from what was found, %(answered)s."),
+    _("Not written: the model gave no usable answer, and code can't do this by itself."),
+    _("Put aside after its worker stopped unexpectedly, again and again."),
+    _("Cancelled before it was finished."),
+    _("Something went wrong inside Plumbline and the run was ended; the server's log says more."),
+    _("The research ended without an outcome; the server's log says more."),
+    # samples
+    _("%(n)s citations from %(m)s sites"),
+    _("%(n)s citations from %(m)s site"),
+    # versions of a report
+    _("Revised after a review"),
+    _("Follow-up question"),
+    _("Shorter"),
+    _("Longer"),
+    _("As a table"),
+    _("For %(reader)s"),
+    # criteria of the gates, and what capped a score
+    _("sources found"),
+    _("share of pages read that are relevant"),
+    _("share of sub-questions with a relevant page"),
+    _("share of sub-questions with enough independent sources or left to verification"),
+    _("share of sub-questions with enough independent sources"),
+    _("share of sub-questions answered"),
+    _("share of key claims cross-checked"),
+    _("share of key claims cross-checked or left to verification"),
+    _("evidence records"),
+    _("records that answer a sub-question"),
+    _("independent sources"),
+    _("evidence gate passed"),
+    _("no critical gap open"),
+    _("assessment says ready"),
+    _("two searches in a row brought nothing new"),
+    _("the searches know of no others"),
+    _("further sources were looked for"),
+    _("%(criterion)s: %(value)s of %(minimum)s; %(reason)s"),
+    _("%(criterion)s: %(value)s of %(minimum)s"),
+    _("%(n)s without an answer"),
+    _("%(n)s on which sources disagree"),
+    _("%(n)s resting on too few sources"),
+    # what a run is doing
+    _("Writing the report: about %(words)s words so far"),
+    _("Searching: %(query)s"),
+    _("Reading for: %(topic)s"),
+    _("Reading %(host)s"),
+    _("Reading your answers"),
+    _("Changing the plan"),
+    _("Planning queries"),
+    _("Judging what was found"),
+    _("Mending sentences that say more than their evidence"),
+    _("Writing the summary"),
+    _("Writing the report"),
+    _("Checking the report"),
+    _("Reading the question"),
+    # pages that were refused or not read
+    _("refused: the site's robots.txt excludes it"),
+    _("refused: the site is left out of this research"),
+    _("refused: pages of type %(type)s are not read"),
+    _("refused: the page is larger than %(size)s"),
+    _("the server answered %(status)s without a page"),
+    _("the server answered %(status)s"),
+    _("the page could not be decompressed"),
+    _("the page contains no readable text"),
+    _("the site took too long to answer"),
+    _("no connection to the site could be made"),
+    _("the site redirected to an address that cannot be read"),
+    _("the site's response was cut off or corrupt"),
+    _("the address could not be read"),
+    _("only http and https addresses are fetched"),
+    _("an unexpected error, which the server's log describes"),
+    _("a reviewer rejected this passage"),
+    _("no such sentence in the pages read"),
+    _("the page asks this and doesn't say it"),
+    _("number differs"),
+    _("date differs"),
+    _("name differs"),
+    _("roles differ"),
+    _("pairs mixed up"),
+    _("measured otherwise"),
+    # what went wrong
+    _("Done by code instead: %(cause)s."),
+    _("The process ended while this model call was under way; it may be paid for twice."),
+    _("Prompts were cut to the model's window: the least relevant of what was read is left out."),
+    _("Not added: there are %(n)s already."),
+    _("Not added: it is nearly the same as “%(twin)s”."),
+    _("Not dropped: no sub-question is called that."),
+    _("Not dropped: it is the only one. Stop the run instead."),
+    _("Not dropped: the research had ended."),
+    _("Not added: the research had ended."),
+    # what a service refuses
+    _("This run asks nothing at the moment."),
+    _("This run doesn't ask about its topic."),
+    _("This run has no plan that waits for approval."),
+    _("There is no research to stop."),
+    _("This run has ended."),
+    _("Only a run that is researching can be paused."),
+    _("This run is not paused."),
+    _("Topics can be added while a run is researching."),
+    _("Topics can be dropped while a run is researching."),
+    _("Only a run that is researching can dig deeper."),
+    _("Only a run that was put aside can be tried again."),
+    _("The fixed mode searches a tree of a fixed size; it can be paused or stopped."),
+    _("This idempotency key was used for a different question or other settings."),
+    _("Only a run that failed or was cancelled can be asked again."),
+    _("This was answered already; the run goes on in a moment."),
+    _("This run was deleted."),
+    _("This run has not ended yet."),
+    _("This run has not ended yet; cancel it first."),
+    _("A run of this question has not ended yet; cancel it first."),
+    _("A worker is still finishing this run; try again in a moment."),
+    _("A later run builds on this one and has not ended yet; cancel it, or wait for its end."),
+    _("This run ended before it had a plan; ask the question again instead."),
+    _("This run has no report."),
+    _("No evidence of this report was rejected."),
+    _(
+        "Without a model a report can be made shorter or a table. Longer, or for another reader, takes a model; an admin can name one under Setup."
+    ),
+    _(
+        "The queue is full: %(waiting)s questions wait, %(own)s of them yours. Please ask again after %(when)s, or cancel one that waits."
+    ),
+    _("You have a collection of that name already."),
+    _("There is a collection of that folder already."),
+    _("Give the collection a name."),
+    _("The name has %(n)s characters; the maximum is %(most)s."),
+    _("Give the whole path of a folder, such as /srv/papers."),
+    _("%(path)s is not a folder of this server."),
+    _("That folder holds Plumbline's own state; choose another one."),
+    _("%(name)s is no longer in this collection."),
+    _("None of the files can be used. %(reasons)s"),
+    _("The folder %(folder)s does not exist."),
+    _("%(folder)s is not a folder."),
+    _("The folder %(folder)s cannot be read: permission denied."),
+    _("The index of the documents cannot be opened."),
+    _("the file has no name"),
+    _("the name is too long"),
+    _("the file is empty"),
+    _("the file is too large"),
+    _("the file cannot be read"),
+    _("its content is here already, as %(name)s"),
+    _("your uploads are limited to %(n)s MB"),
+    _("Name sites such as example.org, with commas between."),
+    _("The list is limited to %(n)s sites."),
+    _("A note has at most %(n)s characters."),
+    _("You have %(n)s tokens; revoke one first."),
+    _("That token was revoked before."),
+    _("A token has a name of at most %(n)s characters."),
+    _("A budget is an amount above 0."),
+    _("An address looks like http://localhost:11434/v1."),
+    _("There is no search called %(name)s; known are %(known)s."),
+    # the installation
+    _("none, so passages are quoted and nothing is rephrased"),
+    _("the bundled sample library"),
+    _("the bundled sample library (nothing else is configured)"),
+    _("the web without a key (%(names)s; nothing else is configured)"),
+    _("your documents, or the bundled sample library"),
+    _("your documents, or the bundled sample library (nothing else is configured)"),
+    _("your documents (%(folders)s)"),
+    _("none"),
+    # checks of the installation (research/runtime/preflight.py)
+    _("Model"),
+    _("Search"),
+    _("Pages"),
+    _("Database"),
+    _("Live updates"),
+    _("Verifier"),
+    _("Context window"),
+    _("Answers"),
+    _("Protocol"),
+    _("Profile"),
+    _("Price"),
+    _("No model is set: passages are quoted, nothing is rephrased."),
+    _("Set OPENAI_BASE_URL and RESEARCH_MODEL, or choose them on the setup page."),
+    _("It gave no answer."),
+    _("Check that its server is responding."),
+    _("Not qualified yet; the first run that needs it does so, if its budget allows."),
+    _("Run manage.py preflight --qualify or use the button on Setup: %(price)s."),
+    _(
+        "Qualified to check statements. Of %(pairs)s unfaithful pairs it missed %(missed)s, of %(others)s faithful ones it refused %(refused)s."
+    ),
+    _(
+        "Not qualified. Of %(pairs)s unfaithful pairs it missed %(missed)s, of %(others)s faithful ones it refused %(refused)s."
+    ),
+    _(
+        "Statements that code can't vouch for become quotations. Set EVALUATOR_MODEL to a better model."
+    ),
+    _("%(model)s answers (%(seconds)s s for a short answer)."),
+    _("It is spoken to as OpenAI's own server is."),
+    _("Answers keep to a JSON schema."),
+    _("The server takes a JSON schema and does not keep to it."),
+    _("The server knows JSON, not a schema."),
+    _("The server takes no notice of a schema; it is asked for JSON in words."),
+    _("Answers are checked and mended; more may be lost."),
+    _("The server doesn't tell its window."),
+    _("Set MODEL_CONTEXT_TOKENS, so that nothing is cut in silence."),
+    _("%(n)s tokens."),
+    _("It read a short text right; %(profile)s."),
+    _("It read a short text wrong; %(profile)s."),
+    _("the standard profile is used"),
+    _("the small profile is used"),
+    _("The price of %(model)s is known."),
+    _("The price of %(model)s is unknown, and shown so."),
+    _("MODEL_PRICES=%(model)s=INPUT/OUTPUT names it, in dollars per million tokens."),
+    _("Choose another search, or set this one up."),
+    _("Fine for a library that knows nothing of it; else try another."),
+    _("%(label)s: 1 result for “%(query)s”."),
+    _("%(label)s: %(n)s results for “%(query)s”."),
+    _("%(label)s: no result for “%(query)s”."),
+    _("A page was read: %(n)s characters."),
+    _("No page could be read: %(reason)s"),
+    _("It cannot be asked."),
+    _("Look at DATABASE_URL."),
+    _("%(store)s answers, its tables are up to date."),
+    _("Messages come through (%(kind)s)."),
+    _("No message came through (%(kind)s)."),
+    _("in this process alone"),
+    _("Look at REDIS_URL."),
+)
+"""The sentences as the code writes them, with names for the values that it fills in."""
+
+NUMBERS = frozenset({"n", "m", "total", "minimum", "value", "missed", "refused", "status", "most"})
+"""Values that are numbers; a text in their place means that another template is meant."""
+COMPOSED = frozenset(
+    {"answered", "cause", "criterion", "failed", "kind", "last", "limit", "pages", "passages"}
+    | {"price", "profile", "reason", "reasons", "records", "rounds", "searches", "sources", "tried"}
+)
+"""Values that are sentences of their own; others, such as topics, are left as they are."""
+_NUMBER = re.compile(r"[-+]?[\d.,]{1,20}")
+_VALUE = re.compile(r"%\((\w+)\)s")  # "round %(n)s" → "round ", "n", ""
+
+
+def worded(text: str) -> str:
+    """Return a stored English text in the language in use, as far as its templates are known."""
+    language = get_language() or "en"
+    if not text or language.split("-")[0] == "en" or len(text) > LONGEST:
+        return text
+    return _worded(language, str(text))
+
+
+lazy_worded = lazy(worded, str)
+"""Like `worded`, but when it is displayed: for the tables and fields that are built at import."""
+
+
+@lru_cache(maxsize=2_048)
+def _worded(language: str, text: str) -> str:
+    """Return the wording, cached by `language`, which is the active one."""
+    return _find_wording(text, DEEPEST) or text
+
+
+def _find_wording(text: str, depth: int) -> str | None:
+    """Return the wording of one sentence, or of several in a row; None if none is known."""
+    if (found := _find_sentence(text, depth)) is not None:
+        return found
+    parts = text.split(". ")
+    for place in range(len(parts) - 1, 0, -1):
+        first = _find_sentence(". ".join(parts[:place]) + ".", depth)
+        if first is not None:
+            rest = ". ".join(parts[place:])
+            return f"{first} {_find_wording(rest, depth) or rest}"
+    return None
+
+
+def _find_sentence(text: str, depth: int) -> str | None:
+    if not text or not depth:
+        return None
+    if (whole := gettext(text)) != text:
+        return whole
+    for template, pieces in _with_values():
+        values = _match(text, pieces)
+        if values is not None:
+            return gettext(template) % {
+                name: (name in COMPOSED and _find_wording(value, depth - 1)) or value
+                for name, value in values.items()
+            }
+    lowered = text[:1].lower() + text[1:]
+    if lowered != text and (found := _find_sentence(lowered, depth)) is not None:
+        return found[:1].upper() + found[1:]
+    return None
+
+
+@cache
+def _with_values() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return templates with values, each with its words and names in turn: the longest first."""
+    found = [(each, tuple(_VALUE.split(each))) for each in TEMPLATES if _VALUE.search(each)]
+    return tuple(sorted(found, key=lambda pair: -sum(map(len, pair[1][::2]))))
+
+
+def _match(text: str, pieces: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the values between the words of a template; None if the text doesn't fit.
+
+    Each value ends where the next words are found first, so the time is linear.
+    """
+    first, last = pieces[0], pieces[-1]
+    if not text.startswith(first) or not text.endswith(last):
+        return None
+    if len(text) < len(first) + len(last):
+        return None
+    inner, rest = {}, text[len(first) : len(text) - len(last)]
+    for name, after in _pairs(pieces):
+        if after is None:
+            inner[name] = rest
+            continue
+        value, found, rest = rest.partition(after)
+        if not found:
+            return None
+        inner[name] = value
+    fits = all(_fits(name, value) for name, value in inner.items())
+    return inner if fits else None
+
+
+def _fits(name: str, value: str) -> bool:
+    """Return whether a value is of its kind: a number, part of a sentence, or any text."""
+    if name in NUMBERS:
+        return _NUMBER.fullmatch(value) is not None
+    return bool(value) and (name not in COMPOSED or ". " not in value)
+
+
+def _pairs(pieces: tuple[str, ...]) -> Iterator[tuple[str, str | None]]:
+    """Yield the name of each value and the words after it; None for those that end the text."""
+    names, words = pieces[1::2], pieces[2::2]
+    for place, name in enumerate(names):
+        yield name, words[place] if place < len(names) - 1 else None
