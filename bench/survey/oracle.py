@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.plain_bm25 import plain_words
+from bench.survey.make_survey import words_of
 from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
 from research.engine import ModelAnswer, ModelRequest
@@ -51,6 +52,16 @@ class SurveyOracle:
         self._aspects = {
             row["id"]: term_set(f"{row['name']} {row['question']}") for row in question["aspects"]
         }
+        self._cells = {
+            (entity, name): cell["fact"]
+            for entity, line in question["cells"].items()
+            for name, cell in line.items()
+            if cell
+        }
+        self._properties = {
+            name: self._aspects[self._facts[fact]["aspect"]]
+            for (_, name), fact in self._cells.items()
+        }
         self._said: dict[str, str] = {}
         for page in pages:
             for told in page["facts"]:
@@ -62,6 +73,7 @@ class SurveyOracle:
             "intake": self.intake,
             "read": self.read,
             "assess": self.assess,
+            "compare": self.compare,
             "draft": self.draft,
             "section": self.draft,
             "summary": self.summary,
@@ -146,6 +158,45 @@ class SurveyOracle:
         }  # fmt: skip
 
     # --- report ---
+
+    def compare(self, envelope: Envelope) -> Answer:
+        """Relate the facts that the findings show; name properties as the survey does."""
+        by_fact: dict[str, list[Line]] = defaultdict(list)
+        for line in envelope.lines("FINDINGS"):
+            if fact := self._said.get(_plain(line.text)):
+                by_fact[fact].append(line)
+
+        def pairs(key: str) -> list[list[str]]:
+            return [
+                [line.id, other.id]
+                for fact, lines in by_fact.items()
+                for other in by_fact.get(self._facts[fact][key] or "", ())[:1]
+                for line in lines
+            ]
+
+        asked = term_set(" ".join(parts_of(envelope.question)))
+        entities = entities_of(envelope.question)
+        properties = [
+            name for name, about in self._properties.items() if (term_set(name) | about) & asked
+        ]
+        cells = []
+        for (entity, name), fact in self._cells.items():
+            lines = by_fact.get(fact, []) if name in properties and entity in entities else []
+            if lines:
+                value = self._facts[fact]["values"][0]
+                spoken = value if _plain(value) in _plain(lines[0].text) else _in_words(value)
+                ids = [line.id for line in lines]
+                cells.append(
+                    {"entity": entity, "property": name, "value": spoken, "evidence": ids}
+                )
+        compared = len(entities) > 1
+        return {
+            "newer": pairs("superseded_by"),
+            "disagree": pairs("disputed_with"),
+            "entities": entities if compared else [],
+            "properties": properties if compared else [],
+            "cells": cells if compared else [],
+        }
 
     def draft(self, envelope: Envelope) -> Answer:
         stated = self._statements(envelope)
@@ -235,6 +286,12 @@ def _query(subject: str, part: str) -> str:
     known = plain_words(subject)
     names = plain_words(" ".join(re.findall(r"\b[A-Z]\w+", subject))) or known[:3]
     return " ".join([*names, *(word for word in plain_words(part) if word not in known)])
+
+
+def _in_words(value: str) -> str:
+    """Return a value with its leading number in words, as pages may write it."""
+    number, _, unit = value.partition(" ")
+    return f"{words_of(int(number))} {unit}" if number.isdecimal() and int(number) < 100 else value
 
 
 def _plain(text: str) -> str:

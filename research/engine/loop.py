@@ -28,7 +28,7 @@ from research.engine.threads.rewrite import rewrite_report
 from research.engine.threads.start import begin_run
 from research.engine.verifier.known_verifier import know_verifier
 
-NEWEST_FORM = 2
+NEWEST_FORM = 3
 PAID_TWICE = "The process ended while this model call was under way; it may be paid for twice."
 
 __all__ = ["Question", "run_in_memory", "run_research"]

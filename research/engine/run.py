@@ -91,7 +91,8 @@ class Run:
     rests on its own, so that further sources for the whole are unavailable. `qualification` is
     how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
     failed. `secret` is what the fences of pages in prompts are made with.
-    `form` is that of the research as the run began it, 1 before limits followed breadth.
+    `form` is that of the research as the run began it, 1 before limits followed breadth,
+    2 before findings were compared with each other.
     """
 
     question: Question

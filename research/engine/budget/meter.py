@@ -17,7 +17,7 @@ from research.engine.config import ResearchConfig
 from research.engine.ports import ModelAnswer, ModelRequest
 from research.engine.records import StopReason, Usage
 
-REPORT_TASKS = frozenset({"draft", "section", "summary", "repair", "verify"})
+REPORT_TASKS = frozenset({"compare", "draft", "section", "summary", "repair", "verify"})
 REPORT_CALLS = 3
 REPORT_ANSWER_TOKENS = 6000
 SECTION_TOKENS, SECTION_ANSWER_TOKENS = 6000, 2000

@@ -32,6 +32,7 @@ from research.engine.report.markdown_escape import (
     escape_sentence,
     marked_words,
 )
+from research.engine.report.parts.comparison import render_comparison
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.sources import doubt_mark, render_source
@@ -147,10 +148,11 @@ def render_report(
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
+        render_comparison(ledger.relations, marks.words, marks.of),
         *([_render_table(ledger, draft.sections, marks)] if as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
-        _render_disagreements(ledger, marks),
+        _render_disagreements(ledger, draft, marks),
         _not_found(ledger, draft, marks.words),
         _not_searched(ledger, draft, marks.words),
         _render_dropped(ledger, marks.words),
@@ -307,11 +309,17 @@ def _is_from_one(marks: _Markers, pages: set[str]) -> bool:
     return len(pages) > 1 and most * 2 > len(marks.quoted)
 
 
-def _render_disagreements(ledger: Ledger, marks: _Markers) -> str:
+def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers) -> str:
+    """Return pairs of quotes that contradict each other.
+
+    Where the findings were compared, both sides already follow each other in the text.
+    """
     records, lines = ledger.book.records, []
+    cited = {i for said in draft.statements for i in said.evidence}
     for record in records.values():
         for other_id in record.contradicts:
-            if int(other_id[1:]) > int(record.id[1:]):
+            is_told = ledger.relations.is_known and {record.id, other_id} <= cited
+            if int(other_id[1:]) > int(record.id[1:]) and not is_told:
                 lines.append(_render_pair(record, records[other_id], marks))
     return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
 
