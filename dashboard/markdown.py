@@ -103,9 +103,7 @@ def render_markdown(markdown: str, link: FindLink) -> Rendered:
     return Rendered(_render_tokens(tokens), headings)
 
 
-def render_in_parts(
-    markdown: str, link: FindLink, titles: Collection[str] = ()
-) -> RenderedParts:
+def render_in_parts(markdown: str, link: FindLink, titles: Collection[str] = ()) -> RenderedParts:
     """Render a report for a page that shows the question and the facts of the run itself.
 
     The title, headings that repeat one of `titles` and the line of facts are left out, and

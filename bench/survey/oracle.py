@@ -186,9 +186,7 @@ class SurveyOracle:
                 value = self._facts[fact]["values"][0]
                 spoken = value if _plain(value) in _plain(lines[0].text) else _in_words(value)
                 ids = [line.id for line in lines]
-                cells.append(
-                    {"entity": entity, "property": name, "value": spoken, "evidence": ids}
-                )
+                cells.append({"entity": entity, "property": name, "value": spoken, "evidence": ids})
         compared = len(entities) > 1
         return {
             "newer": pairs("superseded_by"),
@@ -352,7 +350,7 @@ def _bare(clause: str) -> str:
 
 def _clauses(sentence: str) -> list[str]:
     """Return the clauses and listed things of a sentence, each alone."""
-    head, by, listed = sentence.partition(" by ")
+    _, by, listed = sentence.partition(" by ")
     if by and listed.count(",") >= 2:
         return _clauses(listed)
     pieces = [each for each in re.split(r",\s*", sentence) if not _HOW_TO_REPORT.search(each)]

@@ -28,6 +28,7 @@ from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
     without_summarised,
+    without_tabled,
 )
 from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
@@ -87,7 +88,8 @@ async def compose_report(run: Run) -> Written | None:
         drafted = join_rivals(drafted, ledger)
     checked = _with_key_claims(ledger, await _check_draft(run, drafted))
     if run.config.research_depth == "quick":
-        checked = replace(checked, draft=without_summarised(checked.draft))
+        brief = without_tabled(without_summarised(checked.draft), ledger.relations)
+        checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
     gate = await _report_gate(run, checked, rendered)
     run.journal.emit(gate)
