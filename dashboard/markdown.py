@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 
 import nh3
 from django.utils.html import escape
@@ -28,6 +29,8 @@ ATTRIBUTES = {
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
+NO_PLACE = 1_000_000
+"""Occurrence of a marker that only the display produced, such as a decoded address."""
 NARROW_SPACE = "\u202f"
 """Non-breaking: keeps a marker on the line of the word before it."""
 WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
@@ -65,6 +68,12 @@ class Link:
     rejected: bool = False
 
 
+FindLink = Callable[[int, int], Link | None]
+"""Return the target of a marker by its number and occurrence, counted from 0; None if it is not a
+citation.
+"""
+
+
 @dataclass(frozen=True)
 class Heading:
     anchor: str
@@ -86,24 +95,22 @@ class RenderedParts:
     headings: tuple[Heading, ...]
 
 
-def render_markdown(markdown: str, link: Callable[[int], Link | None]) -> Rendered:
-    """Render a report. `link` returns the target of a marker; None if it is not a citation."""
-    tokens = PARSER.parse(markdown)
+def render_markdown(markdown: str, link: FindLink) -> Rendered:
+    """Render a report."""
+    tokens = parse_with_places(markdown)
     headings = tuple(_anchor_headings(tokens))
     _prepare_tokens(tokens, link)
     return Rendered(_render_tokens(tokens), headings)
 
 
-def render_in_parts(
-    markdown: str, link: Callable[[int], Link | None], titles: Collection[str] = ()
-) -> RenderedParts:
+def render_in_parts(markdown: str, link: FindLink, titles: Collection[str] = ()) -> RenderedParts:
     """Render a report for a page that shows the question and the facts of the run itself.
 
     The title, headings that repeat one of `titles` and the line of facts are left out, and
     addresses are shortened.
     """
     known = {_bare_title(title) for title in titles}
-    blocks = list(_blocks(PARSER.parse(markdown)))
+    blocks = list(_blocks(parse_with_places(markdown)))
     end = next((n for n, block in enumerate(blocks) if _begins_body(block[0])), len(blocks))
     answer = [token for block in blocks[:end] if _is_answer(block) for token in block]
     kept = (block for block in blocks[end:] if not _repeats_title(block, known))
@@ -114,7 +121,21 @@ def render_in_parts(
     return RenderedParts(_render_tokens(answer), _render_tokens(body), headings)
 
 
-def _prepare_tokens(tokens: list[Token], link: Callable[[int], Link | None]) -> None:
+def parse_with_places(markdown: str) -> list[Token]:
+    """Return the tokens of a report; a text's `meta` has the occurrence of each marker in it."""
+    tokens = PARSER.parse(markdown)
+    seen: Counter[str] = Counter()
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "text":
+                child.meta["places"] = places = []
+                for number in MARKER.findall(child.content):
+                    places.append(seen[number])
+                    seen[number] += 1
+    return tokens
+
+
+def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
     _mark_lead_ins(tokens)
     _link_markers(tokens, link)
 
@@ -207,7 +228,7 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
                 opening.attrSet("class", "lead-in")
 
 
-def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> None:
+def _link_markers(tokens: list[Token], link: FindLink) -> None:
     """Link markers in running text, but not in code or within the text of a link."""
     seen: set[int] = set()
     for token in tokens:
@@ -225,10 +246,12 @@ def _link_markers(tokens: list[Token], link: Callable[[int], Link | None]) -> No
             token.children = children
 
 
-def _split(text: Token, link: Callable[[int], Link | None], seen: set[int]) -> list[Token]:
+def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
     pieces: list[Token] = []
     position = 0
-    found = [(match, link(int(match[1]))) for match in MARKER.finditer(text.content)]
+    places = chain(text.meta.get("places", ()), repeat(NO_PLACE))
+    markers = zip(MARKER.finditer(text.content), places, strict=False)
+    found = [(match, link(int(match[1]), place)) for match, place in markers]
     known = [(match, target) for match, target in found if target is not None]
     for place, (match, target) in enumerate(known):
         before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])

@@ -31,7 +31,7 @@ def description() -> dict[str, Any]:
     """Return the OpenAPI description as a server gives it."""
     from dashboard.api.app import api
 
-    return dict(api.get_openapi_schema())
+    return dict(api.get_openapi_schema(path_prefix="/api/v1/"))
 
 
 def page(described: dict[str, Any]) -> str:

@@ -49,6 +49,8 @@ def declared_texts() -> set[str]:
     """Return texts that are declared as data: help of settings and presets, units and choices."""
     from typing import Literal, get_args, get_origin
 
+    from django.conf import settings
+
     from dashboard.forms.samples import load_samples
     from research.engine.config import ResearchConfig
     from research.engine.knobs import knob_extra
@@ -61,8 +63,8 @@ def declared_texts() -> set[str]:
         if get_origin(info.annotation) is Literal:
             found |= {str(choice) for choice in get_args(info.annotation)}
     found |= {text for preset in MODEL_PRESETS for text in (preset.hint, preset.label)}
-    for setting in needed_settings():
-        found |= {setting.label, setting.help}
+    for setting in (*settings.SETUP_SETTINGS, *needed_settings()):
+        found |= {setting.label, setting.hint or setting.help}
     needing = [provider for provider in PROVIDERS.values() if provider.needs]
     found |= {provider.needs.help for provider in needing} | {each.label for each in needing}
     return found - {""}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from bench.plain_bm25 import plain_words
+from bench.survey.make_survey import words_of
 from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
 from research.engine import ModelAnswer, ModelRequest
@@ -24,9 +25,21 @@ Row = Mapping[str, Any]
 ENOUGH = 6
 """Findings on a sub-question with which the oracle is content."""
 TAILS = ("official report figures", "news history", "study measurement review", "overview notes")
-_CLAUSE = re.compile(r",?\s+(?:and\s+)?(?=(?:why|how|what|who|which|where|when)\b)")
-_ABOUT_SOURCES = re.compile(r"(?:where|which|on which) (?:nothing|sources|figures)\b")
-_CHANGED = re.compile(r"how (?P<things>[\w ,-]+?) (?P<rest>(?:were|was|are|is) \w+)$")
+MOST_NAMES, SUBJECT_WORDS = 6, 3
+_CLAUSE = re.compile(r"\s+(?:and|or)\s+(?=(?:why|how|what|who|which|where|when|in|sells?)\b)")
+_NAME = re.compile(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+_QUESTION_START = re.compile(r"(?:^|(?<=[.?!:]))\s*[A-Z][a-z]*")
+_ON_THE_REPORT = re.compile(r"(?:please )?(?:mark|say|use|note|put|where|if)\b", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^(?:(?:and|or|also|please|then|i|am|want to know|would like|need|interested in|in|tell me|"
+    r"cover|compare|survey|trace|explain|describe|give|show|set out|the)\b|[,;:])\s*",
+    re.IGNORECASE,
+)
+_HOW_TO_REPORT = re.compile(
+    r"\b(?:outdated|disagree\w*|contradict\w*|differ|nothing (?:is|has)|not agree|(?:a|one) table"
+    r"|tell me if)\b",
+    re.IGNORECASE,
+)
 
 
 class SurveyOracle:
@@ -39,6 +52,16 @@ class SurveyOracle:
         self._aspects = {
             row["id"]: term_set(f"{row['name']} {row['question']}") for row in question["aspects"]
         }
+        self._cells = {
+            (entity, name): cell["fact"]
+            for entity, line in question["cells"].items()
+            for name, cell in line.items()
+            if cell
+        }
+        self._properties = {
+            name: self._aspects[self._facts[fact]["aspect"]]
+            for (_, name), fact in self._cells.items()
+        }
         self._said: dict[str, str] = {}
         for page in pages:
             for told in page["facts"]:
@@ -50,6 +73,7 @@ class SurveyOracle:
             "intake": self.intake,
             "read": self.read,
             "assess": self.assess,
+            "compare": self.compare,
             "draft": self.draft,
             "section": self.draft,
             "summary": self.summary,
@@ -134,6 +158,43 @@ class SurveyOracle:
         }  # fmt: skip
 
     # --- report ---
+
+    def compare(self, envelope: Envelope) -> Answer:
+        """Relate the facts that the findings show; name properties as the survey does."""
+        by_fact: dict[str, list[Line]] = defaultdict(list)
+        for line in envelope.lines("FINDINGS"):
+            if fact := self._said.get(_plain(line.text)):
+                by_fact[fact].append(line)
+
+        def pairs(key: str) -> list[list[str]]:
+            return [
+                [line.id, other.id]
+                for fact, lines in by_fact.items()
+                for other in by_fact.get(self._facts[fact][key] or "", ())[:1]
+                for line in lines
+            ]
+
+        asked = term_set(" ".join(parts_of(envelope.question)))
+        entities = entities_of(envelope.question)
+        properties = [
+            name for name, about in self._properties.items() if (term_set(name) | about) & asked
+        ]
+        cells = []
+        for (entity, name), fact in self._cells.items():
+            lines = by_fact.get(fact, []) if name in properties and entity in entities else []
+            if lines:
+                value = self._facts[fact]["values"][0]
+                spoken = value if _plain(value) in _plain(lines[0].text) else _in_words(value)
+                ids = [line.id for line in lines]
+                cells.append({"entity": entity, "property": name, "value": spoken, "evidence": ids})
+        compared = len(entities) > 1
+        return {
+            "newer": pairs("superseded_by"),
+            "disagree": pairs("disputed_with"),
+            "entities": entities if compared else [],
+            "properties": properties if compared else [],
+            "cells": cells if compared else [],
+        }
 
     def draft(self, envelope: Envelope) -> Answer:
         stated = self._statements(envelope)
@@ -225,6 +286,12 @@ def _query(subject: str, part: str) -> str:
     return " ".join([*names, *(word for word in plain_words(part) if word not in known)])
 
 
+def _in_words(value: str) -> str:
+    """Return a value with its leading number in words, as pages may write it."""
+    number, _, unit = value.partition(" ")
+    return f"{words_of(int(number))} {unit}" if number.isdecimal() and int(number) < 100 else value
+
+
 def _plain(text: str) -> str:
     return " ".join(text.split()).strip()
 
@@ -236,33 +303,60 @@ def wanted_words(envelope: Envelope) -> int:
 
 
 def subject_of(question: str) -> str:
-    """Return what a question is on: the words after its verb, up to what is asked of it."""
-    head = re.split(r":| by | from its | for \w+ing ", question, maxsplit=1)[0]
-    return re.sub(r"^\w+\s+(?:the\s+)?", "", re.sub(r"\(.*?\)", "", head))
+    """Return what a question is about: its names, or without any the words of its first clause."""
+    named = _NAME.findall(_QUESTION_START.sub(" ", question))
+    words = [word for name in dict.fromkeys(named) for word in name.split()]
+    first = re.split(r"[:,.?;(]", _bare(question), maxsplit=1)[0]
+    rest = [word for word in plain_words(first) if word not in plain_words(" ".join(words))]
+    return " ".join([*words[:MOST_NAMES], *rest[:SUBJECT_WORDS]])
 
 
 def parts_of(question: str) -> list[str]:
-    """Return the sub-questions that the question's own words name."""
-    subject = " ".join(subject_of(question).split())
-    parts: list[str] = []
-    for sentence in re.split(r"(?<=\.)\s+", question):
-        if by := re.search(r"\bby (.*?),? (?:in a table|and give)", sentence):
-            things = re.split(r",\s*(?:and\s+)?|\s+and\s+", by.group(1))
-            parts += [f"What is the {thing} of each of the {subject}?" for thing in things]
-        if "timeline" in sentence:
-            parts.append(f"Timeline of {subject}: when did the main events take place?")
-        for clause in _CLAUSE.split(sentence)[1:]:
-            plain = clause.strip(" .,:")
-            if _ABOUT_SOURCES.match(plain):
+    """Return the sub-questions that the clauses and listed things of a question name.
+
+    Clauses on how to report, such as on outdated figures, are no sub-questions.
+    """
+    subject, parts = subject_of(question), []
+    things = {word for name in entities_of(question) for word in plain_words(name)}
+    known = {*plain_words(subject), *things}
+    for sentence in re.split(r"(?<=[.?!:;])\s+", re.sub(r"\([^)]*\)", "", question)):
+        if _ON_THE_REPORT.match(sentence):
+            continue
+        for clause in _clauses(sentence):
+            plain = _bare(clause).strip(" .,:;?!")
+            if not set(plain_words(plain)) - known or _HOW_TO_REPORT.search(plain):
                 continue
-            parts += [f"{subject}: {each}?" for each in _apart(plain)]
-    return parts or [question]
+            parts.append(f"{subject}: {plain}?")
+    return list(dict.fromkeys(parts)) or [question]
 
 
-def _apart(clause: str) -> list[str]:
-    """ "how fares and lines were changed" asks about fares and about lines."""
-    listed = _CHANGED.match(clause)
-    things = re.split(r",\s*|\s+and\s+", listed["things"]) if listed else []
-    if listed is None or len(things) < 3:
-        return [clause]
-    return [f"how {thing} {listed['rest']}" for thing in things]
+def entities_of(question: str) -> list[str]:
+    """Return the names that a question lists, at least two."""
+    for listed in re.findall(r"\(([^)]*)\)|\bof ([A-Z][^.?:;]*)", question):
+        names = re.split(r",\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+", "".join(listed))
+        kept = [name.strip() for name in names if _NAME.fullmatch(name.strip())]
+        if len(kept) >= 2 and len(kept) == len(names):
+            return kept
+    return []
+
+
+def _bare(clause: str) -> str:
+    """Return a clause without the words by which somebody asks for it."""
+    before = None
+    while before != clause:
+        before, clause = clause, _LEAD.sub("", clause.strip())
+    return clause
+
+
+def _clauses(sentence: str) -> list[str]:
+    """Return the clauses and listed things of a sentence, each alone."""
+    _, by, listed = sentence.partition(" by ")
+    if by and listed.count(",") >= 2:
+        return _clauses(listed)
+    pieces = [each for each in re.split(r",\s*", sentence) if not _HOW_TO_REPORT.search(each)]
+    if not pieces:
+        return []
+    last = pieces[-1]
+    if len(pieces) >= 3 and not re.match(r"(?:and|or)\s", last):
+        pieces[-1:] = re.split(r"\s+(?:and|or)\s+", last, maxsplit=1)
+    return [part for piece in pieces for part in _CLAUSE.split(piece)]

@@ -87,7 +87,12 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
 def summary_share(records: Mapping[str, Any], report: Any, aspects: Sequence[Any]) -> float:
     """Share of the sub-questions that the summary answers or names as open."""
     summary = report.short_answer
-    cited = {i for c in report.citations for i in c.evidence_ids if f"[{c.marker}]" in summary}
+    cited = {
+        record_id
+        for citation in report.citations
+        for ids in citation.places[: summary.count(f"[{citation.marker}]")]
+        for record_id in ids
+    }
     answered = {a for i in cited for a in records[i].answers}
     opening = report.markdown.replace("\\", "").partition("\n## ")[0]
     named = [a for a in aspects if a.id in answered or a.text in opening]

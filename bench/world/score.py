@@ -180,16 +180,21 @@ def stopping(stopped: int, hindsight: int | None, recall: float | None, best: fl
 def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
     """Return each cited sentence with the quotes behind its markers."""
     evidence = {record["id"]: record for record in run["evidence"]}
-    cited = {c["marker"]: (c["evidence_ids"], c["url"]) for c in run["citations"]}
+    cited = {c["marker"]: c for c in run["citations"]}
+    seen: Counter[int] = Counter()
     found: list[tuple[str, Quotes]] = []
     for text, marks in _CITED.findall(body):
-        quotes = [
-            (source["url"], source["quote"])
-            for mark in map(int, re.findall(r"\d+", marks))
-            for record in cited[mark][0]
-            for source in evidence[record]["sources"]
-            if source["url"] == cited[mark][1]
-        ]
+        quotes = []
+        for mark in map(int, re.findall(r"\d+", marks)):
+            citation, place = cited[mark], seen[mark]
+            seen[mark] += 1
+            ids = (citation.get("places") or [citation["evidence_ids"]] * (place + 1))[place]
+            quotes += [
+                (source["url"], source["quote"])
+                for record in ids
+                for source in evidence[record]["sources"]
+                if source["url"] == citation["url"]
+            ]
         found.append((_last_sentence(text), quotes))
     return found
 

@@ -42,6 +42,7 @@ def citation_context(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str,
         "run": run_head(rows.run),
         "citation": {
             "number": rows.number,
+            "at": "" if rows.place is None else f"?place={rows.place}",
             "previous": rows.numbers[place - 1] if place else None,
             "next": rows.numbers[place + 1] if place + 1 < len(rows.numbers) else None,
             "title": first.title or first.domain,

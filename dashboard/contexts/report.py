@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
@@ -14,8 +14,8 @@ from dashboard import markdown
 from dashboard.contexts.aspects import exclude_dropped
 from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
-from dashboard.markdown import Link
-from dashboard.queries.run_rows import RunRows
+from dashboard.markdown import FindLink, Link
+from dashboard.queries.run_rows import RunRows, labels_at
 from research.engine.verifier.binomial import least_proportion
 from research.models import EvidenceSource
 
@@ -53,33 +53,42 @@ def titles_of(rows: RunRows) -> list[str]:
     return [rows.run.question, *(part.text for part in asked if len(asked) == 1)]
 
 
-def citation_links(rows: RunRows) -> Callable[[int], Link | None]:
-    """Return a function from marker to link; it returns None for a marker without a citation."""
-    links = {
-        marker: Link(
-            reverse("citation", args=[rows.run.public_id, marker]),
+def citation_links(rows: RunRows) -> FindLink:
+    """Return a function that finds the link of a marker, to the quotes behind its occurrence."""
+    citations = {entry["marker"]: entry for entry in (rows.report.citations if rows.report else ())}
+
+    def find(marker: int, place: int) -> Link | None:
+        if marker not in citations:
+            return None
+        labels = labels_at(citations[marker], place)
+        quotes = [row for row in rows.cited[marker] if row.evidence.label in labels]
+        address = reverse("citation", args=[rows.run.public_id, marker])
+        return Link(
+            address if len(labels) == len(citations[marker]["evidence_ids"])
+            else f"{address}?place={place}",
             *summarize_sources(quotes),
             any(row.evidence.label in rows.rejected for row in quotes),
-        )
-        for marker, quotes in rows.cited.items()
-    }
-    return links.get
+        )  # fmt: skip
+
+    return find
 
 
 def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
     """Return the lines of a tooltip, and whether only one source supports the citation.
 
-    The lines are the title; site, date and support; the quote.
+    The lines are the title; site, date and support; the first quote of each record.
     """
     if not rows:
         return "", False
     first = rows[0]
+    by_record = {row.evidence_id: row for row in reversed(rows)}
+    by_record = dict(reversed(by_record.items()))
     keys = {row.independence_key for each in rows for row in each.evidence.quotes.all()}
     support = support_line(first.evidence.quotes.all())
     lines = (
         first.title or first.domain,
         f"{first.domain} · {describe_date(first)} · {support}",
-        f"“{Truncator(first.quote).chars(QUOTE_LENGTH)}”",
+        *(f"“{Truncator(row.quote).chars(QUOTE_LENGTH)}”" for row in by_record.values()),
     )
     return "\n".join(" ".join(line.split()) for line in lines), len(keys) == 1
 

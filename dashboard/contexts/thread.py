@@ -86,16 +86,25 @@ def review_context(rows: RunRows) -> dict[str, Any]:
 def doubtful_evidence_context(rows: RunRows) -> dict[str, Any]:
     """Return the number of records flagged as doubtful, and the citations that rest on them."""
     citations = rows.report.citations if rows.report else ()
-    markers = [
-        entry["marker"] for entry in citations if rows.flagged.intersection(entry["evidence_ids"])
-    ]
     run = rows.run.public_id
+    links = [
+        (entry["marker"], reverse("citation", args=[run, entry["marker"]]) + _place_of(entry, rows))
+        for entry in citations
+        if rows.flagged.intersection(entry["evidence_ids"])
+    ]
     return {
         "count": len(rows.flagged),
         "cited": len(rows.flagged & rows.cited_labels),
-        "links": [(n, reverse("citation", args=[run, n])) for n in markers[:DOUBTED_SHOWN]],
-        "more": max(0, len(markers) - DOUBTED_SHOWN),
+        "links": links[:DOUBTED_SHOWN],
+        "more": max(0, len(links) - DOUBTED_SHOWN),
     }
+
+
+def _place_of(citation: dict[str, Any], rows: RunRows) -> str:
+    """Return the query of the first place at which a citation rests on a doubtful record."""
+    places = enumerate(citation.get("places") or ())
+    first = next((n for n, labels in places if rows.flagged.intersection(labels)), None)
+    return "" if first is None else f"?place={first}"
 
 
 def versions_context(run: Run) -> dict[str, Any]:

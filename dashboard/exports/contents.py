@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import groupby
 
@@ -29,16 +29,23 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # "en", "zh-Ha
 
 @dataclass(frozen=True)
 class Passage:
-    """A quote with its context in the stored page; the context is '' if the copy was deleted."""
+    """A quote with its context in the stored page; the context is '' if the copy was deleted.
+
+    `sources` counts the independent sources of its claim.
+    """
 
     before: str
     quote: str
     after: str
+    sources: str = ""
 
 
 @dataclass(frozen=True)
 class Citation:
-    """A citation of the report. `published` is the date as the page states it, or ''."""
+    """A cited page. `published` is the date as the page states it, or ''.
+
+    `places` has the index of the passage behind each occurrence of the number in the report.
+    """
 
     number: int
     title: str
@@ -47,8 +54,8 @@ class Citation:
     section: str
     published: str
     fetched: datetime
-    sources: str
     passages: tuple[Passage, ...]
+    places: tuple[int, ...] = ()
 
     @property
     def on_the_web(self) -> bool:
@@ -113,14 +120,21 @@ def add_rejection_note(markdown: str) -> str:
 
 def load_citations(run: Run, report: Report) -> Iterator[Citation]:
     texts = dict(PageText.objects.filter(uses__run=run).values_list("sha256", "text"))
+    places = {entry["marker"]: entry.get("places") or () for entry in report.citations}
     for number, rows in sorted(cited_rows(run, report).items()):
         if rows:
-            yield make_citation(number, rows, texts)
+            yield make_citation(number, rows, texts, places[number])
 
 
-def make_citation(number: int, rows: Sequence[EvidenceSource], texts: dict[str, str]) -> Citation:
+def make_citation(
+    number: int,
+    rows: Sequence[EvidenceSource],
+    texts: dict[str, str],
+    places: Iterable[Sequence[str]] = (),
+) -> Citation:
     first = rows[0]
-    places = {(row.start, row.end): row for row in rows}
+    shown = {(row.start, row.end): row for row in rows}
+    indexes = {row.evidence.label: list(shown).index((row.start, row.end)) for row in rows[::-1]}
     return Citation(
         number=number,
         title=strip_unprintable(first.title or first.domain),
@@ -129,18 +143,18 @@ def make_citation(number: int, rows: Sequence[EvidenceSource], texts: dict[str, 
         section="" if first.section == first.title else strip_unprintable(first.section),
         published=strip_unprintable(first.published or ""),
         fetched=first.fetched_at,
-        sources=support_line(first.evidence.quotes.all()),
-        passages=tuple(quote_passages(places.values(), texts)),
+        passages=tuple(quote_passages(shown.values(), texts)),
+        places=tuple(indexes.get(labels[0], 0) for labels in places),
     )
 
 
 def quote_passages(rows: Iterable[EvidenceSource], texts: dict[str, str]) -> Iterator[Passage]:
     for row in rows:
-        text = texts.get(row.text_sha256)
+        text, sources = texts.get(row.text_sha256), support_line(row.evidence.quotes.all())
         if text is None or text[row.start : row.end] != row.quote:
-            yield Passage("", strip_unprintable(row.quote), "")
+            yield Passage("", strip_unprintable(row.quote), "", sources)
         else:
-            yield in_context(text, row.start, row.end)
+            yield replace(in_context(text, row.start, row.end), sources=sources)
 
 
 def in_context(text: str, start: int, end: int) -> Passage:

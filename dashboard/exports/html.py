@@ -10,10 +10,14 @@ from dashboard.exports.contents import Contents
 
 
 def render(whole: Contents) -> bytes:
-    markers = {citation.number for citation in whole.citations}
+    citations = {citation.number: citation for citation in whole.citations}
 
-    def link(number: int) -> markdown.Link | None:
-        return markdown.Link(f"#quote-{number}") if number in markers else None
+    def link(number: int, place: int) -> markdown.Link | None:
+        if number not in citations:
+            return None
+        places = citations[number].places
+        passage = f"-{places[place] + 1}" if place < len(places) else ""
+        return markdown.Link(f"#quote-{number}{passage}")
 
     run = whole.run
     context = {

@@ -14,7 +14,7 @@ from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum
 from django.http import Http404
 from django.utils import timezone
 
-from dashboard.queries.run_rows import behind_markers, labels_cited
+from dashboard.queries.run_rows import behind_markers, labels_at, labels_cited
 from research.engine.records import ENDED, WAITING, Status, Usage
 from research.models import (
     Aspect,
@@ -70,7 +70,7 @@ LINE_FIELDS = (*LIST_FIELDS, *THREAD_FIELDS)
 
 @dataclass(frozen=True)
 class CitationRows:
-    """The quotes behind `[number]` and the stored text they occur in.
+    """The quotes behind `[number]`, at its occurrence `place` if given, and the stored text.
 
     `numbers` are those of all citations; `verdicts` maps an evidence key to the last verdict, or
     None; `calculations` are those of statements computed from the quotes.
@@ -83,6 +83,7 @@ class CitationRows:
     page: PageText | None
     verdicts: dict[int, str | None]
     calculations: Sequence[str] = ()
+    place: int | None = None
 
 
 @dataclass(frozen=True)
@@ -236,8 +237,11 @@ def cited_rows(run: Run, report: Report) -> dict[int, list[EvidenceSource]]:
     return behind_markers(report, list(cited.order_by()))
 
 
-def citation_rows(run: Run, number: int) -> CitationRows:
-    """Return everything behind `[number]` in the latest report. Raise `Http404` if not cited."""
+def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRows:
+    """Return everything behind `[number]` in the latest report, at one place or at all of them.
+
+    Raise `Http404` if not cited.
+    """
     report = run.reports.order_by("-number").first()
     cited = {entry["marker"]: entry for entry in report.citations} if report else {}
     if number not in cited:
@@ -245,7 +249,7 @@ def citation_rows(run: Run, number: int) -> CitationRows:
     quotes = list(
         EvidenceSource.objects.filter(
             evidence__run=run,
-            evidence__label__in=cited[number]["evidence_ids"],
+            evidence__label__in=labels_at(cited[number], place),
             url=cited[number]["url"],
         )
         .select_related("evidence")
@@ -262,6 +266,7 @@ def citation_rows(run: Run, number: int) -> CitationRows:
         page=PageText.objects.filter(uses__run=run, sha256=quotes[0].text_sha256).first(),
         verdicts=dict(judged.values_list("pk", "last_verdict")),
         calculations=cited[number].get("calculations", ()),
+        place=place,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 from django.db.models import prefetch_related_objects
 
@@ -101,6 +102,16 @@ class RunRows(Committed):
 
 def labels_cited(report: Report) -> frozenset[str]:
     return frozenset(label for entry in report.citations for label in entry["evidence_ids"])
+
+
+def labels_at(citation: dict[str, Any], place: int | None) -> Sequence[str]:
+    """Return the labels of the records behind an occurrence of a marker, or behind all of them.
+
+    Reports that number quotes have no places, nor has the list of sources.
+    """
+    places = citation.get("places") or ()
+    found: Sequence[str] = citation["evidence_ids"]
+    return places[place] if place is not None and place < len(places) else found
 
 
 def behind_markers(report: Report, evidence: Sequence[Evidence]) -> dict[int, list[EvidenceSource]]:

@@ -5,7 +5,7 @@ import pytest
 from dashboard.markdown import Link, render_in_parts, render_markdown
 
 
-def link(number: int) -> Link | None:
+def link(number: int, place: int) -> Link | None:
     return Link(f"/citations/{number}/", f'"{number}" <b>', number == 2) if number < 3 else None
 
 
@@ -62,7 +62,8 @@ def test_headings_are_listed_with_their_anchors() -> None:
 def test_the_sentence_before_a_rejected_marker_is_marked() -> None:
     """F4: only that one, also where it has other markers beside it."""
     links = {1: Link("/1"), 2: Link("/2", rejected=True), 3: Link("/3")}
-    html = render_markdown("One is so. Two is <so>. [1][2] Three is so. [3]", links.get).html
+    said = "One is so. Two is <so>. [1][2] Three is so. [3]"
+    html = render_markdown(said, lambda number, _: links.get(number)).html
     assert 'One is so. <span class="rejected">Two is &lt;so&gt;.</span>\u202f<sup' in html
     assert html.count('<span class="rejected">') == 1
     assert html.count('<sup class="cite rejected">') == 1

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from research.engine.assessment.effort import Effort
+from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import EvidenceStore
 from research.engine.ports import Page
 from research.engine.records import (
@@ -73,6 +74,7 @@ class Ledger:
     corpus: Corpus = field(default_factory=Corpus)
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[QuoteSource, ...] = ()
+    relations: Relations = field(default_factory=Relations)
 
     @property
     def complexity(self) -> Complexity:

@@ -187,6 +187,13 @@ class EvidenceStore:
         self.records[record.id] = settled
         return settled
 
+    def oppose(self, one: Evidence, other: Evidence) -> None:
+        """Note that two records contradict each other."""
+        for record_id, rival in ((one.id, other.id), (other.id, one.id)):
+            record = self.records[record_id]
+            known = dict.fromkeys((*record.contradicts, rival))
+            self.records[record_id] = replace(record, contradicts=tuple(known))
+
     def of(self, aspect_id: str) -> list[Evidence]:
         return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]
 

@@ -20,6 +20,8 @@ class Form(IntEnum):
     NEARBY = 3
     """Relevant pages are cut to the surroundings of wanted terms, and the claims of the ledger are
     verified beside the draft."""
+    COMPARED = 4
+    """Findings are compared with each other before the draft."""
 
 
 NEWEST = max(Form)

@@ -180,8 +180,11 @@ def _is_concerned(record: Evidence, found: Sequence[Fault]) -> bool:
 
 
 def usable_evidence(ledger: Ledger) -> list[Evidence]:
-    """Return the evidence on the sub-questions of the report, as much as a prompt may hold."""
-    return newest_within([r for r in ledger.evidence if r.aspect_id in ledger.aspects])
+    """Return the current evidence on the sub-questions of the report, as much as fits a prompt."""
+    replaced = ledger.relations.replaced
+    return newest_within(
+        [r for r in ledger.evidence if r.aspect_id in ledger.aspects and r.id not in replaced]
+    )
 
 
 def newest_within(records: Sequence[Evidence], words: int = CONTEXT_WORDS) -> list[Evidence]:

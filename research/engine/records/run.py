@@ -153,15 +153,18 @@ class Drafted:
 
 @dataclass(frozen=True)
 class Citation:
-    """`[marker]` in the report: the quote of one record in one page.
+    """`[marker]` in the report: a page, and the records that are cited from it.
 
-    `calculations` are those of the statements that are computed from it, a line each.
+    `places` are the records behind each occurrence of the marker before the list of sources, in
+    reading order. It is empty in reports that number quotes instead of sources. `calculations` are
+    those of the statements that are computed from the records, one line each.
     """
 
     marker: int
     evidence_ids: tuple[str, ...]
     url: str
     calculations: tuple[str, ...] = ()
+    places: tuple[tuple[str, ...], ...] = ()
 
 
 VerifierUse = Literal["", "believed", "disbelieved", "unqualified", "failed", "off"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +16,6 @@ from research.engine.records import (
     AspectState,
     Citation,
     Evidence,
-    QuoteSource,
     Source,
 )
 from research.engine.report.calculations import (
@@ -25,7 +25,14 @@ from research.engine.report.calculations import (
     lines_with,
 )
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.markdown_escape import escape_markdown, escape_sentence, marked_words
+from research.engine.report.markdown_escape import (
+    PLACE_END,
+    PLACE_START,
+    escape_markdown,
+    escape_sentence,
+    marked_words,
+)
+from research.engine.report.parts.comparison import render_comparison
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.sources import doubt_mark, render_source
@@ -35,6 +42,7 @@ from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
 from research.engine.untrusted.address_wall import AddressWall
 
+_PLACE = re.compile(rf"{PLACE_START}(\d{{1,4}}):([E\d,]+){PLACE_END}")
 LEAST_PASSAGES = 3
 LEAST_PARTS = 2
 """Sub-questions from which the summary names those without an answer."""
@@ -49,11 +57,18 @@ class Rendered:
 
 @dataclass
 class _Markers:
-    """Numbers the quotes in the order in which the report cites them."""
+    """Number the cited pages in the order in which the report cites them.
+
+    Until `place` replaces them, markers carry the ids of their records, since the order of
+    rendering is not the order of reading.
+    """
 
     ledger: Ledger
     calculations: Sequence[Calculated] = ()
-    places: dict[tuple[str, str, int], int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    quoted: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Pairs of a cited record and the page that it is cited from."""
+    places: dict[int, list[tuple[str, ...]]] = field(default_factory=dict)
 
     @cached_property
     def words(self) -> Labels:
@@ -66,30 +81,44 @@ class _Markers:
     @property
     def urls(self) -> set[str]:
         """Return the addresses of the pages that are cited so far."""
-        return {url for _, url, _ in self.places}
+        return set(self.numbers)
 
     def quote_of(self, record: Evidence) -> str:
         """Return a record's first quote, without addresses that may not be given."""
         return escape_markdown(self.wall.masked(plain_quote(record.sources[0].quote)))
 
     def of(self, evidence_ids: Iterable[str]) -> str:
-        """`[1][4]` for every quote behind these records, one for each page."""
-        marks = []
+        """Return a marker for each page behind these records, still with the ids of its records."""
+        by_page: dict[str, list[str]] = {}
         for record_id in evidence_ids:
-            for source in self._one_a_page(self.ledger.book.records[record_id]):
-                place = (record_id, source.url, source.start)
-                marks.append(self.places.setdefault(place, len(self.places) + 1))
-        return "".join(f"[{mark}]" for mark in marks)
+            for url in unique_texts(s.url for s in self.ledger.book.records[record_id].sources):
+                by_page.setdefault(url, []).append(record_id)
+        marks = []
+        for url, ids in by_page.items():
+            number = self.numbers.setdefault(url, len(self.numbers) + 1)
+            self.quoted |= dict.fromkeys((record_id, url) for record_id in ids)
+            marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
+        return "".join(marks)
 
-    @staticmethod
-    def _one_a_page(record: Evidence) -> list[QuoteSource]:
-        return list({source.url: source for source in reversed(record.sources)}.values())[::-1]
+    def place(self, markdown: str) -> str:
+        """Return the report with plain markers such as `[3]`, and note the records of each."""
+        for marker in _PLACE.finditer(markdown):
+            self.places.setdefault(int(marker[1]), []).append(tuple(marker[2].split(",")))
+        return without_places(markdown)
 
     def citations(self) -> tuple[Citation, ...]:
-        return tuple(
-            Citation(mark, (record_id,), url, lines_with(record_id, self.calculations))
-            for (record_id, url, _), mark in self.places.items()
-        )
+        found = []
+        for url, number in self.numbers.items():
+            ids = tuple(record_id for record_id, page in self.quoted if page == url)
+            lines = unique_texts(line for i in ids for line in lines_with(i, self.calculations))
+            places = tuple(self.places.get(number, ()))
+            found.append(Citation(number, ids, url, tuple(lines), places))
+        return tuple(found)
+
+
+def without_places(markdown: str) -> str:
+    """Return a text with plain markers in place of those that carry the ids of their records."""
+    return _PLACE.sub(r"[\1]", markdown)
 
 
 def render_report(
@@ -112,17 +141,18 @@ def render_report(
     sections = (_render_section(ledger, section, marks, draft) for section in draft.sections)
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
     left = _left_open(ledger, draft, marks.words)
-    told = plain_short if draft.found else ""
+    told = without_places(plain_short) if draft.found else ""
     top = f"**{marks.words[head]}.** {opening}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
+        render_comparison(ledger.relations, marks.words, marks.of),
         *([_render_table(ledger, draft.sections, marks)] if as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
-        _render_disagreements(ledger, marks),
+        _render_disagreements(ledger, draft, marks),
         _not_found(ledger, draft, marks.words),
         _not_searched(ledger, draft, marks.words),
         _render_dropped(ledger, marks.words),
@@ -130,7 +160,8 @@ def render_report(
     parts.insert(2, f"*{_render_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
     parts.insert(3, left)
     parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls)]
-    return Rendered("\n\n".join(filter(None, parts)) + "\n", marks.citations(), told)
+    markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
+    return Rendered(markdown, marks.citations(), told)
 
 
 def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
@@ -246,15 +277,15 @@ def _support_words(standing: AnswerSupport, cited: set[str], words: Labels) -> s
 
 def _render_facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:
     """One line; of a question that has no answer, or two, it does not count answers."""
-    ledger, quotes = marks.ledger, len(marks.places)
+    ledger, quotes = marks.ledger, len(marks.quoted)
     records = ledger.book.records
     sites = {
         source.independence_key
-        for record_id, url, _ in marks.places
+        for record_id, url in marks.quoted
         for source in records[record_id].sources
         if source.url == url
     }
-    pages = {url for _, url, _ in marks.places}
+    pages = marks.urls
     local = all(url.startswith("file:") for url in pages)
     words = marks.words
     where = words.count("document", len(pages)) if local else words.count("site", len(sites))
@@ -274,15 +305,21 @@ def _render_facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer
 
 def _is_from_one(marks: _Markers, pages: set[str]) -> bool:
     """Return whether more than half of the quotes stand in one page."""
-    most = max((sum(url == page for _, url, _ in marks.places) for page in pages), default=0)
-    return len(pages) > 1 and most * 2 > len(marks.places)
+    most = max((sum(url == page for _, url in marks.quoted) for page in pages), default=0)
+    return len(pages) > 1 and most * 2 > len(marks.quoted)
 
 
-def _render_disagreements(ledger: Ledger, marks: _Markers) -> str:
+def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers) -> str:
+    """Return pairs of quotes that contradict each other.
+
+    Where the findings were compared, both sides already follow each other in the text.
+    """
     records, lines = ledger.book.records, []
+    cited = {i for said in draft.statements for i in said.evidence}
     for record in records.values():
         for other_id in record.contradicts:
-            if int(other_id[1:]) > int(record.id[1:]):
+            is_told = ledger.relations.is_known and {record.id, other_id} <= cited
+            if int(other_id[1:]) > int(record.id[1:]) and not is_told:
                 lines.append(_render_pair(record, records[other_id], marks))
     return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
 
@@ -339,18 +376,14 @@ def _render_dropped(ledger: Ledger, words: Labels) -> str:
 
 
 def _render_sources(ledger: Ledger, marks: _Markers) -> str:
-    cited: dict[str, list[int]] = {}
-    for (_, url, _), mark in marks.places.items():
-        cited.setdefault(url, []).append(mark)
-    words = marks.words
+    cited, words = marks.numbers, marks.words
     lines = [f"## {words['sources']}", f"### {words['cited']}"]
 
     def shown(source: Source) -> str:
         return render_source(ledger, source, words)
 
     lines.append("\n".join(
-        f"- {''.join(f'[{m}]' for m in numbers)} {shown(ledger.sources[url])}"
-        for url, numbers in cited.items()
+        f"- [{number}] {shown(ledger.sources[url])}" for url, number in cited.items()
     ))  # fmt: skip
     unused = [s for s in ledger.sources.values() if s.status == "read" and s.url not in cited]
     failed = [s for s in ledger.sources.values() if s.status in {"refused", "failed", "empty"}]

@@ -12,6 +12,9 @@ from collections.abc import Set
 
 from research.engine.text.tokens import term_set
 
+PLACE_START, PLACE_END = "\ue000", "\ue001"
+"""Private characters around a marker that is not placed yet; no text of a page keeps them."""
+_PRIVATE = str.maketrans("", "", PLACE_START + PLACE_END)
 _MARKS = (
     r"\\(?=[!-/:-@\[-`{-~])"
     r"|\[(?=\d+\])|(?<=\d)\](?!\()|\](?=[(\[])"
@@ -31,7 +34,7 @@ _CODE = re.compile(r"(`[^`]+`)")
 
 def escape_markdown(text: str) -> str:
     """Return a text of a page or a person, in one line."""
-    return _escape_opening(_MARK.sub(r"\\\g<0>", text))
+    return _escape_opening(_MARK.sub(r"\\\g<0>", text.translate(_PRIVATE)))
 
 
 def marked_words(escaped: str, wanted: Set[str]) -> str:
@@ -55,7 +58,7 @@ def escape_sentence(text: str) -> str:
     """Return a sentence of a model: its code and emphasis stay, links, pictures and tags
     are shown.
     """
-    parts = _CODE.split(text)
+    parts = _CODE.split(text.translate(_PRIVATE))
     parts[::2] = [_FOREIGN_MARK.sub(r"\\\g<0>", part) for part in parts[::2]]
     return _escape_opening("".join(parts))
 

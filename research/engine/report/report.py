@@ -9,6 +9,7 @@ from datetime import datetime
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.llm_tasks.compare import compare_findings, compares_findings
 from research.engine.llm_tasks.draft import drop_draft, repair_draft
 from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections, write_summary
@@ -22,10 +23,12 @@ from research.engine.records import (
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
 from research.engine.report.markdown import Rendered
+from research.engine.report.parts.disagreement import join_rivals, with_both_sides
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
     without_summarised,
+    without_tabled,
 )
 from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
@@ -79,11 +82,16 @@ async def compose_report(run: Run) -> Written | None:
         await drop_draft(run)
         await drop_check(run)
         return None
+    if analyst_of(run).drafts_sections and compares_findings(run):
+        await compare_findings(run)
     run.report_action("Writing the report")
     drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
+    if ledger.relations.is_known:
+        drafted = join_rivals(drafted, ledger)
     checked = _with_key_claims(ledger, await _check_draft(run, drafted))
     if run.config.research_depth == "quick":
-        checked = replace(checked, draft=without_summarised(checked.draft))
+        brief = without_tabled(without_summarised(checked.draft), ledger.relations)
+        checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
     gate = await _report_gate(run, checked, rendered)
     run.journal.emit(gate)
@@ -194,7 +202,8 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
     cited = {i for s in draft.statements for i in s.evidence}
     sections = {section.aspect_id: section for section in draft.sections}
     for aspect_id in ledger.aspects:
-        best = next((r for r in ledger.supporting(aspect_id) if r.key), None)
+        current = (r for r in ledger.supporting(aspect_id) if r.id not in ledger.relations.replaced)
+        best = next((r for r in current if r.key), None)
         if best and (best.id not in cited or aspect_id not in sections):
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
@@ -208,6 +217,8 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
     )
     if len(ledger.aspects) > 1 and not draft.by_code:
         short = cover_parts(ledger, short, ordered)
+    if ledger.relations.is_known:
+        short = with_both_sides(short, ordered, ledger)
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
 
 
@@ -278,7 +289,8 @@ def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
 async def _report_gate(run: Run, checked: Checked, rendered: Rendered) -> GateResult:
     """Gate 3 on the draft: coverage, structure, citations, with its figures."""
     ledger, draft = run.ledger, checked.draft
-    keys = [record for record in ledger.evidence if record.key]
+    replaced = ledger.relations.replaced
+    keys = [record for record in ledger.evidence if record.key and record.id not in replaced]
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
     covered = {section.aspect_id for section in draft.sections}

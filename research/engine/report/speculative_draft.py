@@ -12,6 +12,7 @@ from research.engine.analyst import analyst_of
 from research.engine.assessment import gates
 from research.engine.assessment.stop_rule import Decision, Stop
 from research.engine.llm_tasks.assess import unsearched_leads
+from research.engine.llm_tasks.compare import compares_findings
 from research.engine.llm_tasks.draft import begin_pending_draft, drop_draft
 from research.engine.records import StopReason
 from research.engine.rounds.prefetch_searches import begin_prefetch
@@ -51,6 +52,7 @@ def nothing_is_missing(run: Run) -> bool:
         and not gates.ask_for_more(ledger, run.limits, run.config, run.rules)
         and not doubtful_claims(run)
         and not unsearched_leads(ledger)
+        and not compares_findings(run)
     )
 
 

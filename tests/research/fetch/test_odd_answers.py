@@ -15,7 +15,8 @@ import pytest
 
 from research.engine.ports import SearchAnswer, SearchFailure, SearchRequest
 from research.search.fallback import FallbackSearch, NamedSearch
-from research.search.providers import PROVIDERS, arxiv, brave, exa, searxng, tavily, wikipedia
+from research.search.providers import PROVIDERS, brave, exa, searxng, tavily, wikipedia
+from research.search.providers.academic import arxiv
 from research.search.providers.client import MOST_BYTES, RetryPolicy
 from tests.support.retrieval.search_api import SearchApi, serving
 

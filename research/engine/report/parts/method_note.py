@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.report.parts.sources import DAY
+from research.engine.report.parts.dating import DAY
 from research.engine.report.report_i18n import Labels
 
 LEFT = frozenset({"refused", "failed", "empty"})

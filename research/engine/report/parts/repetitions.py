@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.relations import Relations
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.text import entities
 from research.engine.text.similarity import jaccard
@@ -49,6 +50,19 @@ def without_summarised(draft: Draft) -> Draft:
     def rest(section: Section) -> Section:
         kept = tuple(each for each in section.statements if each not in told)
         return replace(section, statements=kept or section.statements)
+
+    return replace(draft, sections=tuple(map(rest, draft.sections)))
+
+
+def without_tabled(draft: Draft, relations: Relations) -> Draft:
+    """Return the draft whose sections leave out what the table of comparison has already."""
+    tabled = {i for cell in relations.cells.values() for i in cell.evidence}
+
+    def rest(section: Section) -> Section:
+        kept = [
+            s for s in section.statements if not s.evidence or not tabled.issuperset(s.evidence)
+        ]
+        return replace(section, statements=tuple(kept) or section.statements[:1])
 
     return replace(draft, sections=tuple(map(rest, draft.sections)))
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.records import Evidence, Source
+from research.engine.records import Source
 from research.engine.report.draft import Statement
 from research.engine.report.markdown_escape import escape_markdown
+from research.engine.report.parts.dating import DAY, newest_date
 from research.engine.report.report_i18n import Labels
-
-DAY = 10
-"""Characters of a date as `2026-03-01`."""
 
 
 def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
@@ -44,8 +42,3 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
     own, other = max(map(newest_date, cited)), max(map(newest_date, rivals))
     said = words["otherwise"].format(date=other) if own and other > own else words["disagree"]
     return f" (⚠ {said})"
-
-
-def newest_date(record: Evidence) -> str:
-    """Return the newest day on which a source of a claim was published; "" if none is dated."""
-    return max((source.published or "")[:DAY] for source in record.sources)

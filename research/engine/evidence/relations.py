@@ -1,0 +1,28 @@
+"""How the findings of a run relate to each other: newer values, and a table of comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A checked value of a comparison and the ids of the evidence that has it."""
+
+    value: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Relations:
+    """`replaced` maps the id of an outdated record to that of the record with the newer value.
+
+    `cells` maps pairs of entity and property. `is_known` is True if a model compared the findings.
+    """
+
+    is_known: bool = False
+    replaced: Mapping[str, str] = field(default_factory=dict)
+    entities: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+    cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)

@@ -1,0 +1,183 @@
+"""Task `compare`: outdated values, disagreements and the table of a comparison.
+
+The model proposes them from the claims and their dates before a long report is drafted; code
+accepts only what dates, quotes and sources confirm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell, Relations
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.answers import Answer, id_in
+from research.engine.llm_tasks.draft import usable_evidence
+from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
+from research.engine.llm_tasks.prompting.fences import fences
+from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
+from research.engine.records import Evidence
+from research.engine.report.parts.dating import date_of_statement
+from research.engine.run import Run
+from research.engine.text import entities
+from research.engine.text.tokens import normalise_space, term_set, unique_texts
+
+COMPARED_FROM = 20
+"""Records from which the findings are compared: fewer are compared while they are drafted."""
+SHARED_TERMS = 2
+MOST_ROWS, MOST_COLUMNS = 12, 8
+LONGEST_VALUE = 12
+"""Words of a cell."""
+
+
+class CellAnswer(Answer):
+    entity: str
+    property: str
+    value: str
+    evidence: list[str]
+
+
+class CompareAnswer(Answer):
+    """Pairs of ids, and the table; both lists of names are empty if nothing is compared."""
+
+    newer: list[list[str]]
+    disagree: list[list[str]]
+    entities: list[str] = Field(default_factory=list)
+    properties: list[str] = Field(default_factory=list)
+    cells: list[CellAnswer] = Field(default_factory=list)
+
+
+COMPARE = Task("compare", CompareAnswer, 3000)
+
+
+def compares_findings(run: Run) -> bool:
+    """Return whether the findings are many enough to be compared in a call of their own."""
+    return run.form >= Form.COMPARED and len(usable_evidence(run.ledger)) >= COMPARED_FROM
+
+
+async def compare_findings(run: Run) -> None:
+    """Note in the ledger how the findings relate to each other; nothing if the model fails."""
+    run.report_action("Comparing the findings")
+    try:
+        answer, _ = await ask_fitting(
+            run, f"{run.report_place}/compare", COMPARE, lambda room: _prompt_context(run, room)
+        )
+    except TaskFailed as failed:
+        run.fell_back(COMPARE.name, failed.cause)
+        return
+    ledger = run.ledger
+    replaced = find_replaced(ledger, answer.newer)
+    ledger.relations = Relations(True, replaced, *_table(ledger, answer, replaced))
+    before = dict(ledger.book.records)
+    for one, other in find_disagreements(ledger, answer.disagree):
+        ledger.book.oppose(one, other)
+    ledger.emit_evidence(before)
+
+
+def _prompt_context(run: Run, room: int) -> dict[str, Any]:
+    ledger = run.ledger
+    return {
+        "question": run.question.text,
+        "today": run.question.today,
+        "language": ledger.plan.language,
+        "aspects": list(ledger.aspects.values()),
+        "findings": (shown := most_relevant(usable_evidence(ledger), room)),
+        "dates": {record.id: date_of_statement(record) for record in shown},
+        "fence": fences(run),
+    }
+
+
+def find_replaced(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> dict[str, str]:
+    """Return the outdated records with the newest one of their chain.
+
+    A pair is accepted if its dates differ in the right direction, the quantities or names differ,
+    and both claims share words.
+    """
+    newer: dict[str, str] = {}
+    for old, new in _known_pairs(ledger, pairs):
+        dates = date_of_statement(old), date_of_statement(new)
+        is_later = bool(dates[0]) and dates[0] < dates[1]
+        if is_later and _share_terms(old, new) and old.claim != new.claim:
+            newer.setdefault(old.id, new.id)
+    return {old: _end_of_chain(old, newer) for old in newer}
+
+
+def _end_of_chain(record_id: str, newer: dict[str, str]) -> str:
+    while record_id in newer:
+        record_id = newer[record_id]
+    return record_id
+
+
+def find_disagreements(
+    ledger: Ledger, pairs: Iterable[Sequence[str]]
+) -> list[tuple[Evidence, Evidence]]:
+    """Return the pairs from independent sources on one thing, neither of them outdated."""
+    replaced = ledger.relations.replaced
+    return [
+        (one, other)
+        for one, other in _known_pairs(ledger, pairs)
+        if not {one.id, other.id} & replaced.keys()
+        and not set(one.keys) & set(other.keys)
+        and (_share_terms(one, other) or set(one.answers) & set(other.answers))
+    ]
+
+
+def _known_pairs(
+    ledger: Ledger, pairs: Iterable[Sequence[str]]
+) -> Iterable[tuple[Evidence, Evidence]]:
+    records = ledger.book.records
+    for pair in pairs:
+        known = [records[i] for i in unique_texts(map(id_in, pair)) if i in records]
+        if len(known) == len(pair) == 2:
+            yield known[0], known[1]
+
+
+def _share_terms(one: Evidence, other: Evidence) -> bool:
+    return len(term_set(one.claim) & term_set(other.claim)) >= SHARED_TERMS
+
+
+def _table(
+    ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]:
+    """Return entities, properties and checked cells; nothing if no cell stood the check."""
+    rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
+    columns = unique_texts(map(normalise_space, filter(None, answer.properties)))[:MOST_COLUMNS]
+    cells: dict[tuple[str, str], tuple[str, Cell]] = {}
+    for said in answer.cells:
+        place = normalise_space(said.entity), normalise_space(said.property)
+        records = [
+            record
+            for i in unique_texts(map(id_in, said.evidence))
+            if (record := ledger.book.records.get(i)) and i not in replaced
+        ]
+        fitting = [r for r in records if has_value(ledger, r, place[0], said.value)]
+        if place[0] not in rows or place[1] not in columns or not fitting:
+            continue
+        date = max(map(date_of_statement, fitting))
+        if place not in cells or date > cells[place][0]:
+            value = normalise_space(said.value)
+            cells[place] = date, Cell(value, tuple(r.id for r in fitting))
+    if not cells or len(rows) < 2:
+        return (), (), {}
+    return tuple(rows), tuple(columns), {place: cell for place, (_, cell) in cells.items()}
+
+
+def has_value(ledger: Ledger, record: Evidence, entity: str, value: str) -> bool:
+    """Return whether a quote of a record has a short value, and names its entity.
+
+    The entity may also be named by the claim, which was checked against the quote, or by the page.
+    """
+    quoted = " ".join(source.quote for source in record.sources)
+    named = term_set(" ".join((quoted, record.claim, *(s.title for s in record.sources))))
+    numbers = set(entities.find_numbers(value))
+    words = {term for term in term_set(value) if not any(c.isdecimal() for c in term)}
+    return (
+        0 < len(value.split()) <= LONGEST_VALUE
+        and numbers <= set(entities.find_numbers(quoted))
+        and words <= term_set(quoted) | numbers
+        and bool(numbers or words)
+        and bool(term_set(entity) & named)
+    )
