@@ -86,6 +86,7 @@ def drop_guesses(catalogue: polib.POFile) -> None:
     for entry in catalogue.fuzzy_entries():
         entry.flags.remove("fuzzy")
         entry.msgstr = ""
+        entry.msgstr_plural = dict.fromkeys(entry.msgstr_plural, "")
         entry.previous_msgid = entry.previous_msgid_plural = entry.previous_msgctxt = None
 
 

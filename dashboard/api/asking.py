@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from dashboard.api.auth import Caller
 from dashboard.forms import sources
 from dashboard.queries import queries
 from research.engine.config import ResearchConfig
@@ -17,6 +16,9 @@ from research.models import Run
 from research.runtime.installation import current_installation
 from research.services import runs
 from research.services.errors import ServiceError
+
+if TYPE_CHECKING:
+    from dashboard.api.auth import Caller
 
 SOURCES = "sources"
 COLLECTIONS = "collections"

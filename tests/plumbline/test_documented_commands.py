@@ -36,6 +36,7 @@ SHOWN = {"text", "mermaid", "json"}
 ELSEWHERE = {
     ("README.md", "python"): "tests/plumbline/test_library.py",
     ("docs/api.md", "sh"): "tests/dashboard/openai_api/test_examples.py",
+    ("docs/api.md", "python"): "tests/research/notifications/test_docs.py",
     ("docs/engine.md", "python"): "tests/engine/test_public_api.py",
     ("docs/mcp.md", "sh"): "tests/dashboard/mcp/test_guide.py",
 }
