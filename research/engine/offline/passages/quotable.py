@@ -24,9 +24,10 @@ _NOTICE = re.compile(
 )
 """`By A. Keeper, 11 May 2025`, `Last modified 3 May 2019`, `Copyright © 2020 …`, `Next`"""
 _CONTENTS = re.compile(
-    r"^(?:\d+(?:\.\d+)*\.?|[A-Z]\.\d*)\s+\S.{0,80}$|(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*\d+$"
+    r"^(?:(?:Figure |Fig\. |Table )?\d+(?:\.\d+)*\.?|[A-Z]\.\d*)\s+\S.{0,80}$"
+    r"|(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*\d+$"
 )
-"""`25.1. Routine Vacuuming`, `Introduction . . . . . 12`."""
+"""`25.1. Routine Vacuuming`, `Introduction . . . . . 12`, `Figure 3.2. The dialog`"""
 
 
 FEWEST_ENTRIES = 12
