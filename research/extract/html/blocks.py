@@ -7,8 +7,9 @@ verbatim the sentence of the page: quotes are checked against it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 Kind = Literal["text", "heading", "item", "code", "table", "rule"]
@@ -37,6 +38,9 @@ _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _NOT_IN_DATA = ("table", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "dl", "section", "article")
 TERM = "###### "
 END_OF_TERMS = "***"
+FEWEST_TERMS = 3
+# "command_group\tUse: queryprogram\tType: string"
+_NAME_ROW = re.compile(r"(?=[^\t]{0,79}[A-Za-z])[\w$%.:/+-]{1,80}\t[^\n]+")
 _LINE_BREAK = "\x1e"
 # "end of line  \n"
 _TRAILING_SPACE = re.compile(r"(?<![ \t])[ \t]+$", re.M)
@@ -56,9 +60,32 @@ class Block:
 
 def read_blocks(root: Any) -> list[Block]:
     """Return the blocks of everything in `root`, in document order."""
-    blocks = _Reader().read(root)
+    blocks = _with_terms(_Reader().read(root))
     following = [*blocks[1:], None] if blocks else []
     return [block for block, after in zip(blocks, following, strict=True) if _says(block, after)]
+
+
+def _with_terms(blocks: Sequence[Block]) -> list[Block]:
+    """Turn tables of one row that open with a name, above a text, into terms with a definition.
+
+    Some manuals set an option's name, type and default so. Fewer than `FEWEST_TERMS` on a page
+    stay tables.
+    """
+    at = {
+        place
+        for place, (block, after) in enumerate(pairwise(blocks))
+        if block.kind == "table" and after.kind == "text" and _NAME_ROW.fullmatch(block.text)
+    }
+    if len(at) < FEWEST_TERMS:
+        return list(blocks)
+    result: list[Block] = []
+    for place, block in enumerate(blocks):
+        if place in at:
+            name, rest = block.text.split("\t", maxsplit=1)
+            result += [Block("heading", name, TERM), Block("table", rest)]
+        else:
+            result.append(block)
+    return result
 
 
 def _says(block: Block, after: Block | None) -> bool:

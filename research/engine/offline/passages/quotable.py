@@ -24,14 +24,22 @@ _NOTICE = re.compile(
 )
 """`By A. Keeper, 11 May 2025`, `Last modified 3 May 2019`, `Copyright © 2020 …`, `Next`"""
 _CONTENTS = re.compile(
-    r"^(?:\d+(?:\.\d+)*\.?|[A-Z]\.\d*)\s+\S.{0,80}$|(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*\d+$"
+    r"^(?:(?:Figure |Fig\. |Table )?\d+(?:\.\d+)*\.?|[A-Z]\.\d*)\s+\S.{0,80}$"
+    r"|(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*\d+$"
 )
-"""`25.1. Routine Vacuuming`, `Introduction . . . . . 12`."""
+"""`25.1. Routine Vacuuming`, `Introduction . . . . . 12`, `Figure 3.2. The dialog`"""
+
+
+FEWEST_ENTRIES = 12
+"""Entries from which a page may be judged to be an index."""
+_TARGET_ENDS = re.compile(r"[,;\[(]")
 
 
 def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> list[RankedSentence]:
     """Return the sentences of a page that may be quoted; of rows those in `rows`."""
     told = find_orders(tuple(line.sentence for line in found))
+    if is_index(found):
+        found = [line for line in found if not (line.sentence.label or line.sentence.kind == "row")]
     kept: list[RankedSentence] = []
     for _, group in groupby(found, key=lambda line: line.sentence.block):
         block = list(group)
@@ -44,6 +52,25 @@ def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> lis
         and (line.sentence.kind != "row" or line.sentence.number in rows)
         and is_quotable(line)
     ]
+
+
+def is_index(found: Sequence[RankedSentence]) -> bool:
+    """Return whether a page lists entries with the sections that they are in.
+
+    Such entries are no sentences, and many of them share a section: `command_group`, "The
+    queryprogram router". The definitions of a glossary differ.
+    """
+    entries = [line.sentence.text for line in found if line.sentence.label]
+    entries += [
+        cells[1]
+        for line in found
+        if line.sentence.kind == "row" and len(cells := line.sentence.text.split("\t")) == 2
+    ]
+    if len(entries) < FEWEST_ENTRIES or any(entry[-1:] in ".?!:" for entry in entries):
+        return False
+    sections = {_TARGET_ENDS.split(entry, maxsplit=1)[0].strip() for entry in entries}
+    words = sum(len(section.split()) for section in sections)
+    return len(sections) <= len(entries) / 2 and words >= 2 * len(sections)
 
 
 def _is_of_contents(block: Sequence[RankedSentence]) -> bool:
