@@ -439,7 +439,7 @@ def channel_layer(redis_url: str) -> dict[str, Any]:
     }
 
 
-def read_upload_storage(*, help: str, options_help: str) -> dict[str, Any]:
+def read_upload_storage(*, help: str = "", options_help: str = "") -> dict[str, Any]:
     """Return Django's storage of uploads: `UPLOADS_STORAGE`, else the state folder."""
     backend = read_string("UPLOADS_STORAGE", help=help)
     try:
