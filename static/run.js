@@ -144,7 +144,7 @@ window.addEventListener("pageshow", () => (isLeft = false));
 // htmx does not reconnect after other codes.
 document.addEventListener("htmx:wsClose", ({ detail }) => {
   if (isLeft || lost.textContent || ![1006, 1011, 1012, 1013].includes(detail.event.code)) return;
-  const time = { hour: "2-digit", minute: "2-digit" };
+  const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   const since = new Date().toLocaleTimeString(document.documentElement.lang, time);
   lost.textContent = lost.dataset.text.replace("{time}", since);
 });

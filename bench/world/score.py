@@ -188,7 +188,8 @@ def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
         for mark in map(int, re.findall(r"\d+", marks)):
             citation, place = cited[mark], seen[mark]
             seen[mark] += 1
-            ids = (citation.get("places") or [citation["evidence_ids"]] * (place + 1))[place]
+            places = citation.get("places") or ()
+            ids = places[place] if place < len(places) else citation["evidence_ids"]
             quotes += [
                 (source["url"], source["quote"])
                 for record in ids

@@ -214,7 +214,7 @@ def test_more_opens_with_a_mistake_beside_its_field(
     model_server.start()
     page = open_page(model_server)
     expect(page.locator(".more-fields")).to_be_hidden()
-    page.get_by_text("More: language").click()
+    page.get_by_text("More options: language").click()
     check(page)
     page.get_by_label("What do you want to know?").fill(SIMPLE)
     page.get_by_text("Both").click()

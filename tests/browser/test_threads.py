@@ -69,6 +69,7 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
     expect(page.locator(".verdict-sentence")).to_contain_text("Revised after a review")
     expect(page.locator(".column")).not_to_contain_text(quote)
     expect(page.locator(".review form")).to_have_count(0)
+    expect(page.locator(".further")).to_have_count(1)
     expect(page.locator(".versions li")).to_have_count(2)
     open_all(page)
     check(page)
@@ -106,7 +107,7 @@ def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> 
     assert [box.is_checked() for box in boxes.all()] == [False, True]
     check(page)
     old = page.url
-    page.locator(".further").get_by_role("button", name="Go on").click()
+    page.locator(".further").get_by_role("button", name="Continue").click()
     page.wait_for_url(lambda url: url != old)
     reported(page)
     expect(page.locator(".report")).to_contain_text(TRAINED)

@@ -254,6 +254,9 @@ class Oracle:
             "output_format": "A few sentences.",
         }
 
+    def _compare(self, sections: Mapping[str, str]) -> Answer:
+        return {"newer": [], "disagree": [], "entities": [], "properties": [], "cells": []}
+
     def _follow_up(self, sections: Mapping[str, str]) -> Answer:
         said = sections["QUESTION"]
         return {"same_topic": True, "question": said.removeprefix("And ").capitalize()}

@@ -101,7 +101,6 @@ class _Counted:
         page = passage.page.text
         self.label = page[slice(*passage.label)].casefold() if passage.label else ""
         self.heading = passage.section.casefold()
-        self.called = term_set(self.label or self.heading.rsplit(" › ", 1)[-1])
         self.text = passage.text
         self.lower = f"{self.heading} {self.text.casefold()}"
 
@@ -180,9 +179,6 @@ class PassageRanking:
             "together": _together(asked.order, each.order),
             "heading asked": sum(weights[t] for t in above) / total,
             "named": named,
-            "term asked": sum(weights[t] for t in each.called) / total
-            if each.called and each.called <= weights.keys()
-            else 0.0,
             "opens definition": float(in_label and passage.opens_section),
             "opens section": float(passage.opens_section),
             "best of page": worth / (pages[passage.page.url] or 1.0),
