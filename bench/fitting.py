@@ -265,11 +265,11 @@ def judged(model: PassageModel, examples: Sequence[Example]) -> list[Judged]:
 
 async def tuning_examples() -> dict[str, list[Example]]:
     """Return the examples of each manual for tuning."""
-    asked = questions(tuning=True)
+    asked = questions("tuning")
     return {
         name: await examples_of(manual, [q for q in asked if q.manual == name])
         for name, manual in manuals().items()
-        if manual.is_tuning
+        if manual.part == "tuning"
     }
 
 

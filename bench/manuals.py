@@ -1,7 +1,8 @@
 """The manuals that questions are asked of, each indexed by itself, and the questions over them.
 
-`bench/questions/README.md` and `bench/questions/manuals_held/README.md` describe both. What is
-chosen or fitted goes by the tuning part alone; the held-out part is for the last measurement.
+`bench/questions/README.md` and those of `manuals_held` and `manuals_new` describe them. What is
+chosen or fitted goes by the part `tuning` alone; each other part is measured once, at the end. Part
+`held_out` has been looked at since.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from research.fulltext.index import DocumentIndex
 from research.search.documents import DocumentFetch
 
 QUESTIONS = Path(__file__).parent / "questions"
-HELD = QUESTIONS / "manuals_held"
+NEWER = (QUESTIONS / "manuals_held", QUESTIONS / "manuals_new")
+REPEATED = frozenset({"since", "default"})
+"""Kinds whose answers ("Availability: 2.0.0") occur again and again on a page."""
 LONGEST_PAGE = 1_000_000
 """Characters: a page that repeats a whole manual is not read."""
 OLDER = ("development", "tuning", "documentation", "manuals")
@@ -29,18 +32,21 @@ OLDER = ("development", "tuning", "documentation", "manuals")
 
 @dataclass(frozen=True)
 class Manual:
-    """A folder of pages; `is_tuning` says whether it may be looked at when something is chosen."""
+    """A folder of pages, with the part that it belongs to."""
 
     name: str
     root: Path
     pages: str
     exclude: str
-    is_tuning: bool
+    part: str
 
 
 @dataclass(frozen=True)
 class ManualQuestion:
-    """A question with the literals of which each answers it; none where nothing answers it."""
+    """A question with the literals of which each answers it; none if nothing answers it.
+
+    A quote answers only if it also contains `entry`, the name that is asked about, if there is one.
+    """
 
     id: str
     manual: str
@@ -48,29 +54,30 @@ class ManualQuestion:
     text: str
     pages: tuple[str, ...]
     answers: tuple[str, ...]
+    entry: str = ""
 
 
 def manuals() -> dict[str, Manual]:
     """Every manual by name."""
-    older = {name: Manual(name, root, "**/*.html", "", True) for name, root in MANUALS.items()}
-    rows = map(json.loads, (HELD / "manuals.jsonl").read_text("utf-8").splitlines())
+    older = {name: Manual(name, root, "**/*.html", "", "tuning") for name, root in MANUALS.items()}
+    rows = (row for folder in NEWER for row in _rows(folder / "manuals.jsonl"))
     newer = {
         row["set"]: Manual(
             row["set"],
             Path(row["root"]),
             row["pages"],
             row.get("exclude", ""),
-            row["part"] == "tuning",
+            row["part"],
         )
         for row in rows
     }
     return older | newer
 
 
-def questions(*, tuning: bool) -> list[ManualQuestion]:
-    """Return the questions over the manuals for tuning, or over those that are held out."""
-    parts = {name: manual.is_tuning for name, manual in manuals().items()}
-    return [asked for asked in _every_question() if parts[asked.manual] == tuning]
+def questions(part: str) -> list[ManualQuestion]:
+    """Return the questions over the manuals of a part."""
+    parts = {name: manual.part for name, manual in manuals().items()}
+    return [asked for asked in _every_question() if parts[asked.manual] == part]
 
 
 def _every_question() -> Iterator[ManualQuestion]:
@@ -78,8 +85,9 @@ def _every_question() -> Iterator[ManualQuestion]:
         for row in _rows(QUESTIONS / f"{name}.jsonl"):
             if row.get("part") != "check":
                 yield _question(row)
-    for name in ("automatic", "written"):
-        yield from map(_question, _rows(HELD / f"{name}.jsonl"))
+    for folder in NEWER:
+        for name in ("automatic", "written"):
+            yield from map(_question, _rows(folder / f"{name}.jsonl"))
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -88,6 +96,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _question(row: dict[str, Any]) -> ManualQuestion:
     answers = row.get("answers") or [row["answer"], *row.get("alternatives", ())]
+    repeats = row["kind"] in REPEATED and row.get("count", 1) > 1
     pages = row.get("pages") or [row["page"], *row.get("also", ())]
     return ManualQuestion(
         row["id"],
@@ -96,6 +105,7 @@ def _question(row: dict[str, Any]) -> ManualQuestion:
         row["question"],
         tuple(filter(None, pages)),
         tuple(filter(None, answers)),
+        row["entry"] if repeats else "",
     )
 
 
