@@ -74,6 +74,7 @@ def _citations(contents: Any, result: RunResult) -> Iterator[Any]:
             section=source.section,
             published=source.published or "",
             fetched=source.fetched_at,
-            sources="one source",
-            passages=tuple(contents.Passage("", each.quote, "") for each in record.sources),
+            passages=tuple(
+                contents.Passage("", each.quote, "", "one source") for each in record.sources
+            ),
         )

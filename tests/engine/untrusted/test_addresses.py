@@ -15,6 +15,7 @@ from research.engine.untrusted.addresses import addresses_in
         ("Call +44 20 7946 0958 now", "+44 20 7946 0958"),
         ("Ruf 030 23125 118 an", "030 23125 118"),
         ("(212) 555-0147", "(212) 555-0147"),
+        ("our helpline 555 0143 288 to whoever asks", "555 0143 288"),
     ],
 )
 def test_an_address_is_found(text: str, found: str) -> None:
@@ -30,6 +31,8 @@ def test_an_address_is_found(text: str, found: str) -> None:
         "between 1986 and 1988, 1 234 567 people",
         "The end.The next.",
         "open from 0800-0900",
+        "12 345 678 people, 123 456 789 in all",
+        "in 1990 2000 2010",
     ],
 )
 def test_what_only_looks_like_an_address_is_none(text: str) -> None:
