@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -22,6 +22,8 @@ K1, B = 1.2, 0.5
 ABOVE_COUNTS = 2
 SHORT_HEADING = 3
 """Words of a heading that may be the name of what it is on."""
+SHORT_PASSAGE = 6
+"""Terms below which heading and title don't make a passage relevant."""
 ENOUGH = 3
 NEAR = 3
 """Places within which two neighbouring words of the question count as together."""
@@ -94,15 +96,26 @@ class _Counted:
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
+        page = passage.page.text
         self.order = passage.terms
         self.counts = Counter(self.order)
+        self.own = frozenset(self.counts) | term_set(
+            page[slice(*passage.label)] if passage.label else ""
+        )
         self.title = term_set(passage.page.title)
         self.held = frozenset(self.counts) | passage.above | self.title
-        page = passage.page.text
         self.label = page[slice(*passage.label)].casefold() if passage.label else ""
         self.heading = passage.section.casefold()
         self.text = passage.text
         self.lower = f"{self.heading} {self.text.casefold()}"
+
+    def may_answer(self, wanted: Collection[str]) -> bool:
+        """Return whether a passage has a term of the question, a short one in its own words.
+
+        "Author: Rhea Lindqvist" says nothing about what its page's title is on.
+        """
+        terms = self.own if len(self.order) < SHORT_PASSAGE else self.held
+        return not terms.isdisjoint(wanted)
 
     def calls(self, name: str) -> bool:
         """Return whether the passage's defined term, or a short heading, names this."""
@@ -138,7 +151,7 @@ class PassageRanking:
         total = sum(weights.values()) or 1.0
         wanted = weights.keys()
         worth = [
-            0.0 if wanted.isdisjoint(each.held) else self._bm25(each, weights) / total
+            self._bm25(each, weights) / total if each.may_answer(wanted) else 0.0
             for each in self.passages
         ]
         pages: dict[str, float] = defaultdict(float)
