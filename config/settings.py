@@ -419,7 +419,7 @@ QUEUE_LIMIT = environment.read_count(
 DRAIN_SECONDS = environment.read_number(
     "DRAIN_SECONDS",
     30,
-    help="Seconds that calls in flight may still take after `manage.py worker` is told to stop.",
+    help="Seconds that calls in flight may still take after `manage.py worker` receives SIGTERM.",
 )
 KEEP_RUNS_DAYS = environment.read_count(
     "KEEP_RUNS_DAYS",

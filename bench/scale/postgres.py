@@ -1,4 +1,4 @@
-"""A PostgreSQL server of the measurement's own, so that restarting it disturbs nobody else."""
+"""Start a private PostgreSQL server, so that restarting it affects no other program."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from bench.survey.measure import Fact, measure, normalise, rows
 
 PRIMARY = {"official", "paper", "statistics table"}
 SMALL = "held_out_2"
-"""The part whose questions are smaller; it has limits of its own."""
+"""The part with smaller questions, to which separate limits apply."""
 KINDS = PRIMARY | {"news", "blog", "encyclopedia", "forum"}
 problems = []
 

@@ -341,7 +341,7 @@ def entities_of(question: str) -> list[str]:
 
 
 def _bare(clause: str) -> str:
-    """Return a clause without the words by which somebody asks for it."""
+    """Return a clause without its interrogative words."""
     before = None
     while before != clause:
         before, clause = clause, _LEAD.sub("", clause.strip())

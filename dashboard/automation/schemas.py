@@ -92,7 +92,7 @@ class NewSchedule(Payload):
 
 
 class ChangedSchedule(Payload):
-    """Values that are not given stay as they are; the next due date is computed anew."""
+    """Omitted values stay unchanged; the next due date is recomputed."""
 
     question: Question | None = None
     cadence: CadenceName | None = None

@@ -62,7 +62,7 @@ def add_schedule(
 def change_schedule(
     schedule: Schedule, changes: dict[str, Any], clock: Callable[[], datetime] = timezone.now
 ) -> Schedule:
-    """Change the given fields of the plan, or `paused`; the next due date is computed anew."""
+    """Change the given fields of the plan, or `paused`; recompute the next due date."""
     for name, value in changes.items():
         setattr(schedule, name, value)
     names = Plan.__dataclass_fields__

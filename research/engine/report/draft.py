@@ -64,9 +64,11 @@ class Section:
 
 @dataclass(frozen=True)
 class Draft:
-    """`opening` stands before the short answer where nothing answers directly; where nothing was
-    found at all, the closest passages stand in its place. `by_code` says that no model judged it;
-    `quoted_instead` are statements that became quotations.
+    """The draft of a report.
+
+    `opening` precedes the short answer if nothing answers directly; if nothing was found, it holds
+    the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
+    statements that were replaced by quotations.
     """
 
     short_answer: tuple[Statement, ...]
@@ -91,7 +93,7 @@ class Fault:
 
 
 def cite_ids(text: str, ledger: Ledger) -> Statement:
-    """Return a sentence and the ids in brackets in it, or the claim that an id alone stands for."""
+    """Return a sentence with its bracketed ids, or the claim of a lone id."""
     alone = text.strip(" []")
     if _ID.fullmatch(alone):
         record = ledger.book.records.get(alone)

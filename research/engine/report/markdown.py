@@ -356,9 +356,7 @@ def _not_searched(ledger: Ledger, draft: Draft, words: Labels) -> str:
 
 
 def _open_aspects(ledger: Ledger, draft: Draft) -> list[tuple[AspectState, str]]:
-    """Return the sub-questions without an answer; one with a section of its own stands
-    there alone.
-    """
+    """Return the sub-questions without an answer, except those with their own section."""
     shown = {section.aspect_id for section in draft.sections}
     return [
         (a.state, f"- {escape_markdown(capitalize_heading(a.text))}")

@@ -28,7 +28,7 @@ _BLOCK = re.compile(r"(?:#{1,6}|[-+>]|={3,})(?=\s|$)|\d{1,9}(?=[.)]\s)")
 _WORD = re.compile(r"[^\W_]+(?:[._'’-][^\W_]+)*")
 """`pg_stat_activity`, `vacuum`: words as `escape_markdown` leaves them."""
 _MAIL = re.compile(r"[\w.+-]{1,64}@[\w.-]{1,254}")
-"""A mailbox, which some programs make a link of whatever stands before its parts."""
+"""A mailbox, which some programs turn into a link regardless of the preceding characters."""
 _CODE = re.compile(r"(`[^`]+`)")
 
 

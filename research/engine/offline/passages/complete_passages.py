@@ -21,7 +21,7 @@ from research.engine.text.tokens import term_set, words_in
 FEWEST_WORDS, MOST_WORDS = 60, 120
 MOST_SLICES = 4
 _ONLY_MARK = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?")
-"""`\\n2. `: what stands between two items of a list."""
+"""`\\n2. `: the separator of two list items."""
 Span = tuple[int, int]
 """Offsets of a slice of a page's text."""
 
