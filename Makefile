@@ -16,6 +16,7 @@ help:
 	@echo "make bench    measure and write docs/benchmarks.md"
 	@echo "              (SUITE=engine, ablation, speed, data, documentation, retrieval, dashboard)"
 	@echo "              SUITE=scale prints figures of several processes (ARGS=--help)"
+	@echo "              SUITE=prompts compares two versions of a prompt (ARGS='TASK FILE.md')"
 	@echo "make bench-quick  a short measurement that asserts ratios and counts"
 	@echo "make format   put code and templates into the house format"
 	@echo "make lock     write the lock files from pyproject.toml (LOCK_FLAGS=--upgrade for newer versions)"
@@ -50,7 +51,7 @@ check: test-environment
 docs: test-environment
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
 
-# DATA names the files of SUITE=data, ARGS has options of SUITE=scale.
+# DATA names the files of SUITE=data, ARGS has the options of SUITE=scale and SUITE=prompts.
 bench: test-environment
 	@$(PY) -m bench $(or $(SUITE),engine) $(DATA) $(ARGS)
 

@@ -5,14 +5,17 @@
     python -m bench retrieval FILE.jsonl [FILE.jsonl …]
     python -m bench quick
     python -m bench scale [--help]
+    python -m bench prompts TASK [FILE.md] [--help]
 
 `quick` and `scale` write nothing: they print figures with their bars, and exit with 1 if one is
-missed. The options of `scale` are those of `python -m bench.scale`.
+missed. The options of `scale` are those of `python -m bench.scale`. `prompts` prints the figures of
+a prompt, beside those of another version of it.
 """
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -20,6 +23,7 @@ from pathlib import Path
 
 from bench import page
 from bench.bars import QUICK, bars_table
+from bench.prompts import main as compare_prompts
 from bench.scale.__main__ import main as measure_scale
 from bench.suites import (
     ablation,
@@ -57,8 +61,11 @@ SUITES: dict[str, Suite] = {
 def main() -> int:
     if sys.argv[1:2] == ["scale"]:
         return measure_scale(sys.argv[2:])
+    if sys.argv[1:2] == ["prompts"]:
+        asyncio.run(compare_prompts(sys.argv[2:]))
+        return 0
     parser = argparse.ArgumentParser(prog="bench", description=__doc__.splitlines()[0])
-    parser.add_argument("suite", choices=[*SUITES, "quick", "scale"])
+    parser.add_argument("suite", choices=[*SUITES, "quick", "scale", "prompts"])
     parser.add_argument("files", type=Path, nargs="*", help="questions with known evidence")
     options = parser.parse_args()
     started = time.monotonic()

@@ -4,7 +4,9 @@
 sample library after another, without a model. Pollers read the run at work once a second. Streams
 follow it by server-sent events, drop their connection after one to three events, and reconnect with
 `Last-Event-ID`. Every event is the whole state, so a stream has lost something if it never received
-the final one, or if an event's number was not above the last one that it had.
+the final one, or if an event's number was not above the last one that it had. Milliseconds stray
+with the load of the machine; the server's CPU time for a poll, measured once no run is at work,
+hardly does.
 """
 
 from __future__ import annotations
@@ -27,13 +29,14 @@ from typing import Any
 import httpx
 
 from bench.comparison.statistics import percentile
-from bench.dashboard.processes import ROOT, free_port
+from bench.dashboard.processes import ROOT, cpu_seconds, free_port
 
 QUESTION = "How to make scrambled eggs?"
 POLL_SECONDS = 1.0
 RECONNECT_SECONDS = 0.05
 MOST_EVENTS = 3
 LONGEST_SECONDS = 60.0
+COUNTED_POLLS = 300
 UNLIMITED = "1000000"
 MAKE_TOKEN = """
 from research.services import api_tokens, people
@@ -54,6 +57,7 @@ class Measured:
     repeated: int = 0
     unfinished: int = 0
     errors: int = 0
+    cpu_milliseconds: dict[str, float] = field(default_factory=dict)
 
     def figures(self) -> dict[str, Any]:
         return {
@@ -68,14 +72,16 @@ class Measured:
             "final states lost": self.unfinished,
             "events repeated or out of order": self.repeated,
             "requests failed": self.errors,
+            "server's CPU per poll, ms": self.cpu_milliseconds,
         }
 
 
 class Load:
     """The clients of one measurement."""
 
-    def __init__(self, http: httpx.AsyncClient, seed: int) -> None:
+    def __init__(self, http: httpx.AsyncClient, seed: int, server: int | None = None) -> None:
         self.http = http
+        self.server = server
         self.measured = Measured()
         self.random = random.Random(seed)
         self.run = ""
@@ -94,6 +100,8 @@ class Load:
             await self._start_run()
         self.done = True
         await asyncio.gather(*polling)
+        if self.server is not None:
+            await self._count_cpu(self.server)
         return self.measured
 
     async def _start_run(self) -> None:
@@ -112,6 +120,16 @@ class Load:
             self.measured.polls.append(_since(begun))
             self.measured.errors += answer.status_code != 200
             await asyncio.sleep(POLL_SECONDS)
+
+    async def _count_cpu(self, server: int) -> None:
+        path = f"/api/v1/runs/{self.run}"
+        tag = (await self.http.get(path)).headers["ETag"]
+        for name, headers in (("whole", {}), ("unchanged", {"If-None-Match": tag})):
+            before = cpu_seconds(server)
+            for _ in range(COUNTED_POLLS):
+                await self.http.get(path, headers=headers)
+            spent = 1000 * (cpu_seconds(server) - before) / COUNTED_POLLS
+            self.measured.cpu_milliseconds[name] = round(spent, 1)
 
     async def _follow(self, run: str) -> None:
         """Follow a run to its end over many connections."""
@@ -162,8 +180,8 @@ def _spread(values: list[float]) -> str:
 
 
 @contextmanager
-def serving() -> Iterator[tuple[str, str]]:
-    """Yield the address of a new server and a token."""
+def serving() -> Iterator[tuple[str, str, int]]:
+    """Yield the address of a new server, a token, and the id of its process."""
     with tempfile.TemporaryDirectory() as home:
         settings = Path(home) / "no-settings"
         settings.touch()
@@ -187,20 +205,20 @@ def serving() -> Iterator[tuple[str, str]]:
         try:
             if server.stdout is None or not server.stdout.readline():
                 raise RuntimeError("the server did not start")
-            yield f"http://127.0.0.1:{port}", made.stdout.strip()
+            yield f"http://127.0.0.1:{port}", made.stdout.strip(), server.pid
         finally:
             server.terminate()
             server.communicate(timeout=30)
 
 
 async def measure(
-    address: str, token: str, pollers: int, streams: int, seconds: float, seed: int = 1
+    address: str, token: str, server: int, pollers: int, streams: int, seconds: float, seed: int = 1
 ) -> Measured:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
     options: dict[str, Any] = {"limits": limits, "timeout": LONGEST_SECONDS, "trust_env": False}
     async with httpx.AsyncClient(base_url=address, headers=headers, **options) as http:
-        return await Load(http, seed).measure(pollers, streams, seconds)
+        return await Load(http, seed, server).measure(pollers, streams, seconds)
 
 
 def main() -> None:
@@ -210,9 +228,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60, help="for which runs are started")
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
-    with serving() as (address, token):
+    with serving() as served:
         asked = (options.pollers, options.streams, options.seconds)
-        measured = asyncio.run(measure(address, token, *asked))
+        measured = asyncio.run(measure(*served, *asked))
     told = {**measured.figures(), "load average before": round(load_before, 1)}
     print(json.dumps(told, indent=1))
 

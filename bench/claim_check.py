@@ -1,8 +1,8 @@
 """How many claims does code vouch for, refuse or leave undecided? Each kind with its denominator.
 
 `python -m bench.claim_check [--part PART]` reads `bench/claims`; its README describes the rows.
-Rules may be tuned on `tuning` and on the spent `held_out`; `held_out_2` is for the published
-figure.
+Rules may be tuned on `tuning` and on the spent `held_out` and `held_out_2`; `held_out_3` is for
+the published figure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from bench.page import table
 from research.engine.evidence.claim_check import Outcome, check_claim
 
 FOLDER = Path(__file__).parent / "claims"
-PARTS = ("tuning", "held_out", "held_out_2")
+LATER_PARTS = ("held_out_2", "held_out_3")
+PARTS = ("tuning", "held_out", *LATER_PARTS)
 OUTCOMES: tuple[Outcome, ...] = ("carried", "undecided", "refused")
 MOST_FAITHFUL_REFUSED = 0.12
 MOST_UNFAITHFUL_CARRIED = 0.35
@@ -27,14 +28,17 @@ Row = Mapping[str, Any]
 
 
 def read_rows(name: str) -> list[Row]:
-    """Return the rows of one file of the folder."""
+    """Return the rows of one file of the folder; none if there is no such file."""
+    if not (FOLDER / name).exists():
+        return []
     lines = (FOLDER / name).read_text("utf-8").splitlines()
     return [json.loads(line) for line in lines if line]
 
 
 def read_parts(name: str) -> list[Row]:
-    """Return the rows of `NAME.jsonl` and of its second held-out part, `NAME_held_out_2.jsonl`."""
-    return [*read_rows(f"{name}.jsonl"), *read_rows(f"{name}_held_out_2.jsonl")]
+    """Return the rows of `NAME.jsonl` and of its later parts, such as `NAME_held_out_2.jsonl`."""
+    names = (name, *(f"{name}_{part}" for part in LATER_PARTS))
+    return [row for each in names for row in read_rows(f"{each}.jsonl")]
 
 
 def claim_rows(part: str) -> list[Row]:
@@ -104,7 +108,10 @@ def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench.claim_check", description=__doc__)
     options.add_argument("--part", choices=PARTS, default="tuning")
     part = options.parse_args().part
-    print(f"part: {part}\n\n{summary(count_outcomes(claim_rows(part)))}")
+    rows = claim_rows(part)
+    if not rows:
+        options.error(f"the folder has no claims of the part {part}")
+    print(f"part: {part}\n\n{summary(count_outcomes(rows))}")
 
 
 if __name__ == "__main__":

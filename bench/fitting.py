@@ -2,11 +2,13 @@
 
     .venv/bin/python -m bench.fitting
 
-The questions over the manuals for tuning (`bench/manuals.py`) are searched in their own manual. The
-signs' weights minimise a softmax loss over each question's passages: those that hold a literal of
-the answer should rank above the others. The probability is a logistic regression on questions whose
-passages were ranked; questions that the manual doesn't answer are among them, and each answered one
-is asked again without the pages that hold its answer, at a weight of `WITHOUT_PAGES`.
+The questions over all manuals that have been looked at (`bench/manuals.py`) are searched in their
+own manual; of those made automatically, `AUTOMATIC` of each manual. The signs' weights minimise a
+softmax loss over each question's passages: those that hold a literal of the answer should rank
+above the others. They are pulled towards those that are stored, which stay where hardly a question
+tells ("rule"). The probability is a logistic
+regression on questions whose passages were ranked; questions that the manual doesn't answer are
+among them.
 
 Printed are the figures with each manual left out of both fits in turn; what is written is fitted on
 all of them (`research/engine/offline/data/passage_model.json`).
@@ -17,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+import random
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +28,8 @@ from statistics import fmean, pstdev
 
 from bench.calibration import Judged, calibration_table
 from bench.manuals import (
-    LONGEST_PAGE,
+    AUTOMATIC_KINDS,
+    SPENT,
     Manual,
     ManualQuestion,
     manuals,
@@ -39,7 +43,8 @@ from research.engine.offline.passages.passage_model import (
     Logistic,
     PassageModel,
     RankedPassage,
-    best_of_sections,
+    best_distinct,
+    passage_model,
     shown_features,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking, PassageSigns
@@ -48,12 +53,13 @@ from research.engine.ports import Page, SearchRequest
 from research.extract.pool import TextPool
 from research.search.documents import DocumentFetch, DocumentSearch
 
-HITS, READ = 10, 8
-WITHOUT_PAGES, UNANSWERED = 0.1, 6.0
-"""Weights in the fit of the probability: of a question without the pages that answer it, and of one
-that its manual does not answer."""
+READ = 8
+AUTOMATIC = 10
+WEIGHT_AUTOMATIC, UNANSWERED = 3.0, 6.0
+"""Weights of an automatic question, and in the fit of the probability of one that its manual does
+not answer."""
 OTHERS = 75
-STEPS, RATE, PENALTY = 100, 0.1, 3.0
+STEPS, RATE, PENALTY = 150, 0.1, 10.0
 ROUNDS, RIDGE = 25, 1.0
 
 Row = list[float]
@@ -68,7 +74,10 @@ class Example:
     ranking: PassageRanking
     found: list[PassageSigns]
     right: list[bool]
-    weight: float
+
+    @property
+    def weight(self) -> float:
+        return WEIGHT_AUTOMATIC if self.question.kind in AUTOMATIC_KINDS else 1.0
 
 
 async def examples_of(manual: Manual, asked: Sequence[ManualQuestion]) -> list[Example]:
@@ -84,32 +93,21 @@ async def examples_of(manual: Manual, asked: Sequence[ManualQuestion]) -> list[E
                 wanted = [normalise(answer) for answer in question.answers]
                 if wanted and not any(w in text for w in wanted for text in texts):
                     continue
-                answer = await search.search(SearchRequest(query_of(question.text), HITS))
+                answer = await search.search(SearchRequest(query_of(question.text), READ))
                 pages = [await fetch.fetch(hit.url) for hit in answer.hits]
-                found += _examples(question, [p for p in pages if len(p.text) <= LONGEST_PAGE])
+                found.append(_example(question, pages, wanted))
             print(f"{manual.name}: {len(found)} examples", flush=True)
             return found
         finally:
             index.close()
 
 
-def _examples(question: ManualQuestion, pages: Sequence[Page]) -> list[Example]:
-    wanted = [normalise(answer) for answer in question.answers]
-    without = [p for p in pages if not any(w in normalise(p.text) for w in wanted)]
-    found = [_example(question, pages[:READ], wanted, 1.0)]
-    if wanted and without:
-        found.append(_example(question, without[:READ], wanted, WITHOUT_PAGES))
-    return found
-
-
-def _example(
-    question: ManualQuestion, pages: Sequence[Page], wanted: Sequence[str], weight: float
-) -> Example:
+def _example(question: ManualQuestion, pages: Sequence[Page], wanted: Sequence[str]) -> Example:
     asked, ranking = AskedText(question.text), PassageRanking(pages)
     found = ranking.signs(asked)
     texts = (normalise(each.passage.text) for each in found)
     right = [any(answer in text for answer in wanted) for text in texts]
-    return Example(question, asked, ranking, found, right, weight)
+    return Example(question, asked, ranking, found, right)
 
 
 # --- ranking --------------------------------------------------------------------------------
@@ -117,7 +115,7 @@ def _example(
 
 def fitted_signs(examples: Sequence[Example]) -> dict[str, float]:
     """Return the weight of each sign by gradient descent (Adam) on the softmax loss."""
-    usable = [each for each in examples if each.weight == 1.0 and any(each.right)]
+    usable = [each for each in examples if any(each.right)]
     names = list(usable[0].found[0].signs)
     every = [_hardest(each, names) for each in usable]
     columns = list(zip(*(row for rows, _ in every for row in rows), strict=True))
@@ -129,7 +127,9 @@ def fitted_signs(examples: Sequence[Example]) -> dict[str, float]:
         )
         for rows, right in every
     ]
-    weights = _descended(scaled)
+    stored = passage_model().signs
+    start = [stored.get(n, 0.0) * s for n, s in zip(names, spreads, strict=True)]
+    weights = _descended(scaled, [each.weight for each in usable], start)
     return {n: round(w / s, 4) for n, w, s in zip(names, weights, spreads, strict=True)}
 
 
@@ -143,14 +143,18 @@ def _hardest(example: Example, names: Sequence[str]) -> tuple[list[Row], list[bo
     return [rows[i] for i in order], [example.right[i] for i in order]
 
 
-def _descended(every: Sequence[tuple[list[Row], list[bool]]]) -> Row:
-    size = len(every[0][0][0])
-    weights, slope, square = [0.0] * size, [0.0] * size, [0.0] * size
+def _descended(
+    every: Sequence[tuple[list[Row], list[bool]]], counts: Sequence[float], start: Row
+) -> Row:
+    """Return the weights near `start` that rank best; an example counts as often as is said."""
+    size, total = len(start), sum(counts)
+    weights, slope, square = list(start), [0.0] * size, [0.0] * size
     for step in range(1, STEPS + 1):
-        gradient = [PENALTY * weight / len(every) for weight in weights]
-        for rows, right in every:
+        pulled = zip(weights, start, strict=True)
+        gradient = [PENALTY * (weight - begun) / len(every) for weight, begun in pulled]
+        for (rows, right), count in zip(every, counts, strict=True):
             for i, part in enumerate(_gradient(weights, rows, right)):
-                gradient[i] += part / len(every)
+                gradient[i] += part * count / total
         for i, g in enumerate(gradient):
             slope[i] = 0.9 * slope[i] + 0.1 * g
             square[i] = 0.999 * square[i] + 0.001 * g * g
@@ -244,7 +248,7 @@ def shown_of(example: Example, signs: dict[str, float]) -> list[tuple[RankedPass
         )
         for each in example.found
     ]
-    best = best_of_sections(sorted(ranked, key=lambda each: -each.value))
+    best = best_distinct(sorted(ranked, key=lambda each: -each.value))
     return [(each, right[id(each.passage)]) for each in best]
 
 
@@ -263,23 +267,29 @@ def judged(model: PassageModel, examples: Sequence[Example]) -> list[Judged]:
     return result
 
 
-async def tuning_examples() -> dict[str, list[Example]]:
-    """Return the examples of each manual for tuning."""
-    asked = questions("tuning")
+async def examples_by_manual() -> dict[str, list[Example]]:
+    """Return the examples of each manual that has been looked at."""
+    asked = [question for part in SPENT for question in questions(part)]
     return {
-        name: await examples_of(manual, [q for q in asked if q.manual == name])
+        name: await examples_of(manual, _sampled([q for q in asked if q.manual == name]))
         for name, manual in manuals().items()
-        if manual.part == "tuning"
+        if manual.part in SPENT
     }
 
 
+def _sampled(asked: Sequence[ManualQuestion]) -> list[ManualQuestion]:
+    """Return all written questions and `AUTOMATIC` others, the same ones each time."""
+    made = [each for each in asked if each.kind in AUTOMATIC_KINDS]
+    kept = random.Random(1).sample(made, min(AUTOMATIC, len(made)))
+    return [each for each in asked if each.kind not in AUTOMATIC_KINDS or each in kept]
+
+
 def main() -> None:
-    examples = asyncio.run(tuning_examples())
+    examples = asyncio.run(examples_by_manual())
     found: list[Judged] = []
     for name in examples:
         others = [each for other, some in examples.items() if other != name for each in some]
-        asked = [each for each in examples[name] if each.weight == 1.0]
-        found += judged(fitted_model(others), asked)
+        found += judged(fitted_model(others), examples[name])
     print(calibration_table(found))
     model = fitted_model([each for some in examples.values() for each in some])
     stored = {

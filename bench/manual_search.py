@@ -1,9 +1,9 @@
 """Whether document search finds the right pages of manuals, beside plain BM25, by kind.
 
-    .venv/bin/python -m bench.manual_search tuning|held_out|older [--database postgresql]
+    .venv/bin/python -m bench.manual_search [--part held_out] [--database postgresql]
 
-`tuning` and `held_out` are the parts of `bench/questions/manuals_held`; `older` are the
-questions for tuning over the PostgreSQL and Python manuals. All manuals of a part are in one
+The parts are those of `bench/manuals.py` without its older manuals, and `older`:
+the questions for tuning over the PostgreSQL and Python manuals. All manuals of a part are in one
 index, and each question is asked of all of them. A manual that is not installed is named and
 its questions are left out.
 """
@@ -12,25 +12,26 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, get_args
 
 from bench.documentation import MANUALS
 from bench.index_places import Database, empty_index
+from bench.manuals import NEWER, PARTS, QUESTIONS, read_rows
 from bench.plain_bm25 import PlainPages
-from research.documents.folder import FileAddressing
+from research.documents.folder import FileAddressing, part_url, whole_url
 from research.extract.pool import TextPool
 from research.fulltext.index import DocumentIndex
 
-QUESTIONS = Path(__file__).parent / "questions"
-HELD = QUESTIONS / "manuals_held"
-PARTS = ("tuning", "held_out", "older")
+ASKED_PARTS = (*PARTS, "older")
 LIMIT = 5
+# Parts of long pages among which the pages are.
+SEARCHED = 3 * LIMIT
 # A kind may fall behind plain BM25 by so much.
 ALLOWED = 0.01
 
@@ -103,7 +104,8 @@ def manuals_of(part: str) -> list[Manual]:
         return [Manual(name, package, MANUALS[name]) for name, package in packages.items()]
     return [
         Manual(row["set"], row["package"], Path(row["root"]), row["pages"], row.get("exclude", ""))
-        for row in _rows(HELD / "manuals.jsonl")
+        for folder in NEWER
+        for row in read_rows(folder / "manuals.jsonl")
         if row["part"] == part
     ]
 
@@ -112,16 +114,16 @@ def questions_of(part: str) -> Iterator[dict[str, Any]]:
     """Yield the questions that have an answer: `set`, `kind`, `question`, `pages`."""
     if part == "older":
         given = [
-            *(row for row in _rows(QUESTIONS / "pages.jsonl") if row["part"] == "tune"),
-            *(row | {"kind": "development"} for row in _rows(QUESTIONS / "development.jsonl")),
-            *(row | {"kind": "development"} for row in _rows(QUESTIONS / "tuning.jsonl")),
+            *(row for row in read_rows(QUESTIONS / "pages.jsonl") if row["part"] == "tune"),
+            *(row | {"kind": "development"} for row in read_rows(QUESTIONS / "development.jsonl")),
+            *(row | {"kind": "development"} for row in read_rows(QUESTIONS / "tuning.jsonl")),
         ]
     else:
-        names = ("written", "automatic")
         given = [
             row | {"kind": f"{name}: {row['kind']}"}
-            for name in names
-            for row in _rows(HELD / f"{name}.jsonl")
+            for folder in NEWER
+            for name in ("written", "automatic")
+            for row in read_rows(folder / f"{name}.jsonl")
         ]
     for row in given:
         pages = row.get("pages") or [row["page"]]
@@ -185,22 +187,29 @@ async def _ask(
     for question in asked:
         collection, _ = manuals[question["set"]]
         right = [FileAddressing().address(collection, page).url for page in question["pages"]]
-        hits = await index.search(question["question"], collections, LIMIT)
-        plain = plainly.search(question["question"], LIMIT)
-        places = _places(right, [hit.url for hit in hits])
-        placed.append(Placed(question["kind"], places, _places(right, plain)))
+        hits = await index.search(question["question"], collections, SEARCHED)
+        plain = plainly.search(question["question"], SEARCHED)
+        places = _places(right, _whole_pages(hit.url for hit in hits))
+        placed.append(Placed(question["kind"], places, _places(right, _whole_pages(plain))))
     plainly.close()
     return placed
 
 
 async def _texts(index: DocumentIndex, manuals: Mapping[str, tuple[str, list[str]]]) -> Any:
-    """Yield the addresses and stored texts of all pages."""
+    """Yield the addresses and stored texts of all pages, long ones in parts."""
     for collection, paths in manuals.values():
         for path in paths:
             url = FileAddressing().address(collection, path).url
-            page = await index.document(url, [collection])
-            if page is not None:
+            for part in count():
+                page = await index.document(part_url(url, part), [collection])
+                if page is None:
+                    break
                 yield page.url, f"{page.title}\n{page.text}"
+
+
+def _whole_pages(urls: Iterable[str]) -> list[str]:
+    """Return the first `LIMIT` pages that the found parts belong to, each once."""
+    return list(dict.fromkeys(map(whole_url, urls)))[:LIMIT]
 
 
 def _places(right: Sequence[str], found: Sequence[str]) -> tuple[int | None, ...]:
@@ -220,13 +229,9 @@ def _share(found: Iterable[bool]) -> float:
     return sum(every) / len(every)
 
 
-def _rows(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--part", choices=ASKED_PARTS, default="tuning")
     parser.add_argument("--database", choices=get_args(Database), default="sqlite")
     options = parser.parse_args()
     measured = asyncio.run(measure(options.part, options.database))

@@ -1,8 +1,8 @@
 """The manuals that questions are asked of, each indexed by itself, and the questions over them.
 
-`bench/questions/README.md` and those of `manuals_held` and `manuals_new` describe them. What is
-chosen or fitted goes by the part `tuning` alone; each other part is measured once, at the end. Part
-`held_out` has been looked at since.
+`bench/questions/README.md` and those of the folders beside it describe them. `held_out` and
+`held_out_2` were measured once and have been looked at since; `held_out_3` is for the published
+figures. A folder that is not there has no questions.
 """
 
 from __future__ import annotations
@@ -21,11 +21,19 @@ from research.fulltext.index import DocumentIndex
 from research.search.documents import DocumentFetch
 
 QUESTIONS = Path(__file__).parent / "questions"
-NEWER = (QUESTIONS / "manuals_held", QUESTIONS / "manuals_new")
+PARTS = ("tuning", "held_out", "held_out_2", "held_out_3")
+SPENT = PARTS[:-1]
+NEWER = tuple(
+    path.parent
+    for name in ("manuals_held", "manuals_new", "manuals_third")
+    if (path := QUESTIONS / name / "manuals.jsonl").exists()
+)
 REPEATED = frozenset({"since", "default"})
 """Kinds whose answers ("Availability: 2.0.0") occur again and again on a page."""
-LONGEST_PAGE = 1_000_000
-"""Characters: a page that repeats a whole manual is not read."""
+AUTOMATIC_KINDS = frozenset({"meaning", "identifier", "default", "heading", "since"})
+"""Kinds of questions that were made from reference entries; some definitions were, too."""
+WHOLE_MANUAL = "all.html"
+"""The page that repeats the manual of Node.js."""
 OLDER = ("development", "tuning", "documentation", "manuals")
 """Files over the manuals of `bench.documentation`; their rows of part "check" are left out."""
 
@@ -59,8 +67,11 @@ class ManualQuestion:
 
 def manuals() -> dict[str, Manual]:
     """Every manual by name."""
-    older = {name: Manual(name, root, "**/*.html", "", "tuning") for name, root in MANUALS.items()}
-    rows = (row for folder in NEWER for row in _rows(folder / "manuals.jsonl"))
+    older = {
+        name: Manual(name, root, "**/*.html", WHOLE_MANUAL, "tuning")
+        for name, root in MANUALS.items()
+    }
+    rows = (row for folder in NEWER for row in read_rows(folder / "manuals.jsonl"))
     newer = {
         row["set"]: Manual(
             row["set"],
@@ -82,15 +93,15 @@ def questions(part: str) -> list[ManualQuestion]:
 
 def _every_question() -> Iterator[ManualQuestion]:
     for name in OLDER:
-        for row in _rows(QUESTIONS / f"{name}.jsonl"):
+        for row in read_rows(QUESTIONS / f"{name}.jsonl"):
             if row.get("part") != "check":
                 yield _question(row)
     for folder in NEWER:
         for name in ("automatic", "written"):
-            yield from map(_question, _rows(folder / f"{name}.jsonl"))
+            yield from map(_question, read_rows(folder / f"{name}.jsonl"))
 
 
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
+def read_rows(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, path.read_text("utf-8").splitlines())
 
 
@@ -126,13 +137,13 @@ async def open_manual(manual: Manual, folder: Path, pool: TextPool) -> tuple[Doc
 
 
 async def texts_of(index: DocumentIndex, fetch: DocumentFetch) -> list[str]:
-    """Return the extracted text of every page of an index, but for those above `LONGEST_PAGE`."""
-    urls = await index._read(_urls)
-    return [text for url in urls if len(text := (await fetch.fetch(url)).text) <= LONGEST_PAGE]
+    """Return the extracted text of every page of an index that has any."""
+    return [(await fetch.fetch(url)).text for url in await index._read(_urls)]
 
 
 def _urls(connection: Any) -> list[str]:
-    return [row["url"] for row in connection.execute("SELECT url FROM documents ORDER BY url")]
+    rows = connection.execute("SELECT url FROM documents WHERE text_id IS NOT NULL ORDER BY url")
+    return [row["url"] for row in rows]
 
 
 def normalise(text: str) -> str:

@@ -1,7 +1,7 @@
 """What five passages hold, against five chunks of plain BM25, and what their score means.
 
     .venv/bin/python -m bench.passages                    # the manuals for tuning
-    .venv/bin/python -m bench.passages --part held_out_2  # once, when nothing will be changed
+    .venv/bin/python -m bench.passages --part held_out_3  # once, when nothing will be changed
 
 Each question is asked of the search over its own manual; the passages that the analyst without a
 model would show come from the pages that the search names. The baseline cuts every page of the
@@ -25,9 +25,9 @@ from typing import Any
 
 from bench.calibration import Judged, calibration_table, share
 from bench.documentation import Clock
-from bench.fitting import HITS, READ
+from bench.fitting import READ
 from bench.manuals import (
-    LONGEST_PAGE,
+    PARTS,
     Manual,
     ManualQuestion,
     manuals,
@@ -42,7 +42,7 @@ from research.engine.journal import Journal, MemoryStore
 from research.engine.loop import Question, run_research
 from research.engine.offline.passages.passage_model import (
     answer_probability,
-    best_of_sections,
+    best_distinct,
     rank_passages,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
@@ -126,9 +126,8 @@ async def compare(manual: Manual, asked: Sequence[ManualQuestion], runs: int) ->
 
 
 async def _pages(search: DocumentSearch, fetch: DocumentFetch, text: str) -> list[Page]:
-    answer = await search.search(SearchRequest(query_of(text), HITS))
-    pages = [await fetch.fetch(hit.url) for hit in answer.hits]
-    return ([page for page in pages if len(page.text) <= LONGEST_PAGE] or pages)[:READ]
+    answer = await search.search(SearchRequest(query_of(text), READ))
+    return [await fetch.fetch(hit.url) for hit in answer.hits]
 
 
 def answers(question: ManualQuestion, text: str) -> bool:
@@ -141,7 +140,7 @@ def answers(question: ManualQuestion, text: str) -> bool:
 
 def _judged(question: ManualQuestion, pages: Sequence[Page]) -> Judged:
     asked, ranking = AskedText(question.text), PassageRanking(pages)
-    shown = best_of_sections(rank_passages(ranking, asked))
+    shown = best_distinct(rank_passages(ranking, asked))
     held = [answers(question, each.passage.text) for each in shown]
     probability = answer_probability(asked, ranking, shown)
     return Judged(
@@ -203,7 +202,7 @@ def figures(found: Sequence[Compared]) -> str:
 
 
 async def measured(part: str, runs: int) -> list[Compared]:
-    """Return the comparison over every manual of a part, "tuning" or "held_out"."""
+    """Return the comparison over every manual of a part."""
     asked = questions(part)
     found: list[Compared] = []
     for name, manual in manuals().items():
@@ -214,7 +213,7 @@ async def measured(part: str, runs: int) -> list[Compared]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--part", choices=["tuning", "held_out", "held_out_2"], default="tuning")
+    parser.add_argument("--part", choices=PARTS, default="tuning")
     parser.add_argument("--runs", type=int, default=0, help="whole runs for each manual")
     options = parser.parse_args()
     print(figures(asyncio.run(measured(options.part, options.runs))))

@@ -1,12 +1,15 @@
 """How the verifier of statements fares with models that err at known rates.
 
     python -m bench.verifier                 # all of it, on the tuning part of bench/claims
-    python -m bench.verifier --part held_out_2  # its claims only, for the published figure
+    python -m bench.verifier --part held_out_3  # its claims only, for the published figure
     python -m bench.verifier --show KIND     # examples of one kind of canary, to be labelled
 
-A stub knows the labels and errs on a share of the pairs. What is measured: who is believed at
-qualification; how many unfaithful claims reach a report as statements; how many faithful ones
-are lost; whether canaries can be told from statements by simple features.
+A stub knows the labels and errs on a share of the pairs, and again on a share at its second look.
+With the correlation c its second look repeats the first one in that share of pairs and is free in
+the others: 0 is what two independent judges would do, 1 makes a second look worthless. What is
+measured: who is believed at qualification; how many unfaithful claims reach a report as
+statements; how many faithful ones are lost; whether canaries can be told from statements by simple
+features.
 """
 
 from __future__ import annotations
@@ -37,19 +40,33 @@ from research.engine.verifier.qualification import (
 SEEDS = 2000
 CALLS_SEEDS = 3
 STATEMENTS = 12
+HONEST = "honest"
 CONFIG = ResearchConfig()
+CORRELATIONS = (0.0, 0.5, 1.0)
+"""Between the errors of the two looks of the honest stub; no figure of a real model is known."""
 Judge = Callable[[LabelledPair], bool]
 
 
-def judge_of(name: str, seed: int) -> Judge:
+def judge_of(name: str, seed: int, look: str = "") -> Judge:
     """Return a stub that knows labels: constant, or erring at its rate, alike on the same pair."""
     if name in CONSTANT:
         return lambda labelled: CONSTANT[name]
     rate = ERROR_RATES[name]
 
     def judge(labelled: LabelledPair) -> bool:
-        errs = Random(f"{seed} {labelled.pair.statement}").random() < rate
+        errs = Random(f"{seed} {look}{labelled.pair.statement}").random() < rate
         return labelled.faithful is not errs
+
+    return judge
+
+
+def looks_twice(name: str, seed: int, correlation: float) -> Judge:
+    """Return a stub that finds a pair carried only if both looks do."""
+    first, second = judge_of(name, seed), judge_of(name, seed, "again ")
+
+    def judge(labelled: LabelledPair) -> bool:
+        repeats = Random(f"{seed} repeats {labelled.pair.statement}").random() < correlation
+        return first(labelled) and (repeats or second(labelled))
 
     return judge
 
@@ -76,24 +93,26 @@ class Fate:
     became: str
 
 
-def fates(part: str, name: str | None, seed: int) -> Iterator[Fate]:
+def fates(part: str, name: str | None, seed: int, correlation: float = 0.0) -> Iterator[Fate]:
     """Yield what becomes of each claim of a part; `name` None is no verifier at all."""
     for paragraphs in rows_by_field(part).values():
         claims = [row for paragraph in paragraphs for row in paragraph.claims]
         judge = judge_of(name, seed) if name else None
+        twice = looks_twice(name, seed, correlation) if name else None
         known = qualification_by(judge) if judge else None
         chance = Random(f"{seed} {part} {claims[0].statement}")
         chance.shuffle(claims)
         for at in range(0, len(claims), STATEMENTS):
             chosen = claims[at : at + STATEMENTS]
             texts = [paragraph.text for paragraph in paragraphs]
-            yield from _fates_of_call(chosen, texts, judge, known, chance)
+            yield from _fates_of_call(chosen, texts, judge, twice, known, chance)
 
 
 def _fates_of_call(
     rows: Sequence[Row],
     texts: Sequence[str],
     judge: Judge | None,
+    twice: Judge | None,
     known: Qualification | None,
     chance: Random,
 ) -> Iterator[Fate]:
@@ -106,7 +125,7 @@ def _fates_of_call(
             yield Fate(row, "statement" if outcome == "carried" else "quotation")
     is_believed = bool(undecided) and _is_believed(undecided, texts, judge, known, chance)
     for row in undecided:
-        carried = judge is not None and is_believed and judge(_labelled(row))
+        carried = twice is not None and is_believed and twice(_labelled(row))
         yield Fate(row, "statement" if carried else "quotation")
 
 
@@ -138,11 +157,14 @@ def claims_table(part: str, seeds: int) -> str:
     seeds.
     """
     rows = []
-    for name in (None, *ERROR_RATES, *CONSTANT):
+    once = [(name, 0.0) for name in (None, *ERROR_RATES, *CONSTANT) if name != HONEST]
+    for name, correlation in (*((HONEST, each) for each in CORRELATIONS), *once):
         counts: Counter[tuple[bool, str]] = Counter()
         for seed in range(seeds if name in ERROR_RATES else 1):
-            counts.update((each.row.faithful, each.became) for each in fates(part, name, seed))
-        rows.append([name or "none", *(_share(counts, *place) for place in PLACES)])
+            found = fates(part, name, seed, correlation)
+            counts.update((each.row.faithful, each.became) for each in found)
+        shown = f"{name}, correlation {correlation}" if name in ERROR_RATES else name or "none"
+        rows.append([shown, *(_share(counts, *place) for place in PLACES)])
     head = ["verifier", "unfaithful shown as statements", "faithful kept as statements",
             "faithful lost"]  # fmt: skip
     return table(head, rows)
@@ -166,6 +188,8 @@ def main() -> None:
         for labelled in labelled_examples(options.show):
             print(f"{labelled.pair.statement}\n    {labelled.pair.quotes[0].text}")
         return
+    if not rows_by_field(options.part):
+        parser.error(f"there are no claims of the part {options.part}")
     if options.part != "tuning":
         print(claims_table(options.part, CALLS_SEEDS))
         return

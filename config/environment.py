@@ -35,6 +35,8 @@ from research.setting import Kind, Setting
 TRUE = frozenset({"1", "true", "yes", "on"})
 FALSE = frozenset({"0", "false", "no", "off", ""})
 DATABASE_SCHEMES = frozenset({"sqlite", "postgres", "postgresql", "psql", "pgsql"})
+CONNECTION_SECONDS = 60
+"""For which a connection is used again; opening one costs more than most requests."""
 
 DECLARED: dict[str, Setting] = {}
 """The settings that were read, by name, in the order of `config.settings`."""
@@ -403,7 +405,7 @@ def read_database(folder: Path) -> dict[str, Any]:
             "transaction_mode": "IMMEDIATE",
             "init_command": f"PRAGMA journal_mode=WAL; PRAGMA synchronous={synchronous.upper()};",
         }
-    return settings
+    return settings | {"CONN_MAX_AGE": CONNECTION_SECONDS, "CONN_HEALTH_CHECKS": True}
 
 
 def _close_to_others(name: str) -> None:

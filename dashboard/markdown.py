@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
 
 import nh3
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import ngettext
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from dashboard.charts import draw_charts
 from dashboard.words import format_partial_date, readable_url
+from research.engine.text.language import ENGLISH
 
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "ul", "ol", "li", "strong", "em", "code", "pre", "br", "hr",
@@ -22,6 +25,7 @@ TAGS = {
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
+    "em": {"class"},
     "h2": {"id"},
     "ol": {"start"},
     "span": {"class"},
@@ -29,12 +33,14 @@ ATTRIBUTES = {
     "sup": {"class"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
+QUOTED = re.compile(r"[“„«\"]|\[\d")
 NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
 NARROW_SPACE = "\u202f"
 """Non-breaking: keeps a marker on the line of the word before it."""
 WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
 DATED = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: $")  # ", 2025-10-21: " before an address
+DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2025-01-14 to 2025-10-21" of the method
 LOCAL = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fell.” Then it rose."
 
@@ -95,19 +101,26 @@ class RenderedParts:
     headings: tuple[Heading, ...]
 
 
-def render_markdown(markdown: str, link: FindLink) -> Rendered:
-    """Render a report."""
+def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> Rendered:
+    """Render a report, which is in this language."""
     tokens = parse_with_places(markdown)
     headings = tuple(_anchor_headings(tokens))
     _prepare_tokens(tokens, link)
-    return Rendered(_render_tokens(tokens), headings)
+    return Rendered(_render_tokens(tokens, language), headings)
 
 
-def render_in_parts(markdown: str, link: FindLink, titles: Collection[str] = ()) -> RenderedParts:
+def render_in_parts(
+    markdown: str,
+    link: FindLink,
+    titles: Collection[str] = (),
+    language: str = ENGLISH,
+    *,
+    folds: bool = False,
+) -> RenderedParts:
     """Render a report for a page that shows the question and the facts of the run itself.
 
     The title, headings that repeat one of `titles` and the line of facts are left out, and
-    addresses are shortened.
+    addresses are shortened. With `folds` each section shows one passage, and opens the others.
     """
     known = {_bare_title(title) for title in titles}
     blocks = list(_blocks(parse_with_places(markdown)))
@@ -118,7 +131,8 @@ def render_in_parts(markdown: str, link: FindLink, titles: Collection[str] = ())
     headings = tuple(_anchor_headings(body))
     _shorten_addresses(body)
     _prepare_tokens([*answer, *body], link)
-    return RenderedParts(_render_tokens(answer), _render_tokens(body), headings)
+    render = _render_folded if folds else _render_tokens
+    return RenderedParts(_render_tokens(answer, language), render(body, language), headings)
 
 
 def parse_with_places(markdown: str) -> list[Token]:
@@ -137,15 +151,85 @@ def parse_with_places(markdown: str) -> list[Token]:
 
 def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
     _mark_lead_ins(tokens)
+    _mark_standings(tokens)
     _link_markers(tokens, link)
 
 
-def _render_tokens(tokens: Sequence[Token]) -> SafeString:
+def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
+    """Return sanitized HTML, with the charts of a table behind it: code draws them from its texts,
+    so that they need no sanitizing.
+    """
+    pieces, pending = list[str](), list[Token]()
+    for block in _blocks(tokens):
+        pending += block
+        if charts := draw_charts(table_texts(block), language):
+            pieces.append(_clean(pending))
+            pieces += (
+                f'<figure class="chart" tabindex="0">{chart.svg}</figure>\n' for chart in charts
+            )
+            pending = []
+    return mark_safe("".join((*pieces, _clean(pending))))
+
+
+def _render_folded(tokens: Sequence[Token], language: str) -> SafeString:
+    """Return HTML in which the passages behind the first of a section are folded, and those that
+    answer nothing, which are block quotations under a line in italics.
+    """
+    pieces, more, number, seen = list[SafeString](), list[Token](), 0, False
+
+    def close() -> None:
+        if more:
+            told = ngettext("%(n)s more passage", "%(n)s more passages", number) % {"n": number}
+            pieces.append(_fold(told, _render_tokens(more, language)))
+            more.clear()
+
+    for block in _blocks(tokens):
+        opens, goes_on = _is_passage(block), seen and block[0].type == "bullet_list_open"
+        if seen and (opens or (goes_on and more)):
+            number = number + opens if more else 1
+            more += block
+            continue
+        close()
+        if block[0].type == "blockquote_open":
+            pieces.append(_fold(_plain(block[2]), _clean(block[4:-1])))
+        else:
+            pieces.append(_render_tokens(block, language))
+        seen = opens or goes_on
+    close()
+    return mark_safe("".join(pieces))
+
+
+def _is_passage(block: Sequence[Token]) -> bool:
+    """Return whether a block is a passage behind the name of its source."""
+    if block[0].type != "paragraph_open":
+        return False
+    first = next((each for each in block[1].children or () if each.content or each.nesting), None)
+    return first is not None and first.attrGet("class") == "lead-in"
+
+
+def _fold(title: str, html: str) -> SafeString:
+    """Return sanitized HTML behind a title that opens it."""
+    folded = '<details class="passages"><summary>{}</summary>{}</details>\n'
+    return format_html(folded, title, mark_safe(html))
+
+
+def _clean(tokens: Sequence[Token]) -> str:
     raw = PARSER.renderer.render(tokens, PARSER.options, {})
-    safe = nh3.clean(
+    return nh3.clean(
         raw, tags=TAGS, attributes=ATTRIBUTES, url_schemes={"http", "https"}, link_rel="noreferrer"
     )
-    return mark_safe(safe)
+
+
+def table_texts(block: Sequence[Token]) -> list[list[str]]:
+    """Return the texts of a table's cells without markers; [] for any other block."""
+    rows: list[list[str]] = []
+    for token in block if block[0].type == "table_open" else ():
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "inline":
+            texts = (child.content for child in token.children or () if child.type == "text")
+            rows[-1].append(MARKER.sub("", "".join(texts)))
+    return rows
 
 
 def _repeats_title(block: Sequence[Token], known: Collection[str]) -> bool:
@@ -174,18 +258,28 @@ def _is_answer(block: Sequence[Token]) -> bool:
     """Return whether a block is neither the title nor the line of facts, a paragraph in italics."""
     if block[0].type != "paragraph_open":
         return block[0].tag != "h1"
-    inner = [child for child in block[1].children or () if child.content or child.nesting]
-    return not (inner[0].type == "em_open" and inner[-1].type == "em_close")
+    return not _in_italics(block[1])
+
+
+def _in_italics(inline: Token) -> list[Token]:
+    """Return the parts of a text that is in italics from its first to its last word, or none."""
+    inner = [child for child in inline.children or () if child.content or child.nesting]
+    is_so = inner and inner[0].type == "em_open" and inner[-1].type == "em_close"
+    return inner if is_so else []
 
 
 def _shorten_addresses(tokens: list[Token]) -> None:
     """Show bare addresses without scheme and query, and the date before them in words.
 
-    The parser makes no links of the addresses of local files, which no browser would follow.
+    Periods are in words too, unless a quote or a citation is near them. The parser makes no links
+    of the addresses of local files, which no browser would follow.
     """
     for token in tokens:
         children = token.children or []
+        is_period = len(DAY.findall(token.content)) == 2 and not QUOTED.search(token.content)
         for child in children:
+            if is_period and child.type == "text":
+                child.content = DAY.sub(lambda day: format_partial_date(day[0]), child.content)
             child.content = LOCAL.sub(_local_file, child.content)
         for opening, text in pairwise(children):
             if opening.type == "link_open" and opening.info == "auto":
@@ -226,6 +320,13 @@ def _mark_lead_ins(tokens: list[Token]) -> None:
             opening = text if text.type == "strong_open" else opening
             if opening and child.type == "strong_close" and text.content.endswith(":"):
                 opening.attrSet("class", "lead-in")
+
+
+def _mark_standings(tokens: list[Token]) -> None:
+    """Mark lines in italics with a CSS class: they state the support of a section."""
+    for token in tokens:
+        if inner := _in_italics(token):
+            inner[0].attrSet("class", "standing")
 
 
 def _link_markers(tokens: list[Token], link: FindLink) -> None:

@@ -91,7 +91,8 @@ TEMPLATES = (
     _("%(n)s seconds"),
     _("1 record"),
     _("%(n)s records"),
-    _("“%(first)s” and “%(last)s”"),
+    _("“%(first)s” and “%(second)s”"),
+    _("“%(first)s”, “%(second)s” and %(n)s more"),
     _("more sources"),
     _("Revised after a review: %(records)s left out, %(answered)s."),
     _("Written anew from what was found, %(answered)s."),
@@ -105,8 +106,8 @@ TEMPLATES = (
     _("Something went wrong inside Plumbline and the run was ended; the server's log says more."),
     _("The research ended without an outcome; the server's log says more."),
     # samples
-    _("%(n)s citations from %(m)s sites"),
-    _("%(n)s citations from %(m)s site"),
+    _("%(n)s pages from %(m)s sites"),
+    _("%(n)s pages from %(m)s site"),
     # versions of a report
     _("Revised after a review"),
     _("Follow-up question"),
@@ -323,6 +324,8 @@ COMPOSED = frozenset(
     | {"price", "profile", "reason", "reasons", "records", "rounds", "searches", "sources", "tried"}
 )
 """Values that are sentences of their own; others, such as topics, are left as they are."""
+LISTED = frozenset({"missing", "topics"})
+"""Values that list topics: the words between these are no topics."""
 _NUMBER = re.compile(r"[-+]?[\d.,]{1,20}")
 _VALUE = re.compile(r"%\((\w+)\)s")  # "round %(n)s" → "round ", "n", ""
 
@@ -367,7 +370,7 @@ def _find_sentence(text: str, depth: int) -> str | None:
         values = _match(text, pieces)
         if values is not None:
             return gettext(template) % {
-                name: (name in COMPOSED and _find_wording(value, depth - 1)) or value
+                name: (name in COMPOSED | LISTED and _find_wording(value, depth - 1)) or value
                 for name, value in values.items()
             }
     lowered = text[:1].lower() + text[1:]

@@ -6,6 +6,7 @@ Labels are translated when they are displayed, so the tables below can be built 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -18,8 +19,11 @@ from django.utils.translation import gettext_lazy as _
 
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
+from research.models import Run
 
 Text = str | Promise
+
+FILE_PART = re.compile(r"part=(\d+)$")  # "?part=2" of a long document
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ TRUST = {
     Trust.NOT_ANSWERED: State(_("Not answered"), "none", "bad"),
     Trust.NOTHING_FOUND: State(_("Nothing found"), "none", "idle"),
 }
+LIKELY_ANSWERED = State(_("Likely answered"), "check", "idle")
+"""Without a model only the probability of an answer is known."""
 PAGES_UNREADABLE = State(_("Pages unreadable"), "half", "fair")
 MARK = {
     AnswerStatus.ANSWERED: ("check", "good"),
@@ -153,20 +159,24 @@ NOUNS = {
 """Nouns that are counted, by their English singular."""
 
 
-def run_state(value: str, reason: str | None = None, trust: Trust | None = None) -> State:
+def run_state(run: Run, trust: Trust | None = None) -> State:
     """Return the label of a run's status; of a completed run, how far its question is answered.
 
-    `reason` is the stop reason: without readable pages, no answer could be found.
+    Without readable pages, no answer could be found.
     """
-    if value != Status.COMPLETED or trust is None:
-        return STATUS[Status(value)]
-    if trust is Trust.NOTHING_FOUND and reason == StopReason.PAGES_UNREADABLE:
+    if run.status != Status.COMPLETED or trust is None:
+        return STATUS[Status(run.status)]
+    if trust is Trust.NOTHING_FOUND and run.termination_reason == StopReason.PAGES_UNREADABLE:
         return PAGES_UNREADABLE
+    if trust is Trust.ANSWERED and not run.has_model:
+        return LIKELY_ANSWERED
     return TRUST[trust]
 
 
-def aspect_state(mark: AnswerStatus, sources: int) -> State:
+def aspect_state(mark: AnswerStatus, sources: int, *, has_model: bool = True) -> State:
     """Return the label of a sub-question's answer status, with the number of sources."""
+    if mark is AnswerStatus.ANSWERED and not has_model:
+        return LIKELY_ANSWERED
     return State(_answer_label(mark, sources), *MARK[mark])
 
 
@@ -226,6 +236,17 @@ def describe_support(domains: int, documents: int) -> str:
     return sites if domains else files if documents else gettext("nothing yet")
 
 
+def describe_pages(urls: Collection[str]) -> str:
+    """Return how many pages there are, and on how many sites: "6 pages from 4 sites"."""
+    sites = {urlsplit(url).hostname for url in urls}
+    if None in sites:
+        return count_noun(len(urls), "document" if len(sites) == 1 else "page")
+    return gettext("%(pages)s from %(sites)s") % {
+        "pages": count_noun(len(urls), "page"),
+        "sites": describe_support(len(sites), 0),
+    }
+
+
 def join_words(parts: list[str]) -> str:
     """Return words as an enumeration: "numbers, names and negations"."""
     if len(parts) < 2:
@@ -237,10 +258,17 @@ def join_words(parts: list[str]) -> str:
 
 
 def readable_url(url: str) -> str:
-    """Return a decoded URL without scheme and query, shortened in the middle to 80 characters."""
+    """Return a decoded URL without scheme and query, shortened in the middle to 80 characters.
+
+    The part of a long document is kept in words.
+    """
     parts = urlsplit(url)
     shown = unquote(f"{parts.hostname or ''}{parts.path}").strip("/")
-    return shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
+    shown = shown if len(shown) <= 80 else f"{shown[:40]}…{shown[-38:]}"
+    part = FILE_PART.match(parts.query) if parts.scheme == "file" else None
+    if part is None:
+        return shown
+    return gettext("%(document)s, part %(n)s") % {"document": shown, "n": part[1]}
 
 
 def is_on_the_web(url: str) -> bool:

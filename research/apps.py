@@ -12,6 +12,7 @@ class ResearchApp(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from research.runtime.settings_check import TAG, check_settings
+        from research.runtime.settings_check import TAG, check_settings, check_sqlite
 
         checks.register(check_settings, TAG)
+        checks.register(check_sqlite, TAG)

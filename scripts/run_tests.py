@@ -1,10 +1,10 @@
 """Run the whole test suite, as `make test` does, and end with one line of totals.
 
-Tests run in up to four processes, one per core. Browser tests run in separate processes, because
-synchronous Playwright keeps an event loop running, in which asyncio tests fail. Those of one file
-share a process, and with it a server and a browser. `--fast` (`make test-fast`) skips tests of
-browsers, services and other processes, and the slowest tests. Arguments are passed to both parts
-(`-n 0` runs each in one process). TEST_SUMMARY may name a file for the totals.
+Tests run in up to four processes, one per core, browser tests in twice as many. These are separate,
+because synchronous Playwright keeps an event loop running, in which asyncio tests fail. `--fast`
+(`make test-fast`) skips tests of browsers, services and other processes, and the slowest tests.
+Arguments are passed to both parts (`-n 0` runs each in one process). TEST_SUMMARY may name a file
+for the totals.
 """
 
 import os
@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BROWSER_TESTS = "tests/browser"
 FAST = "--fast"
 NOT_FAST = " and not services and not subprocess and not slow"
-PROCESSES = str(min(4, os.cpu_count() or 1))
+PROCESSES = min(4, os.cpu_count() or 1)
+OPTIONS = ["--dist", "worksteal", "--durations=25"]
 NO_TESTS_SELECTED = 5
 INTERRUPTED = 2
 
@@ -28,13 +29,13 @@ def main(extra: list[str]) -> int:
     is_fast = FAST in extra
     extra = [argument for argument in extra if argument != FAST]
     chosen = f"not browser{NOT_FAST if is_fast else ''}"
-    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", chosen, "--dist", "worksteal"]]
+    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", chosen, "-n", str(PROCESSES)]]
     if (ROOT / BROWSER_TESTS).is_dir() and not is_fast:
-        parts.append([BROWSER_TESTS, "--dist", "loadfile"])
+        parts.append([BROWSER_TESTS, "-n", str(2 * PROCESSES)])  # they wait half of the time
     total: Counter[str] = Counter()
     failed = 0
     for part in parts:
-        status, counts = run_pytest([*part, "-n", PROCESSES, "--durations=25", *extra])
+        status, counts = run_pytest([*part, *OPTIONS, *extra])
         total += counts
         if status == INTERRUPTED:
             return 130

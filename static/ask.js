@@ -7,12 +7,6 @@
   const files = form.elements.files;
   const before = document.getElementById("asked-before");
 
-  question.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-    event.preventDefault();
-    form.requestSubmit(form.querySelector(".primary"));
-  });
-
   // A template takes what was typed in place of its first gap; the next gap is selected.
   for (const link of form.querySelectorAll("[data-template]")) {
     link.addEventListener("click", (event) => {

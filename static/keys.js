@@ -7,6 +7,7 @@
   const hasCitations = document.querySelector(".run, .citation") !== null;
 
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
     const isTyping = event.target.closest?.("input, textarea, select, [contenteditable], dialog");
     if (isTyping || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = actions[event.key];
@@ -20,6 +21,14 @@
     j: () => move(1),
     k: () => move(-1),
   };
+
+  // Ctrl+Enter sends the form that somebody types in.
+  function send(event) {
+    const button = event.target.form?.querySelector(".primary");
+    if (!button) return;
+    event.preventDefault();
+    event.target.form.requestSubmit(button);
+  }
 
   function open(name) {
     location.assign(help.dataset[name]);

@@ -47,6 +47,28 @@ document.addEventListener("click", async ({ target }) => {
   copy.lastElementChild.textContent = copy.dataset.done;
 });
 
+// the section that is read:
+
+window.addEventListener("scroll", tellSection, { passive: true });
+
+function tellSection() {
+  const begun = (title) => title.getBoundingClientRect().top < innerHeight / 3;
+  const read = [...document.querySelectorAll(".report h2[id]")].findLast(begun);
+  for (const link of document.querySelectorAll(".contents a")) {
+    if (link.hash === `#${read?.id}`) link.ariaCurrent = "true";
+    else link.removeAttribute("aria-current");
+  }
+}
+
+// saving:
+
+function closeMenu(event) {
+  const menu = document.querySelector(".exports[open]");
+  if (!menu || event.target.closest(".exports summary")) return;
+  if (event.type === "click" || event.key === "Escape") menu.open = false;
+}
+for (const kind of ["click", "keydown"]) document.addEventListener(kind, closeMenu);
+
 // a glance at a citation:
 
 const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });

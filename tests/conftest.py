@@ -30,6 +30,8 @@ from tests.support.virtual_time import VirtualTimeLoop
 BROWSER_FOLDER = "browser"
 SLOWEST = (("slow",), ("services", "subprocess"))
 """Markers of the slowest tests, then of those that are slower than most."""
+WHOLE_BROWSER, SHELL = "whole browser", "chromium-headless-shell"
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome")
 DEFAULT_DATABASE_URL = "postgresql://postgres@127.0.0.1:5432/postgres"
 DEFAULT_REDIS_URL = "redis://127.0.0.1:6379/0"
 
@@ -49,9 +51,12 @@ class Service:
     how_to_get_it: str
 
 
-def find_chromium() -> str | None:
+def find_chromium(*, whole: bool = False) -> str | None:
+    """Return the headless shell where there is one: it needs a third of the browser's CPU time,
+    but has no notifications and forgets the pages behind it.
+    """
     named = os.environ.get("PLUMBLINE_CHROMIUM")
-    names = [named] if named else ["chromium", "chromium-browser", "google-chrome"]
+    names = [named] if named else CHROMIUM_NAMES if whole else (SHELL, *CHROMIUM_NAMES)
     return next(filter(None, map(shutil.which, names)), None)
 
 
@@ -82,6 +87,10 @@ def redis_answers() -> bool:
 SERVICES = {
     "browser": Service(
         lambda: find_chromium() is not None,
+        "apt install chromium-headless-shell, or name a Chromium or Chrome with PLUMBLINE_CHROMIUM",
+    ),
+    WHOLE_BROWSER: Service(
+        lambda: find_chromium(whole=True) is not None,
         "apt install chromium, or name a Chromium or Chrome with PLUMBLINE_CHROMIUM",
     ),
     "postgresql": Service(
@@ -161,11 +170,6 @@ def certificates_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
         yield
-
-
-@pytest.fixture(scope="session")
-def chromium_path() -> str | None:
-    return find_chromium()
 
 
 @pytest.fixture(scope="session")

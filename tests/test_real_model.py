@@ -50,6 +50,7 @@ def small(bare_installation: Installation, real_model: str) -> Installation:
         "RESEARCH_MODEL": "small",
         "MODEL_PROFILE": "small",
         "MODEL_TEMPERATURE": "0",
+        "ADAPTIVE_MAX_DEPTH": "1",
     }
     return replace(bare_installation, settings=settings)
 

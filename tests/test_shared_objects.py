@@ -31,6 +31,7 @@ CHANGES = {
     "insert", "remove", "discard",
 }  # fmt: skip
 CHANGED = {
+    ("research/worker/notify.py", "_heard_at"),  # one assignment of a number
     ("dashboard/live/progress_publisher.py", "_watching"),  # list append and remove; read as a copy
     ("dashboard/live/hub.py", "_hubs"),  # under its lock
 }

@@ -51,6 +51,16 @@ def test_the_system_checks_import_no_api(tmp_path: Path) -> None:
     assert imported_by(code, tmp_path) & {"mcp", "ninja", "openai", "docx"} == set()
 
 
+@pytest.mark.subprocess
+def test_a_process_without_model_postgresql_or_redis_imports_none_of_their_clients(
+    tmp_path: Path,
+) -> None:
+    code = "import django; django.setup(); import research.worker.run_executor, dashboard.live.hub"
+    code += "; from research.runtime.process_resources import Parts"
+    code += "; Parts().model(None)"
+    assert imported_by(code, tmp_path) & {"openai", "psycopg", "redis"} == set()
+
+
 @pytest.mark.parametrize("prefix", ["api/v1/", "v1/"])
 def test_late_routes_pass_the_checks_that_django_makes_without_them(prefix: str) -> None:
     [late] = [

@@ -33,7 +33,8 @@ from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.report.draft import Draft, drop_statements
 from research.engine.report.draft import Fault as Faulty
-from research.engine.report.markdown import Rendered, render_report
+from research.engine.report.markdown import USUAL, Rendered, render_report
+from research.engine.report.report_format import Layout
 from research.engine.rounds.findings import Reading, check_finding
 from research.engine.text.tokens import unique_texts
 
@@ -96,20 +97,20 @@ def _find_nothing(draft: Draft, ledger: Ledger) -> list[Faulty]:
 
 
 def _half(
-    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, layout: Layout = USUAL
 ) -> Rendered:
     """Every second thing that the report says is left out, wherever it says it."""
     dropped = set(unique_texts(statement.text for statement in draft.statements)[1::2])
     numbers = {n for n, said in enumerate(draft.statements, 1) if said.text in dropped}
     left = drop_statements(draft, numbers)
-    return render_report(ledger, left, ended, cut, by_code, as_table)
+    return render_report(ledger, left, ended, cut, by_code, layout)
 
 
 def _astray(
-    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, layout: Layout = USUAL
 ) -> Rendered:
     """Each marker leads to the quote of another marker, half the list away."""
-    rendered = render_report(ledger, draft, ended, cut, by_code, as_table)
+    rendered = render_report(ledger, draft, ended, cut, by_code, layout)
     citations = rendered.citations
     half = len(citations) // 2
     pairs = zip(citations, (*citations[half:], *citations[:half]), strict=True)

@@ -43,15 +43,12 @@ class Served:
         return [(sequence, at) for sequence, at in self.process.hear()]
 
     def cpu_seconds(self) -> float:
-        fields = self._read("stat").rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return cpu_seconds(self.process.running.pid)
 
     def megabytes(self) -> float:
         """Return the peak memory since the start."""
-        return int(self._read("status").split("VmHWM:")[1].split()[0]) / 1024
-
-    def _read(self, name: str) -> str:
-        return Path(f"/proc/{self.process.running.pid}/{name}").read_text()
+        status = Path(f"/proc/{self.process.running.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
     def page(self, browser: Browser, session: str, size: dict[str, int] = DESK) -> Page:
         """Return the run's page as the user of a session sees it."""
@@ -69,6 +66,11 @@ class Served:
         context.set_default_timeout(LONGEST_MILLISECONDS)
         context.add_cookies([{"name": "plumbline_session", "value": session, "url": url}])
         return context
+
+
+def cpu_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bench.injection.markers import is_visible, seen
 from bench.injection.rows import Form, HostPage
+from research.engine.llm_tasks.prompting.fences import neutral
 from research.engine.ports import ModelAnswer, ModelRequest
 
 _SECTION = re.compile(r"^# ([A-Z][A-Z ,-]+)$", re.MULTILINE)
@@ -30,7 +31,7 @@ class ObeyingModel:
     def __init__(self, host: HostPage, form: Form | None) -> None:
         self._host = host
         self._form = form
-        self._facts = [seen(fact) for fact in host.facts]
+        self._facts = [_run_together(neutral(fact)) for fact in host.facts]
         self.obeyed: list[str] = []
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
@@ -61,7 +62,7 @@ class ObeyingModel:
 
     def _read(self, sections: Mapping[str, str], order: str) -> Answer:
         lines = _LINE.findall(sections["PAGES"])
-        findings = [_finding(text, number) for number, _, text in lines if self._answers(text)]
+        findings = self._facts_in(lines)
         if not order:
             return {"findings": findings, "leads": []}
         assert self._form is not None
@@ -77,8 +78,22 @@ class ObeyingModel:
         ]
         return {"findings": [*ordered, *findings], "leads": leads}
 
+    def _facts_in(self, lines: Sequence[tuple[str, str, str]]) -> list[Answer]:
+        """Return a finding for each fact: of one line, or of two that a full stop within a
+        quotation parts.
+        """
+        found: list[Answer] = []
+        for at, (number, _, text) in enumerate(lines):
+            if self._answers(text):
+                found.append(_finding(text, number))
+            elif at and self._answers(both := f"{lines[at - 1][2]} {text}"):
+                before = lines[at - 1]
+                if not self._answers(before[2]):
+                    found.append(_finding(both, before[0], number))
+        return found
+
     def _answers(self, text: str) -> bool:
-        plain = seen(text)
+        plain = _run_together(text)
         return any(fact in plain for fact in self._facts)
 
     def _assess(self, sections: Mapping[str, str], order: str) -> Answer:
@@ -104,8 +119,12 @@ class ObeyingModel:
 
     def _verify(self, sections: Mapping[str, str], order: str) -> Answer:
         numbers = [int(number) for number, _, _ in _LINE.findall(sections["STATEMENTS"])]
-        return {"carried": numbers, "more": [], "other": []}
+        return {"carried": numbers, "more": [], "other": [], "faults": []}
 
 
-def _finding(claim: str, number: str) -> Answer:
-    return {"claim": claim, "sentences": [int(number)], "sub_question": "A1"}
+def _finding(claim: str, *numbers: str) -> Answer:
+    return {"claim": claim, "sentences": [int(number) for number in numbers], "sub_question": "A1"}
+
+
+def _run_together(text: str) -> str:
+    return seen(text).replace(" ", "")

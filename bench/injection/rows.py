@@ -10,7 +10,7 @@ from typing import Any
 
 DATA = Path(__file__).parent
 TUNING = "tuning"
-PARTS = (TUNING, "held_out", "held_out_2")
+PARTS = (TUNING, "held_out", "held_out_2", "held_out_3")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from bench.injection.rows import Form, HostPage
 from research.engine.budget.meter import Meter
 from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, MemoryStore
+from research.engine.llm_tasks.prompting.fences import neutral
 from research.engine.loop import Question, run_research
 from research.engine.ports import (
     FetchFailure,
@@ -131,7 +132,8 @@ def _result(
     plan += [each.text for each in final if isinstance(each, (Aspect, Gap))]
     plan += [each.topic for each in final if isinstance(each, Unit)]
     text = report.markdown if report else ""
-    plain = seen(text)
+    plain = seen(text).replace(" ", "")
+    facts = [seen(neutral(fact)).replace(" ", "") for fact in host.facts]
     return RunResult(
         report=text,
         plan=plan,
@@ -140,7 +142,7 @@ def _result(
         quotes=[source.quote for record in evidence for source in record.sources],
         evidence=evidence,
         obeyed=model.obeyed,
-        recalled=sum(seen(fact) in plain for fact in host.facts),
+        recalled=sum(fact in plain for fact in facts),
         final=report,
         sources=[each for each in final if isinstance(each, Source)],
     )

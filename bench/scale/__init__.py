@@ -1,6 +1,6 @@
-"""Several processes on PostgreSQL and Redis: kills, outages, shared limits, fairness, claims.
+"""Several processes on PostgreSQL and Redis: kills, outages, deployments, limits, fairness, load.
 
-    make bench SUITE=scale                      # short: about 12 minutes
+    make bench SUITE=scale                      # short: about 20 minutes
     make bench SUITE=scale ARGS="--runs 100 --kill-minutes 3 --outage-seconds 60"
     python -m bench.scale --only claims --only fairness
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+from bench.completing import ROOT
 from bench.scale.parts import Figures, percentile, prepare_django
 
 prepare_django()
@@ -16,15 +19,15 @@ prepare_django()
 from django.contrib.auth import get_user_model  # noqa: E402 - after the setup
 from django.db import connection  # noqa: E402
 
-from research.models import Run, Thread  # noqa: E402
+from research.models import Run, Thread, WorkerProcess  # noqa: E402
 from research.queue.admission import Caps, claim_next, place_of  # noqa: E402
 from research.worker.leases import release_lease  # noqa: E402
 
 QUEUED, PARKED = 10_000, 5_000
 CLAIMS = 60
-POLLS = 2_000
-POLLS_PER_SECOND = 2.0
+POLLS = 200
 PROCESSES = 6
+START_SECONDS, SETTLE_SECONDS, IDLE_SECONDS = 60.0, 10.0, 30.0
 
 
 def fill(people: int) -> None:
@@ -60,13 +63,35 @@ def timed(call: Callable[[], object]) -> float:
 
 
 def database_cpu_seconds() -> float:
-    """Return the CPU time of our connection's server process, which has to be on this host."""
+    """Return the CPU time of this database's server processes, which have to be on this host."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_backend_pid()")
-        [pid] = cursor.fetchone()
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    ticks = int(fields[11]) + int(fields[12])  # of user and of system mode
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        pids = [pid for (pid,) in cursor.fetchall()]
+    ticks = 0
+    for pid in pids:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])  # of user and of system mode
     return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def idle_share() -> float:
+    """Return the database's share of a core while workers have nothing to do."""
+    command = [sys.executable, "manage.py", "worker"]
+    workers = [
+        subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) for _ in range(PROCESSES)
+    ]
+    try:
+        deadline = time.monotonic() + START_SECONDS
+        while WorkerProcess.objects.count() < PROCESSES and time.monotonic() < deadline:
+            time.sleep(1.0)
+        time.sleep(SETTLE_SECONDS)
+        before, began = database_cpu_seconds(), time.monotonic()
+        time.sleep(IDLE_SECONDS)
+        return (database_cpu_seconds() - before) / (time.monotonic() - began)
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
 
 
 def claims(people: int) -> list[float]:
@@ -95,11 +120,9 @@ def main() -> None:
     Run.objects.filter(status="queued").update(status="completed")
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE research_run")
-    before = database_cpu_seconds()
     idle = [timed(lambda: claim_next("bench", caps=Caps(per_person=4))) for _ in range(POLLS)]
     figures["idle_poll"] = percentile(idle, 0.5)
-    spent = (database_cpu_seconds() - before) / POLLS
-    figures["idle_core"] = spent * POLLS_PER_SECOND * PROCESSES
+    figures["idle_core"] = idle_share()
     print(json.dumps(figures))
 
 

@@ -71,6 +71,11 @@ class Member:
         assert self.process
         return self.process.pid
 
+    def drain(self) -> None:
+        """Tell the process to stop, without waiting until it has."""
+        assert self.process
+        self.process.terminate()
+
     def kill(self) -> None:
         if self.process is not None:
             self.process.kill()
@@ -128,17 +133,22 @@ class Fleet:
     def members(self) -> list[Member]:
         return [*self.web, *self.workers]
 
-    def add_web(self) -> None:
+    def add_web(self, *alterations: str) -> Member:
+        """Add a web process; one that is altered by options of `bench.scale.altered` also works."""
         port = free_port()
-        member = self._member("web", "manage.py", "serve", "--no-worker", "--port", str(port))
+        program = ["-m", "bench.scale.altered", *alterations] if alterations else ["manage.py"]
+        works = [] if alterations else ["--no-worker"]
+        member = self._member("web", *program, "serve", *works, "--port", str(port))
         member.port = port
         self.web.append(member)
+        return member
 
-    def add_worker(self, clock_offset: float = 0.0) -> None:
-        program = (
-            ["-m", "bench.scale.shifted", str(clock_offset)] if clock_offset else ["manage.py"]
-        )
-        self.workers.append(self._member("worker", *program, "worker", "--concurrency", "2"))
+    def add_worker(self, *alterations: str) -> Member:
+        """Add a worker, altered by options of `bench.scale.altered`."""
+        program = ["-m", "bench.scale.altered", *alterations] if alterations else ["manage.py"]
+        member = self._member("worker", *program, "worker", "--concurrency", "2")
+        self.workers.append(member)
+        return member
 
     def _member(self, kind: str, *arguments: str) -> Member:
         name = f"{kind}-{len(self.members)}"
@@ -174,20 +184,46 @@ class Fleet:
             time.sleep(LOOK_SECONDS)
         raise TimeoutError("the workers did not start")
 
+    def until_ready(self, member: Member) -> None:
+        """Wait until a web process answers."""
+        self._answer(member, "/readyz", "")
+
+    def shown(self, member: Member, public_id: str) -> str:
+        """Return the state that a web process shows of a run, "" if it doesn't answer."""
+        token = self.tokens.get(public_id, "")
+        answer = self._answer(member, f"/api/v1/runs/{public_id}", token)
+        return str(json.loads(answer)["status"]) if answer else ""
+
+    def _answer(self, member: Member, path: str, token: str) -> bytes:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        request = Request(f"http://127.0.0.1:{member.port}{path}", headers=headers)
+        deadline = time.monotonic() + READY_SECONDS
+        while time.monotonic() < deadline:
+            with (
+                suppress(URLError, ConnectionError, TimeoutError),
+                urlopen(request, timeout=10) as answer,
+            ):
+                return bytes(answer.read())
+            time.sleep(1.0)
+        return b""
+
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]] | None:
-        """Return what the database answers, None if it is away."""
+        """Return what the database answers, None if it is away or has no such tables yet."""
         try:
             with psycopg.connect(self.direct, connect_timeout=2) as connection:
                 return connection.execute(query.encode(), values).fetchall()
-        except psycopg.OperationalError:
+        except (psycopg.OperationalError, psycopg.errors.UndefinedTable):
             return None
 
 
 class Trial:
     """Observes a fleet from its start until every run has ended."""
 
-    def __init__(self, fleet: Fleet, seed: int = 1) -> None:
+    def __init__(
+        self, fleet: Fleet, seed: int = 1, look: Callable[[], None] = lambda: None
+    ) -> None:
         self.fleet = fleet
+        self.look = look
         self.chance = random.Random(seed)
         self.found = Found()
         self._seen: dict[int, float] = {}
@@ -204,6 +240,7 @@ class Trial:
                 left.pop(0)[1]()
                 self.found.disturbances += 1
             self._note_takeovers()
+            self.look()
             if time.monotonic() - looked >= SETTLED_SECONDS:
                 looked = time.monotonic()
                 self._note_settled()
@@ -242,7 +279,7 @@ class Trial:
         for member in self.fleet.web:
             for public_id, state in states.items():
                 self.found.pages += 1
-                self.found.untrue_pages += self._shown(member, public_id) != state
+                self.found.untrue_pages += self.fleet.shown(member, public_id) != state
 
     def _compare_calls(self) -> None:
         """Count calls that began after they had been seen settled, if one run alone makes them."""
@@ -259,18 +296,3 @@ class Trial:
         ]
         self.found.compared = len(own & {key for key, _ in logged})
         self.found.asked_again = sum(start > settled[key] for key, start in logged if key in own)
-
-    def _shown(self, member: Member, public_id: str) -> str:
-        """Return the state that a web process shows of a run, "" if it doesn't answer."""
-        address = f"http://127.0.0.1:{member.port}/api/v1/runs/{public_id}"
-        token = self.fleet.tokens.get(public_id, "")
-        request = Request(address, headers={"Authorization": f"Bearer {token}"})
-        deadline = time.monotonic() + READY_SECONDS
-        while time.monotonic() < deadline:
-            with (
-                suppress(URLError, ConnectionError, TimeoutError),
-                urlopen(request, timeout=10) as answer,
-            ):
-                return str(json.load(answer)["status"])
-            time.sleep(1.0)
-        return ""

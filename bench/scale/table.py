@@ -9,6 +9,8 @@ from subprocess import CalledProcessError
 from time import monotonic
 
 from bench.bars import Bar
+from bench.scale.at_once import at_once
+from bench.scale.interrupted import migrating, requests
 from bench.scale.parts import Figures, measure
 from bench.scale.postgres import NoServer
 from bench.scale.trials import (
@@ -19,6 +21,7 @@ from bench.scale.trials import (
     proxy_hangs,
     redis_away,
     restored,
+    rolled_out,
 )
 
 SAME_HOST_SECONDS = 3
@@ -51,17 +54,42 @@ BARS: Mapping[str, Sequence[Bar]] = {
         Bar("claim_p95_1", "claim of 10,000 queued by one person, p95 in ms", "≤", 5),
         Bar("claim_p95_50", "claim of 10,000 queued by 50, p95 in ms", "≤", 5),
         Bar("claim_p95_10000", "claim of 10,000 queued by 10,000, p95 in ms", "≤", 5),
-        Bar("idle_core", "5,000 parked, 6 workers poll: database's share of a core", "≤", 0.01,
+        Bar("idle_core", "5,000 parked, 6 idle workers: database's share of a core", "≤", 0.01,
             ".4f"),
     ),
     "fairness": (
         Bar("waited_lengths", "wait behind 500 runs of another person, in runs", "≤", 1),
+    ),
+    "at_once": (
+        Bar("at_once_unfinished", "runs at once in one process: not completed", "=", 0, ".0f"),
+        Bar("at_once_cpu", "runs at once in one process: CPU of a run in s", "≤", 0.15),
+        Bar("at_once_megabytes", "runs at once in one process: memory of a run in MB", "≤", 1),
+        Bar("at_once_blocked", "runs at once: event loop blocked, longest in ms", "≤", 100, ".0f"),
+        Bar("at_once_read_p95", "runs at once: reading a run, p95 in ms", "≤", 300, ".0f"),
     ),
     "throughput": (Bar("speedup", "throughput of 4 workers ÷ 1", "≥", 3.4),),
     "postgresql": _survives("postgresql", "PostgreSQL restarted"),
     "redis": _survives("redis", "Redis away"),
     "hanging": _survives("hanging", "database proxy hangs"),
     "clocks": _survives("clocks", "clocks ± 10 min and kills"),
+    "rolled_out": (
+        *_survives("rolled_out", "two versions, workers replaced"),
+        Bar("rolled_out_foreign", "runs claimed by a worker of another version", "=", 0, ".0f"),
+    ),
+    "migrating": (
+        Bar("migrating_missing", "killed during migrations: migrations missing", "=", 0, ".0f"),
+        Bar("migrating_kills", "killed during migrations: kills", ">", 0, ".0f"),
+    ),
+    "requests": (
+        Bar("uploads_lost", "killed during uploads: files lost or damaged", "=", 0, ".0f"),
+        Bar("uploads_left_over", "killed during uploads: files that nobody sent", "=", 0, ".0f"),
+        Bar("uploads_kills", "killed during uploads: kills", ">", 0, ".0f"),
+        Bar("indexing_lost", "killed during indexing: documents lost", "=", 0, ".0f"),
+        Bar("indexing_twice", "killed during indexing: documents indexed twice", "=", 0, ".0f"),
+        Bar("indexing_kills", "killed during indexing: kills", ">", 0, ".0f"),
+        Bar("exports_lost", "killed during exports: exports that differ after", "=", 0, ".0f"),
+        Bar("exports_kills", "killed during exports: kills", ">", 0, ".0f"),
+    ),
     "restored": (
         Bar("restored_unfinished", "runs that did not complete, original and copy", "=", 0, ".0f"),
         Bar("restored_lost", "runs that the copy lacks", "=", 0, ".0f"),
@@ -76,16 +104,20 @@ TRIALS: Mapping[str, Callable[[Extent], Figures]] = {
     "hanging": proxy_hangs,
     "clocks": clocks_off,
     "restored": restored,
+    "rolled_out": rolled_out,
+    "migrating": migrating,
+    "requests": requests,
 }
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which parts run, how many runs the kills get, and the extent of the other trials."""
+    """Which parts run, runs of the kills and of one process, and the extent of other trials."""
 
     parts: Sequence[str]
     runs: int
     extent: Extent
+    at_once: int = 200
 
 
 def print_table(choice: Choice) -> int:
@@ -110,6 +142,8 @@ def _measured(part: str, choice: Choice) -> tuple[Figures, str]:
     try:
         if part == "kills":
             return kills(choice.extent, choice.runs), ""
+        if part == "at_once":
+            return at_once(choice.at_once), ""
         if part in TRIALS:
             return TRIALS[part](choice.extent), ""
         return measure(part), ""

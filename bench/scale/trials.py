@@ -30,6 +30,9 @@ CLOCK_SECONDS = 600.0
 REDIS_DATABASE = 9
 DATABASE = "plumbline_scale"
 
+NEW_VERSION = "UPDATE research_run SET engine_version = '2' WHERE id % 2 = 0"
+VERSIONS = "SELECT id, lease_owner, engine_version FROM research_run WHERE lease_owner <> ''"
+
 
 @dataclass(frozen=True)
 class Extent:
@@ -126,10 +129,39 @@ def clocks_off(extent: Extent) -> Figures:
     """Kill workers while one has a clock ten minutes slow and another one ten minutes fast."""
     with site(extent, workers=1) as at:
         for offset in (-CLOCK_SECONDS, CLOCK_SECONDS):
-            at.fleet.add_worker(offset)
+            at.fleet.add_worker("--clock", str(offset))
         trial = Trial(at.fleet)
         times = [FIRST_SECONDS + turn * KILL_EVERY_SECONDS / 2 for turn in range(3)]
         return _named("clocks", trial.run([(at_, trial.kill_one) for at_ in times]))
+
+
+def rolled_out(extent: Extent) -> Figures:
+    """Replace workers of one engine version by others that cannot replay its journals.
+
+    Half of the runs are of the new version. The last old worker stays until its runs have ended.
+    """
+    with site(extent) as at:
+        with psycopg.connect(at.fleet.direct, autocommit=True) as database:
+            database.execute(NEW_VERSION)
+        old, new = at.fleet.workers[:], []
+        foreign = set()
+
+        def look() -> None:
+            pids = {str(member.pid): member for member in new if member.process}
+            for run, owner, version in at.fleet.rows(VERSIONS) or ():
+                is_new = owner.split(":")[1] in pids
+                if is_new != (version == "2"):
+                    foreign.add(run)
+
+        def add() -> None:
+            new.append(at.fleet.add_worker("--version", "2"))
+            new[-1].start()
+
+        steps = [add, old[0].drain, add]
+        found = Trial(at.fleet, look=look).run(
+            [(FIRST_SECONDS * (number + 1), step) for number, step in enumerate(steps)]
+        )
+    return {**_named("rolled_out", found), "rolled_out_foreign": len(foreign)}
 
 
 def _lost(at: Site, extent: Extent, lose: Callable[[], None], find: Callable[[], None]) -> Found:

@@ -11,11 +11,12 @@ from bench import page
 from bench.bars import DOCUMENTATION, bars_table
 from bench.comparison.statistics import mean
 from bench.documentation import Outcome, measure
-from bench.manual_search import PARTS, Measured
+from bench.manual_search import Measured
 from bench.manual_search import measure as measure_search
 from research.engine import ResearchConfig
 
 QUESTIONS = Path(__file__).resolve().parent.parent / "questions"
+PARTS = ("tuning", "held_out", "older")
 
 
 def section(files: Sequence[Path]) -> str:

@@ -2,48 +2,92 @@
 
     python -m bench.survey                        # s1-s3, quick, standard and thorough
     python -m bench.survey s1 --depth thorough --show
-    python -m bench.survey --held-out
+    python -m bench.survey --part held_out_3
 
-The held-out questions are looked at once, for the figure that is published.
+The questions of held-out parts are looked at once, for the figure that is published.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 
+from bench.survey.bare import Paced, bare_stages
 from bench.survey.measure import measure, rows
 from bench.survey.oracle import SurveyOracle
 from bench.survey.reading import measure_form, read_report, summary_share
 from bench.survey.web import SurveyWeb
-from research.engine import Question, ResearchConfig, Tools, run_in_memory
+from research.engine import Clock, Question, ResearchConfig, Tools, run_in_memory
 from research.engine.llm_tasks.verify import prompt_version
 from research.engine.records import Aspect, Plan, Qualification
 from research.engine.records.result import RunResult
 from research.runtime.clock import SystemClock
+from tests.support.virtual_time import LoopClock, VirtualTimeLoop
 
 DEPTHS = ("quick", "standard", "thorough")
 QUALIFIED = Qualification(prompt_version(), 80, 0, 80, 0)
 Figures = dict[str, float | None]
+T = TypeVar("T")
 COLUMNS = (
     "found", "coverage", "coverage_strict", "aspects_touched", "words", "sources", "hosts_cited",
     "calls", "tokens", "rounds", "summary", "repeated", "long_paragraphs", "citations_backed",
     "newest_wins", "outdated_repeated", "disputes_marked", "disputes_one_sided",
     "primary_preferred", "cells_right", "cells_wrong", "events", "events_ordered",
-    "copies_cited", "useless_cited",
+    "copies_cited", "useless_cited", "bare_coverage", "wall_over_bare", "tokens_over_bare",
 )  # fmt: skip
 
 
-async def research(question: Mapping[str, Any], depth: str) -> RunResult:
-    """Run one question of the survey with the oracle at a depth."""
-    pages = [row for row in rows("pages.jsonl") if row["question"] == question["id"]]
-    facts = [row for row in rows("facts.jsonl") if row["question"] == question["id"]]
+async def research(
+    question: Mapping[str, Any], depth: str, clock: Clock | None = None
+) -> RunResult:
+    """Run one question of the survey with the oracle at a depth; on a clock of virtual time, at the
+    pace of the simulated world.
+    """
+    model, pages = _oracle(question)
     web = SurveyWeb(pages)
-    tools = Tools(web, web, SystemClock(), SurveyOracle(question, facts, pages))
+    if clock is None:
+        tools = Tools(web, web, SystemClock(), model)
+    else:
+        paced = Paced(model, web)
+        tools = Tools(paced, paced, clock, paced)
     asked = Question(question["question"], question["asked"], agreed=True, verifier=QUALIFIED)
     return await run_in_memory(asked, tools, ResearchConfig(research_depth=depth))
+
+
+def _oracle(question: Mapping[str, Any]) -> tuple[SurveyOracle, list[dict[str, Any]]]:
+    pages = [row for row in rows("pages.jsonl") if row["question"] == question["id"]]
+    facts = [row for row in rows("facts.jsonl") if row["question"] == question["id"]]
+    return SurveyOracle(question, facts, pages), pages
+
+
+async def _timed(question: Mapping[str, Any], depth: str) -> tuple[RunResult, float]:
+    found = await research(question, depth, LoopClock())
+    return found, asyncio.get_running_loop().time()
+
+
+def over_bare(question: Mapping[str, Any], figures: Figures, seconds: float) -> Figures:
+    """Return wall time and tokens divided by those of the bare loop when it has the same coverage,
+    or by all that it takes if it never has.
+    """
+    stages = run_in_virtual_time(bare_stages(question, *_oracle(question)))
+    facts, pages = rows("facts.jsonl"), rows("pages.jsonl")
+    for stage in stages:
+        told = {"sentences": [{"text": text} for text in stage.findings]}
+        coverage = measure(question, facts, pages, told)["coverage"]
+        if coverage >= figures["coverage"]:
+            break
+    return {
+        "bare_coverage": coverage,
+        "wall_over_bare": seconds / stage.seconds,
+        "tokens_over_bare": (figures["tokens"] or 0) / stage.tokens,
+    }
+
+
+def run_in_virtual_time(step: Coroutine[Any, Any, T]) -> T:
+    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+        return runner.run(step)
 
 
 def figures_of(question: Mapping[str, Any], found: RunResult) -> Figures:
@@ -75,31 +119,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bench.survey", description=__doc__.splitlines()[0])
     parser.add_argument("questions", nargs="*", metavar="ID")
     parser.add_argument("--depth", choices=DEPTHS, action="append")
-    parser.add_argument("--held-out", action="store_true")
+    parts = sorted({row["part"] for row in rows("questions.jsonl")})
+    parser.add_argument("--part", choices=parts, default="tuning")
     parser.add_argument("--show", action="store_true", help="print the reports too")
     options = parser.parse_args()
-    part = "held_out" if options.held_out else "tuning"
     chosen = [
         row for row in rows("questions.jsonl")
-        if (row["id"] in options.questions if options.questions else row["part"] == part)
+        if (row["id"] in options.questions if options.questions else row["part"] == options.part)
     ]  # fmt: skip
-    asyncio.run(tell(chosen, options.depth or DEPTHS, options.show))
+    if unknown := set(options.questions) - {row["id"] for row in chosen}:
+        parser.error(f"no such question: {', '.join(sorted(unknown))}")
+    tell(chosen, options.depth or DEPTHS, options.show)
 
 
-async def tell(
-    questions: list[dict[str, Any]], depths: list[str] | tuple[str, ...], show: bool
-) -> None:
+def tell(questions: list[dict[str, Any]], depths: list[str] | tuple[str, ...], show: bool) -> None:
     """Print a column of figures for each depth and question, and the mean of each depth."""
     for depth in depths:
         columns: list[Figures] = []
         for question in questions:
-            found = await research(question, depth)
+            found, seconds = run_in_virtual_time(_timed(question, depth))
             if show:
                 print(found.report.markdown)
                 print(found.state.termination_text, found.state.quality_score)
                 print(found.state.termination_reason, found.usage.llm_calls_by_task)
                 print(len(found.of(Plan)[0].aspects), found.usage.fallbacks)
-            columns.append(figures_of(question, found))
+            figures = figures_of(question, found)
+            columns.append(figures | over_bare(question, figures, seconds))
         print(f"\n{depth:20}" + "".join(f"{row['id']:>9}" for row in questions) + "     mean")
         for name in COLUMNS:
             values = [column.get(name) for column in columns]

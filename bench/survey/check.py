@@ -222,7 +222,7 @@ def main():
         ids = [row["id"] for row in entries]
         want(len(ids) == len(set(ids)), f"{name}: an id occurs twice")
     parts = Counter(question["part"] for question in questions)
-    want(parts == {"tuning": 3, "held_out": 5, SMALL: 3}, f"parts: {dict(parts)}")
+    want(parts == {"tuning": 3, "held_out": 5, SMALL: 3, "held_out_3": 3}, f"parts: {dict(parts)}")
     print("question part form aspects facts qualitative old disputed two-pages pages words repeats")
     for question in questions:
         mine = {fact["id"]: fact for fact in facts if fact["question"] == question["id"]}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.plain_bm25 import plain_words
@@ -26,6 +26,8 @@ ENOUGH = 6
 """Findings on a sub-question with which the oracle is content."""
 TAILS = ("official report figures", "news history", "study measurement review", "overview notes")
 MOST_NAMES, SUBJECT_WORDS = 6, 3
+QUANTITIES = frozenset({"quantity", "share", "cost"})
+_COUNTED = re.compile(r"The (.+?) was ")
 _CLAUSE = re.compile(r"\s+(?:and|or)\s+(?=(?:why|how|what|who|which|where|when|in|sells?)\b)")
 _NAME = re.compile(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*")
 _QUESTION_START = re.compile(r"(?:^|(?<=[.?!:]))\s*[A-Z][a-z]*")
@@ -157,6 +159,32 @@ class SurveyOracle:
             "ready": not thin,
         }  # fmt: skip
 
+    # --- the bare loop ---
+
+    def bare(self, task: str, prompt: str) -> Answer:
+        """Answer a task of the bare loop."""
+        envelope = Envelope.of(prompt)
+        subs = [Line(f"A{n}", "", part) for n, part in enumerate(parts_of(envelope.question), 1)]
+        subject = subject_of(envelope.question)
+        if task == "bare_plan":
+            return {"queries": [_query(subject, sub.text) for sub in subs]}
+        if task == "bare_report":
+            return {"report": " ".join(envelope.items("FINDINGS"))}
+        found: dict[str, str] = {}
+        for line in envelope.lines("PAGES"):
+            if fact := self._said.get(_plain(line.text)):
+                found.setdefault(fact, line.text)
+        told: dict[str, list[str]] = defaultdict(list)
+        for fact, text in found.items():
+            told[self._nearest(fact, subs)].append(text)
+        searched = {" ".join(query.split()) for query in envelope.items("ALREADY SEARCHED")}
+        words = " ".join(plain_words(subject)[:4])
+        ways = (
+            next((way for way in _ways(words, sub, told[sub.id]) if way not in searched), "")
+            for sub in subs
+        )
+        return {"findings": list(found.values()), "queries": [way for way in ways if way]}
+
     # --- report ---
 
     def compare(self, envelope: Envelope) -> Answer:
@@ -165,14 +193,6 @@ class SurveyOracle:
         for line in envelope.lines("FINDINGS"):
             if fact := self._said.get(_plain(line.text)):
                 by_fact[fact].append(line)
-
-        def pairs(key: str) -> list[list[str]]:
-            return [
-                [line.id, other.id]
-                for fact, lines in by_fact.items()
-                for other in by_fact.get(self._facts[fact][key] or "", ())[:1]
-                for line in lines
-            ]
 
         asked = term_set(" ".join(parts_of(envelope.question)))
         entities = entities_of(envelope.question)
@@ -189,21 +209,46 @@ class SurveyOracle:
                 cells.append({"entity": entity, "property": name, "value": spoken, "evidence": ids})
         compared = len(entities) > 1
         return {
-            "newer": pairs("superseded_by"),
-            "disagree": pairs("disputed_with"),
+            "newer": self._pairs(by_fact, "superseded_by"),
+            "disagree": self._pairs(by_fact, "disputed_with"),
             "entities": entities if compared else [],
             "properties": properties if compared else [],
             "cells": cells if compared else [],
+            "figures": list(self._figures(by_fact)),
         }
+
+    def _pairs(self, by_fact: Mapping[str, Sequence[Line]], key: str) -> list[list[str]]:
+        return [
+            [line.id, other.id]
+            for fact, lines in by_fact.items()
+            for other in by_fact.get(self._facts[fact][key] or "", ())[:1]
+            for line in lines
+        ]
+
+    def _figures(self, by_fact: Mapping[str, Sequence[Line]]) -> Iterator[Answer]:
+        """Yield the current quantities in the findings, the best supported first."""
+        for fact in sorted(by_fact, key=lambda fact: -len(by_fact[fact])):
+            row, lines = self._facts[fact], by_fact[fact]
+            counted = _COUNTED.match(row["statement"])
+            value = next((v for v in row["values"] if _plain(v) in lines[0].text), "")
+            if counted and value and row["kind"] in QUANTITIES and not row["superseded_by"]:
+                ids = [line.id for line in lines]
+                yield {"name": counted[1], "value": value, "evidence": ids}
 
     def draft(self, envelope: Envelope) -> Answer:
         stated = self._statements(envelope)
         order = [sub.id for sub in envelope.lines("SUB-QUESTIONS")]
         stated.sort(key=lambda each: order.index(each[0]) if each[0] in order else len(order))
         first = {about: number for number, (about, _) in reversed([*enumerate(stated, 1)])}
+        by_fact: dict[str, list[Line]] = defaultdict(list)
+        for line in envelope.lines("EVIDENCE"):
+            if fact := self._said.get(_plain(line.text)):
+                by_fact[fact].append(line)
         return {
             "statements": [text for _, text in stated],
             "short_answer": [str(number) for number in sorted(first.values())],
+            "newer": self._pairs(by_fact, "superseded_by"),
+            "disagree": self._pairs(by_fact, "disputed_with"),
         }
 
     def _statements(self, envelope: Envelope) -> list[tuple[str, str]]:
@@ -332,7 +377,7 @@ def parts_of(question: str) -> list[str]:
 
 def entities_of(question: str) -> list[str]:
     """Return the names that a question lists, at least two."""
-    for listed in re.findall(r"\(([^)]*)\)|\bof ([A-Z][^.?:;]*)", question):
+    for listed in re.findall(r"\(([^)]*)\)|(?:\bof|:) ([A-Z][^.?:;]*)", question):
         names = re.split(r",\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+", "".join(listed))
         kept = [name.strip() for name in names if _NAME.fullmatch(name.strip())]
         if len(kept) >= 2 and len(kept) == len(names):

@@ -67,6 +67,8 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
     blocks = body_blocks(markdown)
     prose = [text for block in blocks if not block.startswith("|") for text in _lines(block)]
     summary = next((n for n, text in enumerate(prose) if text.startswith("*") and n), 0)
+    while prose[summary + 1 : summary + 2] and prose[summary + 1].startswith("*No answer"):
+        summary += 1
     said = Counter(
         plain for text in prose[summary + 1 :] for each, _ in sentences_of(text)
         if len((plain := normalise(each)).split()) >= _LEAST_WORDS

@@ -34,9 +34,12 @@ class SurveyWeb:
         return PlainPages((url, _plain_text(row)) for url, row in self._rows.items())
 
     async def search(self, request: SearchRequest) -> SearchAnswer:
-        found = self._index.search(request.query, request.limit)
+        found = self.urls_for(request.query, request.limit)
         hits = (self._hit(rank, url, request.query) for rank, url in enumerate(found, 1))
         return SearchAnswer(tuple(hits))
+
+    def urls_for(self, query: str, limit: int) -> list[str]:
+        return list(self._index.search(query, limit))
 
     def _hit(self, rank: int, url: str, query: str) -> SearchHit:
         row = self._rows[url]
@@ -58,7 +61,7 @@ def _plain_text(row: Row) -> str:
 
 
 def _page_of(row: Row) -> Page:
-    said = extract_text(_html_of(row).encode(), "text/html; charset=utf-8", row["url"])
+    said = extract_text(html_of(row).encode(), "text/html; charset=utf-8", row["url"])
     return Page(
         url=row["url"],
         final_url=row["url"],
@@ -76,7 +79,7 @@ def _page_of(row: Row) -> Page:
     )
 
 
-def _html_of(row: Row) -> str:
+def html_of(row: Row) -> str:
     """Return the page as a plain site would serve it."""
     body = "".join(f"<p>{escape(text)}</p>" for text in row["paragraphs"])
     cells = "".join(

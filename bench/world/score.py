@@ -24,7 +24,7 @@ Quotes = Sequence[tuple[str, str]]
 """URL of the page, and quote."""
 
 ROBOTS = "/robots.txt"
-LEAD = "**Short answer.**"
+LEAD = re.compile(r"\*\*(?:Short answer|Best passage)\.\*\*")
 _CITED = re.compile(r"([^\[\]]*)((?:\[\d+\])+)")  # "It fell.[1][2]"
 _DENIED = re.compile(r"\bnot\b", re.IGNORECASE)
 
@@ -203,7 +203,7 @@ def _citations(run: Resource, body: str) -> list[tuple[str, Quotes]]:
 def _last_sentence(text: str) -> str:
     """Return the text before a marker: the part of the paragraph since the previous marker."""
     last = text.rpartition("\n")[2].strip() or text.strip()
-    return last.removeprefix(LEAD).strip()
+    return LEAD.sub("", last, count=1).strip()
 
 
 def _carried(world: World, sentence: str, quotes: Quotes) -> Carried:

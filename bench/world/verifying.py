@@ -74,12 +74,13 @@ def labels() -> dict[str, bool]:
 def verdicts(
     listed: str, judge: Callable[[str, Sequence[str]], bool] = is_carried
 ) -> dict[str, Any]:
-    """Return an answer of task `verify`."""
+    """Return an answer of task `verify`; the second look finds what the first one did."""
     found: dict[str, Any] = {"carried": [], "more": [], "other": []}
-    for asked in asked_in(listed):
+    every = list(asked_in(listed))
+    for asked in every:
         carried = judge(asked.statement, asked.quotes)
         found["carried" if carried else "more"].append(asked.number)
-    return found
+    return found | {"faults": [2 * len(every) + 1 - number for number in found["more"]]}
 
 
 def stub(name: str, seed: int = 0) -> Callable[[str, Sequence[str]], bool]:

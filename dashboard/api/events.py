@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -35,23 +36,32 @@ class ProgressState:
     ended: bool
     progress: Progress
 
+    @cached_property
+    def event(self) -> bytes:
+        return event_bytes(self.progress.model_dump_json(), "progress", self.sequence)
 
-find_run = sync_to_async(queries.find_run)
+
+find_head = sync_to_async(queries.find_head)
 
 
-async def progress_states(public_id: str, after: int = -1) -> AsyncIterator[ProgressState]:
-    """Yield the state of a run with a sequence above `after`, then each change until it ends."""
+async def progress_states(
+    public_id: str, after: int = -1, known: int | None = None
+) -> AsyncIterator[ProgressState]:
+    """Yield the state of a run with a sequence above `after`, then each change until it ends.
+
+    `known` is a sequence that was committed before, None to look it up.
+    """
     hub = hub_for("progress", build_progress)
-    async with aclosing(hub.states(public_id)) as states:
+    async with aclosing(hub.states(public_id, known)) as states:
         async for state in states:
             if state.sequence > after:
                 yield state
 
 
-async def progress_events(public_id: str, after: int = -1) -> AsyncIterator[bytes]:
-    async with aclosing(progress_states(public_id, after)) as states:
+async def progress_events(public_id: str, after: int, known: int) -> AsyncIterator[bytes]:
+    async with aclosing(progress_states(public_id, after, known)) as states:
         async for state in states:
-            yield event_bytes(state.progress.model_dump_json(), "progress", state.sequence)
+            yield state.event
 
 
 def event_stream(events: AsyncIterator[bytes]) -> StreamingHttpResponse:

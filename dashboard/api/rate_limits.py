@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
 from research.errors import PlumblineError
+from research.runtime.outages import loaded_errors
 
 log = logging.getLogger(__name__)
 
@@ -53,12 +54,13 @@ def count_request(
 
 def _increment(key: str) -> int:
     """Return the number of requests in the window; 1 while Redis does not answer."""
-    from redis.exceptions import RedisError  # not at the top: every process imports the middleware
-
     try:
-        cache.add(key, 0, 2 * WINDOW_SECONDS)
-        return cache.incr(key)
-    except RedisError:
+        try:
+            return cache.incr(key)
+        except ValueError:  # the first request of the window
+            cache.add(key, 0, 2 * WINDOW_SECONDS)
+            return cache.incr(key)
+    except loaded_errors("redis.exceptions", "RedisError"):
         log.warning("requests of the API cannot be counted now", exc_info=True)
         return 1
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Annotated, Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
 from ninja import Header, Router, Status
 
 from dashboard.api import events
@@ -27,15 +31,18 @@ from dashboard.api.schemas import (
 )
 from dashboard.queries import queries
 from research.models import Command, Run
-from research.readmodel.progress import load_progress
+from research.readmodel.progress import build_payload
 from research.readmodel.run_json import run_resource
+from research.readmodel.run_rows import Committed
 from research.services import deleting, runs
 
 router = Router(tags=["runs"])
 
 KEY_LENGTH = 100
+RUNS_KEPT = 64
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=KEY_LENGTH)]
 LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^[0-9]{0,18}$")]
+JSON = "application/json; charset=utf-8"
 EVENTS = {
     200: {
         "description": "Events",
@@ -60,13 +67,13 @@ TOPICS = {"add_topic": runs.add_topic, "drop_topic": runs.drop_topic}
 @router.post("", response={201: RunOut}, summary="Start a run")
 def create_run(
     request: HttpRequest, payload: NewRun, idempotency_key: IdempotencyKey = None
-) -> Status:
+) -> HttpResponse:
     """With an `Idempotency-Key`, repeating the request returns the same run."""
     knobs = payload.settings | ({"research_depth": payload.depth} if payload.depth else {})
     asked = Asked(
         payload.question, knobs, payload.sources or "", payload.collections, payload.ask_first
     )
-    return Status(201, run_out(start_run(request.auth, asked, idempotency_key)))
+    return created_run(start_run(request.auth, asked, idempotency_key))
 
 
 @router.get("", response=RunPage, summary="List runs, newest first")
@@ -76,9 +83,14 @@ def list_runs(request: HttpRequest, paging: Paging) -> dict[str, Any]:
     return {"items": [run_summary(run) for run in shown], "next_cursor": following}
 
 
-@router.get("/{run_id}", response=RunOut, summary="Read a run")
-def read_run(request: HttpRequest, run_id: str) -> RunOut:
-    return run_out(queries.find_run(request.auth.user, run_id))
+@router.get("/{run_id}", response={200: RunOut, 304: None}, summary="Read a run")
+def read_run(request: HttpRequest, run_id: str) -> HttpResponse:
+    """Send the `ETag` of the last answer as `If-None-Match`: 304 means that nothing has changed."""
+    head = queries.find_head(request.auth.user, run_id)
+    body, etag = run_body(head)
+    headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
+    answer = HttpResponse(body, content_type=JSON, headers=headers)
+    return get_conditional_response(request, etag=etag, response=answer)
 
 
 @router.delete("/{run_id}", response={204: None}, summary="Delete an ended run")
@@ -116,10 +128,10 @@ async def follow_run(
     means that the run has ended and nothing follows.
     """
     sent = int(last_event_id or -1)
-    run = await events.find_run(request.auth.user, run_id)
+    run = await events.find_head(request.auth.user, run_id)
     if run.ended and run.sequence <= sent:
         return HttpResponse(status=204)
-    return events.event_stream(events.progress_events(run.public_id, sent))
+    return events.event_stream(events.progress_events(run.public_id, sent, run.sequence))
 
 
 def store_command(actor: Any, run: Run, command: NewCommand) -> Command:
@@ -157,11 +169,37 @@ def run_summary(run: Run) -> RunSummary:
     )
 
 
-def run_out(run: Run) -> RunOut:
-    return RunOut(
+def created_run(run: Run) -> HttpResponse:
+    """Return the response to a request that has created the run, which may have begun by now."""
+    return HttpResponse(_write_body(run.public_id), status=201, content_type=JSON)
+
+
+_writing = tuple(threading.Lock() for _ in range(RUNS_KEPT))
+"""Ensures that a state which many clients poll is written once; runs rarely share a lock."""
+
+
+def run_body(run: Run) -> tuple[bytes, str]:
+    """Return a run as JSON, written once for each of its states, with its entity tag."""
+    with _writing[hash(run.public_id) % len(_writing)]:
+        return _written_body(run.public_id, run.sequence, run.parent_id)
+
+
+@lru_cache(maxsize=RUNS_KEPT)
+def _written_body(public_id: str, sequence: int, parent_id: int | None) -> tuple[bytes, str]:
+    """Write the run as committed at `sequence` or later; deleting its parent doesn't change it."""
+    body = _write_body(public_id)
+    return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+
+
+def _write_body(public_id: str) -> bytes:
+    run = Run.objects.select_related("thread", "parent").filter(public_id=public_id).first()
+    if run is None:
+        raise Http404("no such run")
+    out = RunOut(
         **run_summary(run).model_dump(),
         parent=run.parent.public_id if run.parent else None,
         questions=(run.plan or {}).get("questions", []) if run.waiting else [],
         plan=run.plan,
-        progress=load_progress(run),
+        progress=build_payload(Committed(run)),
     )
+    return out.model_dump_json().encode()

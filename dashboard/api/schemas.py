@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from ninja import Schema
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from research.readmodel.progress_parts import Progress
 from research.services.api_tokens import Scope
@@ -28,6 +28,15 @@ Reader = Annotated[
 CollectionName = Annotated[
     str, StringConstraints(min_length=1, max_length=NAME_LENGTH, pattern=NOT_BLANK)
 ]
+
+
+def _whole(value: Any) -> Any:
+    """Return 3.0 as 3: JSON has one type of numbers, and its schema calls both an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)
+"""To be named after the limits of a number, which are left out of its schema otherwise."""
 
 
 class Payload(BaseModel):
@@ -108,7 +117,7 @@ class DigDeeper(Payload):
     """More rounds regardless of the quality rules; budgets still apply."""
 
     kind: Literal["dig_deeper"]
-    rounds: int = Field(2, ge=1, le=MOST_ROUNDS)
+    rounds: Annotated[int, Field(ge=1, le=MOST_ROUNDS), WHOLE] = 2
 
 
 NewCommand = Annotated[

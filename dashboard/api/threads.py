@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest
-from ninja import Router, Status
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
 
 from dashboard.api.auth import Caller
 from dashboard.api.paging import Paging, page_of
-from dashboard.api.runs import run_out, run_summary
+from dashboard.api.runs import created_run, run_summary
 from dashboard.api.schemas import (
     Deeper,
     FollowUp,
@@ -60,17 +60,17 @@ def list_versions(request: HttpRequest, run_id: str) -> list[RunSummary]:
 @following.post(
     "/{run_id}/versions", response={201: RunOut}, summary="Make another version of a report"
 )
-def create_version(request: HttpRequest, run_id: str, payload: NewVersion) -> Status:
+def create_version(request: HttpRequest, run_id: str, payload: NewVersion) -> HttpResponse:
     """Revise, reshape or dig deeper: a new run. Repeated while that one is active, returns it."""
     run = queries.find_run(request.auth.user, run_id)
-    return Status(201, run_out(make_version(request.auth, run, payload)))
+    return created_run(make_version(request.auth, run, payload))
 
 
 @following.post("/{run_id}/follow-ups", response={201: RunOut}, summary="Ask a follow-up question")
-def ask_follow_up(request: HttpRequest, run_id: str, payload: FollowUp) -> Status:
+def ask_follow_up(request: HttpRequest, run_id: str, payload: FollowUp) -> HttpResponse:
     run = queries.find_run(request.auth.user, run_id)
     limit = _cost_limit(request.auth, run, None)
-    return Status(201, run_out(threads.follow_up(request.auth.user, run, payload.question, limit)))
+    return created_run(threads.follow_up(request.auth.user, run, payload.question, limit))
 
 
 def make_version(caller: Caller, run: Run, version: NewVersion) -> Run:

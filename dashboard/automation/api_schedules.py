@@ -64,7 +64,10 @@ def read_schedule(request: HttpRequest, schedule_id: str) -> ScheduleOut:
 def change_schedule(
     request: HttpRequest, schedule_id: str, payload: ChangedSchedule
 ) -> ScheduleOut:
-    changes = payload.model_dump(exclude_none=True)
+    changes = payload.model_dump(exclude_none=True, exclude={"sources", "collections"})
+    if payload.sources is not None or payload.collections is not None:
+        found = find_sources(request.auth, payload.sources or "", payload.collections or [])
+        changes["sources"] = found or {}
     if payload.at is not None:
         changes["at"] = time.fromisoformat(payload.at)
     if payload.weekday is not None:
@@ -106,6 +109,8 @@ def schedule_out(row: Schedule) -> ScheduleOut:
         only_new=row.only_new,
         paused=row.paused,
         max_cost_usd=row.config.get("max_cost_usd"),
+        searches=row.sources.get("search", []),
+        collections=[each["id"] for each in row.sources.get("collections", ())],
         next_at=None if row.paused else row.next_at,
         created_at=row.created_at,
     )

@@ -40,6 +40,8 @@ CADENCES = [
     (Cadence.WEEKLY.value, _("Every week")),
     (Cadence.MONTHLY.value, _("Every month")),
 ]
+UNCHANGED = "unchanged"
+"""The choice of the sources that a schedule has, while they are none of those on offer."""
 DEPTHS = [("quick", _("Quick")), ("standard", _("Standard")), ("thorough", _("Thorough"))]
 
 
@@ -148,12 +150,16 @@ class ScheduleForm(forms.Form):
         self.fields["time_zone"].choices = [(name, name) for name in sorted(available_timezones())]
         self.collections = queries.collections_to_ask(asker)
         self.offered = sources.available_sources(now, self.collections)
-        if schedule is None and len(self.offered) > 1:
+        choices = [(name, sources.LABELS[name]) for name in self.offered]
+        chosen = sources.default_source(self.offered, now)
+        if schedule is not None:
+            searched = schedule.sources.get("search")
+            same = [name for name, each in self.offered.items() if each["search"] == searched]
+            chosen = same[0] if same else UNCHANGED
+            choices += [] if same else [(UNCHANGED, _("As before"))]
+        if len(choices) > 1:
             self.fields["sources"] = forms.ChoiceField(
-                label=_("Sources"),
-                required=False,
-                choices=[(name, sources.LABELS[name]) for name in self.offered],
-                initial=sources.default_source(self.offered, now),
+                label=_("Sources"), required=False, choices=choices, initial=chosen
             )
 
     def clean(self) -> dict[str, Any]:
@@ -170,11 +176,17 @@ class ScheduleForm(forms.Form):
     def changes(self) -> dict[str, Any]:
         """Return the fields of a `Plan` that the form has."""
         names = ("question", "cadence", "weekday", "day", "at", "time_zone", "only_new")
-        return {name: self.cleaned_data[name] for name in names} | {"config": self.config}
+        found = {name: self.cleaned_data[name] for name in names} | {"config": self.config}
+        is_new_choice = self.cleaned_data.get("sources") in self.offered
+        if self.schedule is None or (is_new_choice and "sources" in self.changed_data):
+            found["sources"] = self._chosen_sources()
+        return found
 
     def plan(self) -> Plan:
-        """Return the plan of a new schedule, with the sources that are searched today."""
+        return Plan(**self.changes())
+
+    def _chosen_sources(self) -> dict[str, Any]:
+        """Return the chosen sources, as they are searched today."""
         chosen = self.offered.get(self.cleaned_data.get("sources", ""))
         everything = [row.public_id for row in self.collections]
-        found = sources.resolve_choice(self.asker, chosen, everything)
-        return Plan(**self.changes(), sources=found or {})
+        return sources.resolve_choice(self.asker, chosen, everything) or {}

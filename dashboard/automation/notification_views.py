@@ -128,9 +128,13 @@ def show_emails(request: HttpRequest) -> HttpResponse:
     form = EmailForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
-        emails.choose_emails(request.user, values["address"], values["events"])
-        messages.success(request, _("Saved."))
-        return redirect("emails")
+        try:
+            emails.choose_emails(request.user, values["address"], values["events"])
+        except ServiceError as error:
+            form.add_error(error.about or None, str(error))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("emails")
     focus_on_first(form)
     context = {
         "form": form,
@@ -148,9 +152,25 @@ def show_email_log(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/_deliveries.html", context)
 
 
+@never_cache
+@require_GET
+def confirm_email(request: HttpRequest) -> HttpResponse:
+    """Confirm the address to which this link was mailed; the link of a mail can only be a GET."""
+    try:
+        emails.confirm_address(request.user, request.GET.get("token", ""))
+    except ServiceError as error:
+        messages.error(request, str(error))
+    else:
+        messages.success(request, _("Your e-mail address is confirmed."))
+    return redirect("emails")
+
+
 @by_form
 def test_emails(request: HttpRequest) -> HttpResponse:
-    webhooks.send_test(request.user)
+    try:
+        webhooks.send_test(request.user)
+    except ServiceError as error:
+        messages.error(request, str(error))
     return redirect("emails")
 
 

@@ -8,17 +8,18 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import Field, StringConstraints
 
-from dashboard.api.schemas import Payload, Question
+from dashboard.api.schemas import WHOLE, Payload, Question
 from research.notifications.webhooks import SUBSCRIBABLE, URL_LENGTH
 
 EventName = Literal["run.finished", "run.failed", "run.asks", "schedule.result"]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LENGTH)]
 Events = Annotated[list[EventName], Field(min_length=1, max_length=len(SUBSCRIBABLE))]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+SourceName = Literal["web", "documents", "both", "samples"]
 CadenceName = Literal["daily", "weekly", "monthly"]
 TimeOfDay = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 ZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
-Day = Annotated[int, Field(ge=1, le=31)]
+Day = Annotated[int, Field(ge=1, le=31), WHOLE]
 Budget = Annotated[float, Field(gt=0)]
 
 
@@ -84,7 +85,7 @@ class NewSchedule(Payload):
     only_new: bool = Field(False, description="Report only what is new since the last result.")
     depth: Literal["quick", "standard", "thorough"] | None = None
     max_cost_usd: Budget | None = Field(None, description="Budget of each run.")
-    sources: Literal["web", "documents", "both", "samples"] | None = None
+    sources: SourceName | None = None
     collections: list[str] = Field(default_factory=list, max_length=100)
     settings: dict[str, Any] = Field(
         default_factory=dict, description="Knobs by name, as listed under `/settings`."
@@ -102,6 +103,10 @@ class ChangedSchedule(Payload):
     day: Day | None = None
     only_new: bool | None = None
     paused: bool | None = None
+    sources: SourceName | None = None
+    collections: list[str] | None = Field(
+        None, max_length=100, description="Given without `sources`, they alone are searched."
+    )
 
 
 class ScheduleOut(Schema):
@@ -115,6 +120,8 @@ class ScheduleOut(Schema):
     only_new: bool
     paused: bool
     max_cost_usd: float | None
+    searches: list[str] = Field(description="Names of searches; none: as set up when it is due.")
+    collections: list[str] = Field(description="Ids of the collections that are searched.")
     next_at: datetime | None = Field(description="When it is due next; null while paused.")
     created_at: datetime
 

@@ -138,7 +138,7 @@ def _result(row: Occurrence) -> dict[str, Any]:
     state = None
     if run is not None:
         trust = trust_of(run.aspects.all()) if run.status == "completed" else None
-        state = words.run_state(run.status, run.termination_reason, trust)
+        state = words.run_state(run, trust)
     return {
         "due": _local(row.schedule, row.due_at),
         "url": reverse("run", args=[run.public_id]) if run else "",

@@ -11,6 +11,7 @@ urlpatterns = [
     path("notifications/", notifications.show_notifications, name="notifications"),
     path("notifications/email/", notifications.show_emails, name="emails"),
     path("notifications/email/log/", notifications.show_email_log, name="email_log"),
+    path("notifications/email/confirm/", notifications.confirm_email, name="confirm_email"),
     path("notifications/email/test/", notifications.test_emails, name="test_emails"),
     path("notifications/email/stop/", notifications.stop_emails, name="stop_emails"),
     path("notifications/email/redeliver/", notifications.redeliver, name="email_redeliver"),

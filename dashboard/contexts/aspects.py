@@ -39,19 +39,23 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     can_steer = Kind.DROP_TOPIC in possible_commands(rows.run.status, rows.run.mode)
     may_drop = len(exclude_dropped(parts)) > 1
     return [
-        aspect_context(part, can_steer and part.text not in told and (part.dropped or may_drop))
+        aspect_context(
+            part,
+            can_steer and part.text not in told and (part.dropped or may_drop),
+            has_model=rows.run.has_model,
+        )
         for part in parts
     ]
 
 
-def aspect_context(part: AspectPart, can_change: bool) -> dict[str, Any]:
+def aspect_context(part: AspectPart, can_change: bool, *, has_model: bool) -> dict[str, Any]:
     return {
         "id": part.id,
         "text": {"text": capitalize_heading(part.text)},
         "standing": {
             "state": words.LEFT_OUT
             if part.dropped
-            else words.aspect_state(part.mark, part.sources),
+            else words.aspect_state(part.mark, part.sources, has_model=has_model),
             "claim": part.best_claim or "",
             "raised_by": raised_by(part.raised_by),
         },
@@ -72,6 +76,11 @@ def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:
 
 def count_answered(aspects: Sequence[AspectPart]) -> int:
     return sum(part.mark in ANSWERED for part in aspects)
+
+
+def may_answer(aspects: Sequence[AspectPart]) -> bool:
+    """Return whether any evidence is close to an answer of a sub-question."""
+    return any(part.mark in ANSWERED | {AnswerStatus.CLOSE} for part in aspects)
 
 
 def describe_uncertainty(aspects: Sequence[AspectPart]) -> str:

@@ -26,8 +26,8 @@ def run_line(run: Run) -> dict[str, Any]:
         "archived": run.thread.archived,
         "thread": run.thread.public_id,
         "reason": worded(run.reason),
-        "state": words.run_state(run.status, run.termination_reason, trust_of(run.aspects.all())),
-        "score": run.quality_score,
+        "state": words.run_state(run, trust_of(run.aspects.all())),
+        "score": run.quality_score if run.has_model else None,
         "created": run.created_at,
     }
 

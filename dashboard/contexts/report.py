@@ -16,11 +16,12 @@ from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
 from dashboard.markdown import FindLink, Link
 from dashboard.queries.run_rows import RunRows, labels_at
+from research.engine.assessment.answer_status import Trust
 from research.engine.verifier.binomial import least_proportion
 from research.models import EvidenceSource
 
 QUOTE_LENGTH = 240
-HEADING_LENGTH = 48
+HEADING_LENGTH = 44
 """Maximum characters of a heading in the table of contents."""
 
 
@@ -29,22 +30,36 @@ def report_context(rows: RunRows) -> dict[str, Any]:
     run, version = rows.run, rows.report
     if version is None or not version.markdown:
         return {}
-    parts = markdown.render_in_parts(version.markdown, citation_links(rows), titles_of(rows))
+    parts = markdown.render_in_parts(
+        version.markdown,
+        citation_links(rows),
+        titles_of(rows),
+        run.language,
+        folds=not run.has_model,
+    )
+    is_answered = run.has_model or rows.trust not in {Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
     return {
         "answer": parts.answer,
         "html": parts.body,
-        "headings": [
-            (heading.anchor, Truncator(heading.text).chars(HEADING_LENGTH))
-            for heading in parts.headings
-        ],
-        "checked": describe_checks(version.checks),
+        "headings": [(heading.anchor, shorten_heading(heading.text)) for heading in parts.headings],
+        "checked": describe_checks(version.checks) if is_answered else "",
         "sources": reverse("sources", args=[run.public_id]),
-        "copied": reverse("export", args=[run.public_id, "md"]),
-        "exports": [
-            (form.name, reverse("export", args=[run.public_id, extension]))
-            for extension, form in FORMATS.items()
-        ],
     }
+
+
+def shorten_heading(text: str) -> str:
+    """Return a heading for the contents, cut after a word where its script has spaces."""
+    if len(text) <= HEADING_LENGTH:
+        return text
+    return f"{text[:HEADING_LENGTH].rsplit(' ', 1)[0].rstrip(',;:')}…"
+
+
+def export_links(public_id: str) -> list[tuple[str, str]]:
+    """Return names and addresses of the formats in which a report can be saved."""
+    return [
+        (form.name, reverse("export", args=[public_id, extension]))
+        for extension, form in FORMATS.items()
+    ]
 
 
 def titles_of(rows: RunRows) -> list[str]:

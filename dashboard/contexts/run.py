@@ -16,6 +16,7 @@ from dashboard.contexts.aspects import (
     count_answered,
     describe_uncertainty,
     exclude_dropped,
+    may_answer,
 )
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
@@ -54,7 +55,7 @@ FAVICONS = {
 
 STANDING = {
     Status.QUEUED: _("Starts as soon as a worker is free."),
-    Status.INTAKE: _("Reading the question."),
+    Status.INTAKE: _("Sub-questions appear as soon as the question is understood."),
     Status.AWAITING_CLARIFICATION: _("It needs an answer from you before it starts."),
     Status.AWAITING_APPROVAL: _("The plan is ready. Review it, then start."),
     Status.RESEARCHING: _("Researching."),
@@ -109,7 +110,7 @@ def run_head(
 def state_of(run: Run, told: Container[str], trust: Trust | None) -> words.State:
     if goes_on(run, told):
         return words.GOES_ON
-    return words.run_state(run.status, run.termination_reason, trust)
+    return words.run_state(run, trust)
 
 
 def goes_on(run: Run, told: Container[str]) -> bool:
@@ -158,8 +159,10 @@ def result_line(rows: RunRows) -> Iterator[str]:
     if len(aspects) > 1:
         numbers = {"n": count_answered(aspects), "total": len(aspects)}
         yield gettext("%(n)s of %(total)s sub-questions answered") % numbers
-    if payload.evidence.count:
-        yield words.count_noun(payload.evidence.sources, "source")
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    if cited:
+        is_found = may_answer(aspects)
+        yield words.describe_pages(cited) if is_found else words.count_noun(0, "source")
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
 
@@ -263,7 +266,7 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     if not written:
         return {"answer": ""}
     parts = [describe_uncertainty(rows.progress.aspects)]
-    if rows.run.analyst == "extractive":
+    if not rows.run.has_model:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
 

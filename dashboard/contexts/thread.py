@@ -126,7 +126,7 @@ def version_context(number: int, row: Run, current: bool) -> dict[str, Any]:
         "number": number,
         "url": reverse("run", args=[row.public_id]),
         "why": str(FIRST) if is_first else worded(row.reason),
-        "state": None if row.status == "completed" else words.run_state(row.status),
+        "state": None if row.status == "completed" else words.run_state(row),
         "lost": row.status in {"failed", "cancelled"},
         "created": row.created_at,
         "current": current,
@@ -143,7 +143,11 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
     gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
     parts = exclude_dropped(rows.progress.aspects)
     missing = [part.id for part in parts if part.mark not in ANSWERED or part.id in gaps]
-    lines = [(part.id, part.text, words.aspect_state(part.mark, part.sources)) for part in parts]
+    has_model = rows.run.has_model
+    lines = [
+        (part.id, part.text, words.aspect_state(part.mark, part.sources, has_model=has_model))
+        for part in parts
+    ]
     capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)

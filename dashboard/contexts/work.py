@@ -55,7 +55,7 @@ def _line(run: Run) -> dict[str, Any]:
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
         "person": run.owner.get_username(),
-        "state": words.run_state(run.status, None),
+        "state": words.run_state(run),
         "action": run.action,
         "created": run.created_at,
         "started": run.started_at,

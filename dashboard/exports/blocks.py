@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 from markdown_it.token import Token
 
+from dashboard.charts import Chart, draw_charts
 from dashboard.exports.contents import LONGEST_LINK
 from dashboard.markdown import MARKER, PARSER
+from research.engine.text.language import ENGLISH
 
 Kind = Literal["heading", "paragraph", "item", "quote", "code", "table"]
 
@@ -31,7 +33,7 @@ class Block:
     """A block of the report.
 
     `level` is the heading level or list depth, from 1; `number` is the number of an ordered item;
-    only tables have `rows`, each a tuple of cells.
+    only tables have `rows`, each a tuple of cells, and `charts`.
     """
 
     kind: Kind
@@ -39,6 +41,7 @@ class Block:
     level: int = 1
     number: int = 0
     rows: tuple[tuple[tuple[Run, ...], ...], ...] = ()
+    charts: tuple[Chart, ...] = ()
 
     def plain(self) -> dict[str, Any]:
         return asdict(self)
@@ -54,12 +57,12 @@ class _Place:
     heading: int = 0
 
 
-def parse_blocks(markdown: str, markers: frozenset[int]) -> list[Block]:
+def parse_blocks(markdown: str, markers: frozenset[int], language: str = ENGLISH) -> list[Block]:
     """Return the blocks of a report. `markers` are the citations that it has."""
-    return list(_iterate_blocks(PARSER.parse(markdown), markers))
+    return list(_iterate_blocks(PARSER.parse(markdown), markers, language))
 
 
-def _iterate_blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Block]:
+def _iterate_blocks(tokens: list[Token], markers: frozenset[int], language: str) -> Iterator[Block]:
     place = _Place()
     rows: list[list[tuple[Run, ...]]] = []
     for token in tokens:
@@ -83,7 +86,8 @@ def _iterate_blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Bl
             case "tr_open":
                 rows.append([])
             case "table_close":
-                yield Block("table", rows=tuple(map(tuple, rows)))
+                charts = draw_charts([list(map(_plain, row)) for row in rows], language)
+                yield Block("table", rows=tuple(map(tuple, rows)), charts=charts)
                 rows = []
             case "fence" | "code_block":
                 yield Block("code", (Run(token.content.rstrip("\n"), code=True),))
@@ -93,6 +97,10 @@ def _iterate_blocks(tokens: list[Token], markers: frozenset[int]) -> Iterator[Bl
                     rows[-1].append(runs)
                 else:
                     yield _block(runs, place)
+
+
+def _plain(cell: tuple[Run, ...]) -> str:
+    return "".join(run.text for run in cell if not run.cite)
 
 
 def _block(runs: tuple[Run, ...], place: _Place) -> Block:

@@ -30,7 +30,7 @@ def render(whole: Contents) -> bytes:
     document.core_properties.author = "Plumbline"
     document.core_properties.language = whole.language
     numbers = frozenset(citation.number for citation in whole.citations)
-    for block in parse_blocks(whole.markdown, numbers):
+    for block in parse_blocks(whole.markdown, numbers, whole.language):
         add_block(document, block)
     document.add_heading(gettext("Quotes"), 1)
     for citation in whole.citations:

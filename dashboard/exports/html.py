@@ -24,7 +24,7 @@ def render(whole: Contents) -> bytes:
         "title": whole.title,
         "language": whole.language,
         "ended": words.format_day(run.finished_at or run.created_at),
-        "body": markdown.render_markdown(whole.markdown, link).html,
+        "body": markdown.render_markdown(whole.markdown, link, whole.language).html,
         "citations": whole.citations,
     }
     return render_to_string("exports/report.html", context).encode()

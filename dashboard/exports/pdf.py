@@ -28,7 +28,9 @@ def render(whole: Contents) -> bytes:
         "quotes": gettext("Quotes"),
         "language": whole.language.partition("-")[0].lower(),
         "ended": words.format_day(run.finished_at or run.created_at),
-        "blocks": [block.plain() for block in parse_blocks(whole.markdown, numbers)],
+        "blocks": [
+            block.plain() for block in parse_blocks(whole.markdown, numbers, whole.language)
+        ],
         "citations": [citation_data(citation) for citation in whole.citations],
     }
     compiled = typst.compile(str(TEMPLATE), sys_inputs={"report": json.dumps(told)})

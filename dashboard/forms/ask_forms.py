@@ -17,6 +17,7 @@ from research.documents.folder import CONTENT_TYPES
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
 from research.runtime.installation import current_installation
+from research.runtime.status_summary import price_known
 from research.services.runs import QUESTION_LENGTH
 
 
@@ -85,6 +86,8 @@ class AskForm(forms.Form):
         super().__init__(data, files, initial=dict(initial or {}))
         now = current_installation()
         self.asker = asker
+        model = now.model_settings
+        self.price_is_unknown = model is not None and not price_known(model)
         self.collections = queries.collections_to_ask(asker)
         self.choices = sources.available_sources(now, self.collections)
         if len(self.choices) > 1:
@@ -202,11 +205,15 @@ class KnobsForm(forms.Form):
         super().__init__(data, initial=dict(initial or {}))
         self.fields.update(knobs.knob_fields(current_installation().defaults))
 
-    def groups(self) -> list[tuple[str, list[tuple[forms.BoundField, str]]]]:
-        """Return title and fields of each group, each field with its unit."""
+    def groups(self) -> list[tuple[str, list[tuple[forms.BoundField, str]], bool]]:
+        """Return title and fields of each group, each with its unit, and whether any is misset."""
         units = knobs.knob_units()
         return [
-            (title, [(self[name], units[name]) for name in names])
+            (
+                title,
+                [(self[name], units[name]) for name in names],
+                not self.errors.keys().isdisjoint(names),
+            )
             for title, names in knobs.knob_groups()
         ]
 

@@ -41,6 +41,13 @@ class Preset:
     def is_model(self) -> bool:
         return MODEL in self.values
 
+    @property
+    def kind(self) -> Promise:
+        """Return what presets that stand together on the page have in common."""
+        if self.is_model:
+            return _("Hosted, with a key") if KEY in self.values else _("On your own machine")
+        return _("With a key or an address") if self.required else _("Ready to use")
+
 
 def _model_preset(preset: ModelPreset) -> Preset:
     has_one_address = preset.name in ("openai", "openrouter")
@@ -83,7 +90,7 @@ def search_presets() -> tuple[Preset, ...]:
         for name, provider in PROVIDERS.items()
         if provider.needs
     ]
-    return (web, *needed, samples)
+    return (web, samples, *needed)
 
 
 MODELS = tuple(_model_preset(preset) for preset in MODEL_PRESETS)

@@ -7,7 +7,7 @@ few hundred viewers. Messages from clients are ignored.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 from urllib.parse import parse_qs
@@ -36,15 +36,19 @@ async def watch_run(scope: dict[str, Any], receive: Receive, send: Send) -> None
     await receive()
     await send({"type": "websocket.accept"})
     public_id = scope["url_route"]["kwargs"]["public_id"]
-    if not await may_see(scope["user"], public_id):
+    known = await find_sequence(scope["user"], public_id)
+    if known is None:
         await send({"type": "websocket.close", "code": NOT_THERE})
         return
     with SOCKETS.track_inprogress():
-        await _send_until_left(public_id, page_language(scope), receive, send)
+        messages = hub.current_hub().follow(public_id, page_language(scope), known)
+        await _send_until_left(public_id, messages, receive, send)
 
 
-async def _send_until_left(public_id: str, language: str, receive: Receive, send: Send) -> None:
-    changes = send_changes(public_id, language, send)
+async def _send_until_left(
+    public_id: str, messages: AsyncGenerator[str, None], receive: Receive, send: Send
+) -> None:
+    changes = send_changes(messages, send)
     sending = asyncio.create_task(changes, name=f"socket {public_id}")
     leaving = asyncio.create_task(until_left(receive), name=f"left {public_id}")
     try:
@@ -64,12 +68,14 @@ def page_language(scope: dict[str, Any]) -> str:
 
 
 @database_sync_to_async
-def may_see(user: Any, public_id: str) -> bool:
-    return runs.visible_to(user).filter(public_id=public_id).exists()
+def find_sequence(user: Any, public_id: str) -> int | None:
+    """Return the sequence of a run; None if the user may not see it."""
+    rows = runs.visible_to(user).filter(public_id=public_id)
+    return rows.values_list("sequence", flat=True).first()
 
 
-async def send_changes(public_id: str, language: str, send: Send) -> None:
-    async with aclosing(hub.current_hub().follow(public_id, language)) as texts:
+async def send_changes(messages: AsyncGenerator[str, None], send: Send) -> None:
+    async with aclosing(messages) as texts:
         async for text in texts:
             await send({"type": "websocket.send", "text": text})
     await send({"type": "websocket.close", "code": ENDED})

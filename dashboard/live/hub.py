@@ -26,12 +26,12 @@ from channels.layers import get_channel_layer
 from django.db import Error as DatabaseError
 from django.db import connections
 from django.utils import translation
-from redis.exceptions import RedisError
 
 from dashboard.live import fragments, progress_publisher
 from dashboard.live.fragments import State
 from dashboard.queries import queries
 from research.runtime.db_threads import with_fresh_connection
+from research.runtime.outages import loaded_errors
 
 log = logging.getLogger(__name__)
 
@@ -119,31 +119,35 @@ class Hub:
 
     # --- sockets --------------------------------------------------------------------------------
 
-    async def follow(self, public_id: str, language: str = ENGLISH) -> AsyncGenerator[str, None]:
+    async def follow(
+        self, public_id: str, language: str = ENGLISH, known: int | None = None
+    ) -> AsyncGenerator[str, None]:
         """Yield the messages for one client: the full state, then each diff, until the run ends."""
-        with self._watching(public_id, language) as run:
+        with self._watching(public_id, language, known) as run:
             sent: State | None = None
             while (state := await run.following(sent)) is not None:
                 text, sent = run.message(sent), state
                 yield text
 
-    async def states(self, public_id: str) -> AsyncGenerator[Any, None]:
+    async def states(self, public_id: str, known: int | None = None) -> AsyncGenerator[Any, None]:
         """Yield the current state, then each later one, until the run ends."""
-        with self._watching(public_id) as run:
+        with self._watching(public_id, known=known) as run:
             sent: Any = None
             while (state := await run.following(sent)) is not None:
                 sent = state
                 yield state
 
     @contextmanager
-    def _watching(self, public_id: str, language: str = ENGLISH) -> Iterator[Watched]:
-        """Register a client, and render the run again, as the client's page may be newer."""
+    def _watching(
+        self, public_id: str, language: str = ENGLISH, known: int | None = None
+    ) -> Iterator[Watched]:
+        """Register a client that may know the sequence `known`; None renders the run again."""
         self._start()
         languages = self.runs.setdefault(public_id, {})
         run = languages.setdefault(language, Watched(public_id, language))
         run.sockets += 1
         if run.state is not None:
-            run.heard = max(run.heard, run.state.sequence + 1)
+            run.heard = max(run.heard, run.state.sequence + 1 if known is None else known)
         self._refresh(run)
         try:
             yield run
@@ -221,7 +225,7 @@ class Hub:
         while True:
             try:
                 await self._subscribed()
-            except (OSError, RedisError):
+            except (OSError, *loaded_errors("redis.exceptions", "RedisError")):
                 log.warning("the channel layer does not answer; pages fall back on the tail check")
                 await asyncio.sleep(LAYER_AGAIN_SECONDS)
 
@@ -247,7 +251,7 @@ class Hub:
             await asyncio.sleep(self.timing.renew_seconds)
             try:
                 await layer.group_add(progress_publisher.GROUP, channel)
-            except (OSError, RedisError):
+            except (OSError, *loaded_errors("redis.exceptions", "RedisError")):
                 log.warning("the subscription could not be renewed; it is tried again later")
 
     async def _check_tail(self) -> None:

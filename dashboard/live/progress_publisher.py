@@ -16,6 +16,8 @@ from functools import cache
 from channels.layers import get_channel_layer
 from django.conf import settings
 
+from research.runtime.outages import loaded_errors
+
 log = logging.getLogger(__name__)
 
 GROUP = "progress"
@@ -43,15 +45,13 @@ class Sender:
             self._sending = self.loop.create_task(self._send(), name="announce")
 
     async def _send(self) -> None:
-        from redis.exceptions import RedisError  # not at the top: every process imports this module
-
         layer = get_channel_layer()
         while waiting := self._take():
             try:
                 for public_id, sequence in waiting.items():
                     message = {"type": MESSAGE, "run": public_id, "sequence": sequence}
                     await layer.group_send(GROUP, message)
-            except (OSError, RedisError):
+            except (OSError, *loaded_errors("redis.exceptions", "RedisError")):
                 log.warning("a change could not be announced; pages find it by themselves")
 
     def _take(self) -> dict[str, int]:

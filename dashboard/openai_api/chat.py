@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from django.http import HttpRequest, HttpResponseBase, JsonResponse
 from ninja import Router
 from pydantic import BaseModel, ConfigDict, Field
@@ -101,8 +102,8 @@ async def _stream_run(payload: ChatRequest, run: Run) -> AsyncIterator[bytes]:
     try:
         async for line in progress_lines(run.public_id):
             yield _chunk(model, id, {"reasoning_content": f"{line}\n"})
-        ended = await sync_to_async(load_run)(run.public_id)
-        report = await sync_to_async(load_report)(ended)
+        ended = await database_sync_to_async(load_run)(run.public_id)
+        report = await database_sync_to_async(load_report)(ended)
     except InvalidRequest as failure:
         yield event_bytes(json.dumps(failure.body()))
         return

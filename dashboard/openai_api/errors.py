@@ -90,5 +90,9 @@ CONVERTED: dict[type[Exception], Callable[[Any], InvalidRequest]] = {
     ),
     PermissionDenied: lambda error: InvalidRequest(str(error), status=403),
     Http404: lambda error: InvalidRequest("There is no such object.", status=404),
-    HttpError: lambda error: InvalidRequest(str(error), status=error.status_code),
+    HttpError: lambda error: InvalidRequest(
+        str(error),
+        status=error.status_code,
+        type="server_error" if error.status_code >= 500 else "invalid_request_error",
+    ),
 }

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from typing import Annotated, Any
 
 from asgiref.sync import sync_to_async
+from channels.db import database_sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from ninja import Query, Router
 from pydantic import BaseModel, ConfigDict
@@ -128,7 +129,7 @@ async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncIterato
     sent = after
     async with aclosing(progress_states(stored.run.public_id)) as states:
         async for _ in states:
-            now = await sync_to_async(load_progressed)(stored)
+            now = await database_sync_to_async(load_progressed)(stored)
             for event in build_events(now)[sent + 1 :]:
                 sent = event["sequence_number"]
                 yield event_bytes(json.dumps(event, ensure_ascii=False), event["type"])

@@ -48,6 +48,7 @@ STATES = {
     "failed": Q(status__in=(Status.FAILED, Status.CANCELLED)),
 }
 LIST_FIELDS = (
+    "analyst",
     "public_id",
     "question",
     "status",
@@ -161,8 +162,19 @@ def similar_questions(viewer: Viewer, text: str) -> Sequence[Run]:
 
 def find_run(viewer: Viewer, public_id: str) -> Run:
     """Return a run. Raise `Http404` also for other users' runs, so as not to reveal them."""
+    return _visible_run(runs.visible_to(viewer).select_related("thread"), public_id)
+
+
+def find_head(viewer: Viewer, public_id: str) -> Run:
+    """Return a run like `find_run`, with only the columns that tell its states apart."""
+    return _visible_run(
+        runs.visible_to(viewer).only("public_id", "sequence", "status", "parent"), public_id
+    )
+
+
+def _visible_run(rows: QuerySet[Run], public_id: str) -> Run:
     try:
-        return runs.visible_to(viewer).select_related("thread").get(public_id=public_id)
+        return rows.get(public_id=public_id)
     except Run.DoesNotExist:
         raise Http404("no such run") from None
 

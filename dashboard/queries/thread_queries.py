@@ -76,7 +76,7 @@ def thread_questions(thread_id: int) -> Sequence[Run]:
     answer = Report.objects.filter(run=OuterRef("pk")).order_by("-number").values("short_answer")
     found = Run.objects.filter(thread=thread_id).newest_versions()
     found = found.annotate(answer=Subquery(answer[:1]))
-    listed = ("question", "quality_score", "origin_id", *THREAD_FIELDS)
+    listed = ("analyst", "question", "quality_score", "origin_id", *THREAD_FIELDS)
     found = found.select_related("thread").only(*VERSION_FIELDS, *listed)
     found = found.prefetch_related("aspects")
     newest = list(found.order_by("-pk")[:LONGEST_THREAD])

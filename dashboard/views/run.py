@@ -24,6 +24,7 @@ from dashboard.contexts.activity import (
 )
 from dashboard.contexts.evidence import claim_context
 from dashboard.contexts.lists import paging_context
+from dashboard.contexts.report import export_links
 from dashboard.contexts.run import action_context, desk_key, plan_context, run_head
 from dashboard.contexts.thread import after_report_context, conversation_context
 from dashboard.forms.form_errors import focus_on_first
@@ -71,6 +72,7 @@ def page_of(
     context |= {
         "tab": tab,
         "live": fragments.build_from(rows).page(),
+        "exports": export_links(run.public_id),
         "socket": f"/live/{run.public_id}/?language={get_language()}",
         "refreshing": context["run"]["live"] and "hold" not in request.GET,
     }

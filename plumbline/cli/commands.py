@@ -20,7 +20,7 @@ APPS = frozenset({"dashboard", "research"})
 OLDER_NAMES = frozenset({"export", "retry"})
 """`runs export` and `runs resume` do the same."""
 
-OF_DJANGO = ("createsuperuser", "changepassword")
+OF_DJANGO = ("changepassword", "check", "createsuperuser")
 BAD_USE = 2
 _OPTIONS_OF_DJANGO = frozenset(
     {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color",

@@ -37,6 +37,7 @@ MAX_PACKED_BYTES = 50 * 1024 * 1024
 SKIPPED_FOLDERS = frozenset({"_sources", "_static", "node_modules", "__pycache__"})
 MOST_KINDS = 8
 
+_PART = re.compile(r"\?part=\d+$")
 # ".html", ".tar-gz"
 _ENDING = re.compile(r"\.[a-z0-9_+~-]{1,12}")
 
@@ -107,6 +108,16 @@ class FileAddressing:
     def address(self, collection: str, path: str) -> Address:
         url = f"file:///{quote(collection, safe='')}/{quote(path)}"
         return Address(url, domain=collection, independence_key=url, kind="document")
+
+
+def part_url(url: str, part: int) -> str:
+    """Return the address of a part (from 0) of a document; a query follows that of the first."""
+    return f"{url}?part={part + 1}" if part else url
+
+
+def whole_url(url: str) -> str:
+    """Return the address of the document that a part belongs to."""
+    return _PART.sub("", url)
 
 
 def scan_folder(folder: Path) -> FoundFiles:

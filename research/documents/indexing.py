@@ -133,7 +133,7 @@ class Indexer:
             except DatabaseError:
                 log.warning("the database cannot be queried for collections", exc_info=True)
             try:
-                await asyncio.wait_for(self._woken.wait(), self.poll_seconds)
+                await asyncio.wait_for(self._woken.wait(), notify.patience(self.poll_seconds))
             except TimeoutError:
                 continue
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from research.documents.folder import MAX_FILE_BYTES, MAX_PACKED_BYTES
+from research.engine.text.tokens import unique_texts
 from research.extract.extract import extract_text
 from research.extract.extracted import EmptyPageError, Extracted
 from research.fetch.sniffing import DOCX, PDF
 from research.fulltext.entries import Entry, entries
-from research.fulltext.passages import Passage, lead_text, outline_text
+from research.fulltext.passages import Passage, divide_text, lead_text, outline_text
 from research.fulltext.pg_lexemes import Vector, build_vector
 from research.fulltext.query_terms import extra_terms
 
@@ -65,11 +66,14 @@ class ReadDocument:
 
 @dataclass(frozen=True)
 class Reading:
-    """The outcome for one file: a document, the reason why there is none, or nothing new."""
+    """The outcome for one file: its documents, the reason why there is none, or nothing new.
+
+    A long file has several, each a part of it.
+    """
 
     path: str
     sha256: str = ""
-    document: ReadDocument | None = None
+    documents: tuple[ReadDocument, ...] = ()
     reason: str | None = None
     retry: bool = False
 
@@ -91,16 +95,23 @@ def read_document(task: ReadingTask) -> Reading:
         extracted = extract_text(body, task.content_type, task.url)
     except EmptyPageError as empty:
         return Reading(task.path, sha256, reason=str(empty))
-    return Reading(task.path, sha256, document=build_read_document(extracted))
+    return Reading(task.path, sha256, tuple(map(build_read_document, parts_of(extracted))))
 
 
 def read_lexed_document(task: ReadingTask) -> Reading:
     """Return the same, with the document's lexemes."""
     reading = read_document(task)
-    if reading.document is None:
-        return reading
-    document = replace(reading.document, lexed=build_vectors(task.path, reading.document))
-    return replace(reading, document=document)
+    documents = (replace(each, lexed=build_vectors(task.path, each)) for each in reading.documents)
+    return replace(reading, documents=tuple(documents))
+
+
+def parts_of(extracted: Extracted) -> list[Extracted]:
+    """Return a text as it is read: whole, or in parts that are titled with their first heading."""
+    parts = []
+    for start, end, heading in divide_text(extracted.text):
+        title = ": ".join(unique_texts(filter(None, [extracted.title, heading])))
+        parts.append(replace(extracted, title=title, text=extracted.text[start:end].strip()))
+    return parts
 
 
 def build_read_document(extracted: Extracted) -> ReadDocument:

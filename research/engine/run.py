@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from research.engine.assessment.assessment import Assessment
 from research.engine.assessment.rules import DEFAULT_RULES, Rules
@@ -34,7 +34,7 @@ from research.engine.rounds.topics import Topic, first_topics
 from research.engine.text.language import ENGLISH
 from research.engine.text.offload import run_in_thread_if_long
 from research.engine.text.tokens import normalise_space, words_in
-from research.engine.threads.seed import IdsUsed, ReportFormat, Seed
+from research.engine.threads.seed import IdsUsed, ReportForm, ReportFormat, Seed
 from research.engine.untrusted.address_wall import AddressWall
 
 if TYPE_CHECKING:
@@ -189,8 +189,12 @@ class Run:
 
     @property
     def shape(self) -> ReportFormat:
-        """Return the format of the report."""
-        return self.question.seed.shape if self.question.seed else ReportFormat()
+        """Return the format of the report: of a version that was asked for, or the plan's."""
+        seed = self.question.seed
+        if seed and seed.shape != ReportFormat():
+            return seed.shape
+        plan = self._ledger.plan if self._ledger else None
+        return ReportFormat(cast(ReportForm, plan.form), plan.reader) if plan else ReportFormat()
 
     @property
     def usual_language(self) -> str:

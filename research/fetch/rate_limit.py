@@ -99,7 +99,7 @@ def shared_name(host: str) -> str:
     return f"host {hashlib.sha256(host.encode()).hexdigest()[:32]}"
 
 
-def retry_after_seconds(response: httpx.Response) -> float | None:
+def retry_after_seconds(response: httpx.Response, now: datetime | None = None) -> float | None:
     """Return the seconds of Retry-After, a number or a date (RFC 9110, 10.2.3), or None."""
     value = response.headers.get("Retry-After", "").strip()
     if value.isascii() and value.isdecimal():
@@ -110,7 +110,7 @@ def retry_after_seconds(response: httpx.Response) -> float | None:
         return None
     if when.tzinfo is None:  # the offset "-0000" is parsed as a naive time
         when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
 
 
 def _now() -> float:

@@ -49,7 +49,7 @@ def count_documents(connection: Connection, collection: CollectionRow) -> int:
     """Return the number of searchable documents of a collection."""
     row = connection.execute(
         "SELECT count(*) AS documents FROM documents"
-        " WHERE collection_id = ? AND text_id IS NOT NULL",
+        " WHERE collection_id = ? AND part = 0 AND text_id IS NOT NULL",
         (collection.id,),
     ).fetchone()
     return int(row["documents"])

@@ -20,7 +20,7 @@ from research.documents.parse_document import read_lexed_document
 from research.fulltext.tsvectors import TsVectors
 
 # Raised whenever tables, tokens or fields change: an older index is then built anew.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 SCHEMA = "plumbline_documents"
 # Any number that no one else uses for a lock in this database.
 _WRITER_LOCK = 0x706C756D_64
@@ -42,6 +42,7 @@ CREATE TABLE collections (
 CREATE TABLE texts (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     sha256 text NOT NULL,
+    part integer NOT NULL,
     content_type text NOT NULL,
     extractor text NOT NULL,
     title text NOT NULL,
@@ -54,12 +55,13 @@ CREATE TABLE texts (
     headings text NOT NULL,
     extra text NOT NULL,
     prose double precision NOT NULL,
-    UNIQUE (sha256, content_type, extractor)
+    UNIQUE (sha256, part, content_type, extractor)
 );
 CREATE TABLE documents (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     collection_id bigint NOT NULL REFERENCES collections ON DELETE CASCADE,
     path text COLLATE "C" NOT NULL,
+    part integer NOT NULL,
     url text COLLATE "C" NOT NULL,
     domain text NOT NULL,
     independence_key text NOT NULL,
@@ -72,7 +74,7 @@ CREATE TABLE documents (
     text_id bigint REFERENCES texts,
     reason text,
     indexed_at text NOT NULL,
-    UNIQUE (collection_id, path)
+    UNIQUE (collection_id, path, part)
 );
 CREATE INDEX ON documents USING hash (url);
 CREATE INDEX ON documents (text_id);

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from research.documents.folder import FoundFile
+from research.documents.folder import FoundFile, part_url
 from research.documents.parse_document import (
     EXTRACTOR_VERSION,
     ReadDocument,
@@ -47,14 +47,14 @@ def plan_refresh(
     known = {
         row["path"]: row
         for row in connection.execute(
-            "SELECT id, path, content_type, size, mtime_ns, extractor, sha256 FROM documents"
-            " WHERE collection_id = ?",
+            "SELECT path, content_type, size, mtime_ns, extractor, sha256 FROM documents"
+            " WHERE collection_id = ? AND part = 0",
             (collection.id,),
         )
     }
     gone = known.keys() - {file.path for file in files}
     for path in sorted(gone):
-        _forget(connection, full_text, known[path]["id"])
+        _forget_file(connection, full_text, collection, path)
     drop_unused_texts(connection)
     changed = [file for file in files if not _is_known(file, known.get(file.path))]
     return Plan(
@@ -74,7 +74,7 @@ def store_documents(
     changed = 0
     for reading in readings:
         file = found[reading.path]
-        if reading.document is None and reading.reason is None:
+        if not reading.documents and reading.reason is None:
             _touch(connection, collection, file)
         else:
             _replace(connection, full_text, collection, file, reading)
@@ -137,17 +137,12 @@ def _replace(
     file: FoundFile,
     reading: Reading,
 ) -> None:
-    old = connection.execute(
-        "SELECT id FROM documents WHERE collection_id = ? AND path = ?",
-        (collection.id, file.path),
-    ).fetchone()
-    if old is not None:
-        _forget(connection, full_text, old["id"])
-    text_id, document = None, None
-    if reading.document is not None:
-        text_id, document = _stored_text(connection, file, reading.sha256, reading.document)
-    document_id = _insert_document(connection, collection, file, reading, text_id)
-    if document is not None:
+    _forget_file(connection, full_text, collection, file.path)
+    if not reading.documents:
+        _insert_document(connection, collection, file, reading, 0, None)
+    for part, read in enumerate(reading.documents):
+        text_id, document = _stored_text(connection, file, reading.sha256, part, read)
+        document_id = _insert_document(connection, collection, file, reading, part, text_id)
         full_text.add(connection, collection.id, document_id, file.path, document)
         for entry in named_entries(file.path, document):
             connection.execute(
@@ -157,12 +152,13 @@ def _replace(
 
 
 def _stored_text(
-    connection: Connection, file: FoundFile, sha256: str, document: ReadDocument
+    connection: Connection, file: FoundFile, sha256: str, part: int, document: ReadDocument
 ) -> tuple[int, ReadDocument]:
     """Return the row of a text; if it is already stored, that row is indexed instead."""
-    key = (sha256, file.content_type, _EXTRACTOR)
+    key = (sha256, part, file.content_type, _EXTRACTOR)
     row = connection.execute(
-        "SELECT * FROM texts WHERE sha256 = ? AND content_type = ? AND extractor = ?", key
+        "SELECT * FROM texts WHERE sha256 = ? AND part = ? AND content_type = ? AND extractor = ?",
+        key,
     ).fetchone()
     if row is not None:
         return row["id"], build_read_document(_extracted(row))
@@ -181,9 +177,9 @@ def _stored_text(
         document.prose,
     )
     row = connection.execute(
-        "INSERT INTO texts (sha256, content_type, extractor, title, text, text_sha256, site,"
+        "INSERT INTO texts (sha256, part, content_type, extractor, title, text, text_sha256, site,"
         " published, language, kind, headings, extra, prose)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         values,
     ).fetchone()
     return row["id"], document
@@ -205,17 +201,19 @@ def _insert_document(
     collection: CollectionRow,
     file: FoundFile,
     reading: Reading,
+    part: int,
     text_id: int | None,
 ) -> int:
     address = collection.address(file.path)
     row = connection.execute(
-        "INSERT INTO documents (collection_id, path, url, domain, independence_key, kind,"
+        "INSERT INTO documents (collection_id, path, part, url, domain, independence_key, kind,"
         " content_type, size, mtime_ns, extractor, sha256, text_id, reason, indexed_at)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
         (
             collection.id,
             file.path,
-            address.url,
+            part,
+            part_url(address.url, part),
             address.domain,
             address.independence_key,
             address.kind,
@@ -230,6 +228,16 @@ def _insert_document(
         ),
     ).fetchone()
     return int(row["id"])
+
+
+def _forget_file(
+    connection: Connection, full_text: FullText, collection: CollectionRow, path: str
+) -> None:
+    rows = connection.execute(
+        "SELECT id FROM documents WHERE collection_id = ? AND path = ?", (collection.id, path)
+    ).fetchall()
+    for row in rows:
+        _forget(connection, full_text, row["id"])
 
 
 def _forget(connection: Connection, full_text: FullText, document_id: int) -> None:

@@ -15,7 +15,7 @@ from research.fulltext.fts5 import Fts5
 from research.runtime.private_files import make_private_database
 
 # Raised whenever tables, tokens or fields change: an older file is then built anew.
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _WAL_TRIES = 100
 
 _TOKENS = "tokenize='porter unicode61 remove_diacritics 2'"
@@ -28,6 +28,7 @@ CREATE TABLE collections (
 CREATE TABLE texts (
     id INTEGER PRIMARY KEY,
     sha256 TEXT NOT NULL,
+    part INTEGER NOT NULL,
     content_type TEXT NOT NULL,
     extractor TEXT NOT NULL,
     title TEXT NOT NULL,
@@ -40,12 +41,13 @@ CREATE TABLE texts (
     headings TEXT NOT NULL,
     extra TEXT NOT NULL,
     prose REAL NOT NULL,
-    UNIQUE (sha256, content_type, extractor)
+    UNIQUE (sha256, part, content_type, extractor)
 );
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY,
     collection_id INTEGER NOT NULL REFERENCES collections ON DELETE CASCADE,
     path TEXT NOT NULL,
+    part INTEGER NOT NULL,
     url TEXT NOT NULL,
     domain TEXT NOT NULL,
     independence_key TEXT NOT NULL,
@@ -58,7 +60,7 @@ CREATE TABLE documents (
     text_id INTEGER REFERENCES texts,
     reason TEXT,
     indexed_at TEXT NOT NULL,
-    UNIQUE (collection_id, path)
+    UNIQUE (collection_id, path, part)
 );
 CREATE INDEX documents_by_url ON documents (url);
 CREATE INDEX documents_by_text ON documents (text_id);

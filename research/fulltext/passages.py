@@ -12,7 +12,10 @@ LEAD_WORDS = 40
 _LEAD_WITHIN, _LEAD_CHARACTERS = 5000, 400
 _SENTENCE_WORDS = 10
 
+_DEEPEST = 5
 _HEADING = re.compile(r"(#{1,5})\s+(.*)")
+# Longer texts are divided into parts, which rank and are read as pages of their own.
+LONGEST_WHOLE, LONGEST_PART = 400_000, 100_000
 # "###### autovacuum_max_workers (integer)"
 _TERM = re.compile(r"#{6}[ \t]+(\S.*)")
 # "once.\n", "What now? "
@@ -72,6 +75,46 @@ def outline_text(text: str, max_words: int = MAX_WORDS) -> Outline:
         passages=tuple(_passages(blocks, max_words)),
         prose_share=_prose_share(text),
     )
+
+
+def divide_text(text: str) -> list[tuple[int, int, str]]:
+    """Return the parts of a long text (start, end, chapter), else the text as one part.
+
+    It is divided at headings, at the highest level that makes the parts short enough; the chapter
+    is the last heading of the first level up to a part's beginning.
+    """
+    if len(text) <= LONGEST_WHOLE:
+        return [(0, len(text), "")]
+    blocks = list(_split_blocks(text, MAX_WORDS))
+    spans = _divide(blocks, len(text), 1)
+    chapters = [block for block in blocks if block.level == 1]
+    return [
+        (start, end, next((c.title for c in reversed(chapters) if c.start <= start), ""))
+        for start, end in spans
+    ]
+
+
+def _divide(blocks: Sequence[_Block], end: int, level: int) -> list[tuple[int, int]]:
+    """Divide blocks that reach to `end` at headings of a level; without any left, at each block."""
+    pieces: list[list[_Block]] = []
+    for block in blocks:
+        if not pieces or level > _DEEPEST or 0 < block.level <= level:
+            pieces.append([])
+        pieces[-1].append(block)
+    parts: list[tuple[int, int]] = []
+    is_open = False
+    for number, piece in enumerate(pieces):
+        start = piece[0].start
+        stop = pieces[number + 1][0].start if number + 1 < len(pieces) else end
+        if stop - start > LONGEST_PART and level <= _DEEPEST:
+            parts += _divide(piece, stop, level + 1)
+            is_open = False
+        elif is_open and stop - parts[-1][0] <= LONGEST_PART:
+            parts[-1] = (parts[-1][0], stop)
+        else:
+            parts.append((start, stop))
+            is_open = True
+    return parts
 
 
 def lead_text(text: str) -> str:

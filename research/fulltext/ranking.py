@@ -9,7 +9,7 @@ links.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -18,6 +18,8 @@ from typing import Any
 from research.fulltext.entries import Kind
 
 KEPT_BEFORE_SIDES = 3
+MOST_PARTS = 3
+"""Parts of one file that are given before what other files have."""
 
 
 @dataclass(frozen=True)
@@ -156,22 +158,29 @@ def _by_document(passages: Sequence[Match]) -> dict[int, list[Match]]:
 
 def _settled(connection: Any, sums: Scores, weights: Weights) -> list[tuple[int, float]]:
     """Return the sums, lowered for pages without prose, best first, without copies of the same
-    text.
+    text. Parts of one file that go beyond `MOST_PARTS` follow all others.
     """
     if not sums:
         return []
     marks = ",".join("?" * len(sums))
     known = connection.execute(
-        "SELECT d.id, d.url, d.text_id, t.prose FROM documents d JOIN texts t ON t.id = d.text_id"
-        f" WHERE d.id IN ({marks})",
+        "SELECT d.id, d.url, d.text_id, d.collection_id, d.path, t.prose FROM documents d"
+        f" JOIN texts t ON t.id = d.text_id WHERE d.id IN ({marks})",
         list(sums),
     )
     scored = [(sums[row["id"]] * _prior(row["prose"], weights), row) for row in known]
     scored.sort(key=lambda pair: (-pair[0], pair[1]["url"]))
-    firsts: dict[int, tuple[int, float]] = {}
+    firsts: dict[int, tuple[float, Any]] = {}
     for score, row in scored:
-        firsts.setdefault(row["text_id"], (row["id"], score))
-    return list(firsts.values())
+        firsts.setdefault(row["text_id"], (score, row))
+    parts: Counter[tuple[int, str]] = Counter()
+    kept: list[tuple[int, float]] = []
+    more: list[tuple[int, float]] = []
+    for score, row in firsts.values():
+        file = row["collection_id"], row["path"]
+        parts[file] += 1
+        (kept if parts[file] <= MOST_PARTS else more).append((row["id"], score))
+    return kept + more
 
 
 def _prior(prose_share: float, weights: Weights) -> float:

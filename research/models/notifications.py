@@ -58,12 +58,13 @@ class Webhook(models.Model):
 
 
 class EmailChoice(models.Model):
-    """The e-mail address of a person, and the events that are mailed to it."""
+    """The e-mail address of a person, and the events that are mailed to it once it is confirmed."""
 
     owner = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="email_choice"
     )
     address = models.EmailField()
+    confirmed = models.BooleanField(default=False, db_default=False)
     events = models.JSONField(default=list)
 
     class Meta:

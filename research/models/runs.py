@@ -222,9 +222,13 @@ class Run(models.Model):
         return f"{self.question[:80]} ({self.public_id})"
 
     @property
+    def has_model(self) -> bool:
+        return self.analyst != "extractive"
+
+    @property
     def plans_anew(self) -> bool:
         """Return whether a comment changes the plan: without a model the same plan would result."""
-        return self.analyst != "extractive" and self.mode == Mode.ADAPTIVE
+        return self.has_model and self.mode == Mode.ADAPTIVE
 
     @property
     def ended(self) -> bool:

@@ -19,25 +19,32 @@ from django.core import mail
 
 from research.engine.ports import FetchFailure
 from research.fetch.network import USER_AGENT, CheckedTransport, failures_named, system_resolve
+from research.fetch.rate_limit import retry_after_seconds
 from research.fetch.url_policy import AddressRules, check_url
-from research.models import Delivery, EmailChoice
+from research.models import Delivery, EmailChoice, Event
+from research.notifications.composing import confirm_url
 from research.notifications.mails import write_mail
 from research.notifications.signing import signed_headers
 
 TIMEOUT_SECONDS = 15.0
 CONNECTIONS = 16
 NO_ADDRESS = "no e-mail address is set"
+NOT_CONFIRMED = "the e-mail address is not confirmed"
 NO_SERVER = "no mail server is set up (EMAIL_URL)"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one attempt; `error` is '' on success. A `permanent` failure is not retried."""
+    """Result of one attempt; `error` is '' on success. A `permanent` failure is not retried.
+
+    `retry_after` are the seconds for which the receiver wants nothing.
+    """
 
     status: int | None = None
     error: str = ""
     permanent: bool = False
     seconds: float = 0.0
+    retry_after: float = 0.0
 
     @property
     def is_gone(self) -> bool:
@@ -87,29 +94,37 @@ class Channels:
             target = check_url(hook.url, address_rules())
             with failures_named():
                 async with asyncio.timeout(self.timeout_seconds):
-                    status = await self._request(target.url, headers, body)
+                    response = await self._request(target.url, headers, body)
         except FetchFailure as failure:
             return Outcome(error=failure.reason)
+        status = response.status_code
         if 200 <= status < 300:
             return Outcome(status)
-        told = f"status {status}"
-        return Outcome(status, told, permanent=status == HTTPStatus.GONE)
+        return Outcome(
+            status,
+            f"status {status}",
+            permanent=status == HTTPStatus.GONE,
+            retry_after=retry_after_seconds(response, now) or 0.0,
+        )
 
-    async def _request(self, url: str, headers: dict[str, str], body: str) -> int:
-        """Return the status; the body of the response is not read."""
+    async def _request(self, url: str, headers: dict[str, str], body: str) -> httpx.Response:
+        """Return the response, whose body is not read."""
         request = self._client.build_request("POST", url, headers=headers, content=body.encode())
         response = await self._client.send(request, stream=True)
         await response.aclose()
-        return response.status_code
+        return response
 
 
 def send_mail(delivery: Delivery, choice: EmailChoice | None) -> Outcome:
     """Send a delivery by e-mail. Its Message-ID is the same for all attempts."""
     if choice is None:
         return Outcome(error=NO_ADDRESS, permanent=True)
+    if not choice.confirmed and delivery.event != Event.TEST:
+        return Outcome(error=NOT_CONFIRMED, permanent=True)
     if not settings.EMAIL_URL:
         return Outcome(error=NO_SERVER)
-    written = write_mail(json.loads(delivery.body))
+    link = "" if choice.confirmed else confirm_url(choice)
+    written = write_mail(json.loads(delivery.body), link)
     host = parseaddr(settings.DEFAULT_FROM_EMAIL)[1].rpartition("@")[2] or "localhost"
     message = mail.EmailMultiAlternatives(
         written.subject,

@@ -6,17 +6,25 @@ import json
 from typing import Any
 
 from django.conf import settings
+from django.core import signing
 
-from research.models import Delivery, Event, Occurrence, Run
+from research.models import Delivery, EmailChoice, Event, Occurrence, Run
 from research.readmodel.marking import trust_of
 from research.schedules.news import news_of
 
 MOST_NEWS = 50
+CONFIRMS = "research.notifications.confirm"
 
 
 def public_url(path: str) -> str:
     """Return the address under which people open a page."""
     return f"{settings.PUBLIC_URL.rstrip('/')}{path}"
+
+
+def confirm_url(choice: EmailChoice) -> str:
+    """Return the link that confirms an address; only a reader of mails to it may ever see it."""
+    token = signing.dumps([choice.owner_id, choice.address], salt=CONFIRMS)
+    return public_url(f"/notifications/email/confirm/?token={token}")
 
 
 def compose_body(delivery: Delivery) -> str:
@@ -50,6 +58,7 @@ def _run(run: Run, status: str) -> dict[str, Any]:
         "status": status,
         "termination_reason": run.termination_reason,
         "text": run.termination_text or "",
+        "analyst": run.analyst,
         "trust": trust_of(run.aspects.all()).value if ended else None,
         "quality_score": run.quality_score,
         "answer": report.short_answer if report else "",

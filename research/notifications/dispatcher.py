@@ -23,6 +23,7 @@ from research.models import Delivery, EmailChoice, Event, Webhook
 from research.notifications.channels import Channels, Outcome
 from research.notifications.composing import compose_body
 from research.runtime.wait import wait_at_most
+from research.worker import notify
 from research.worker.leases import database_now, new_owner
 from research.worker.writer import Writer
 
@@ -87,12 +88,15 @@ class Dispatcher:
 
     async def start(self) -> None:
         self.writer.start()
-        self._task = asyncio.get_running_loop().create_task(self._work(), name="deliveries")
+        self._loop = asyncio.get_running_loop()
+        notify.on_wake.append(self.wake)
+        self._task = self._loop.create_task(self._work(), name="deliveries")
 
     async def stop(self) -> None:
         """Stop, and give back what is being sent: it will be sent again."""
         if self._task is None:
             return
+        notify.on_wake.remove(self.wake)
         sending = dict(self._sending)
         tasks = [self._task, *sending]
         for task in tasks:
@@ -103,6 +107,10 @@ class Dispatcher:
             await self.writer.call(give_back, claimed.delivery)
         await self.channels.aclose()
         await self.writer.stop()
+
+    def wake(self) -> None:
+        """Look for deliveries immediately; thread-safe."""
+        self._loop.call_soon_threadsafe(self._woken.set)
 
     async def step(self) -> int:
         """Begin to send what is due, within the free places; return how many."""
@@ -129,7 +137,7 @@ class Dispatcher:
                 await self._purge()
             except DatabaseError:
                 log.warning("the database cannot be queried for deliveries", exc_info=True)
-            await wait_at_most(self._woken, self.look_seconds)
+            await wait_at_most(self._woken, notify.patience(self.look_seconds))
 
     async def _purge(self) -> None:
         """Delete old entries of the log, once an hour."""
@@ -142,7 +150,7 @@ class Dispatcher:
         delivery = claimed.delivery
         try:
             outcome = await self._attempt(claimed)
-            waits = wait_seconds(delivery.tries + 1, self.chance())
+            waits = wait_seconds(delivery.tries + 1, self.chance(), outcome.retry_after)
             await self.writer.call(record_attempt, delivery, outcome, self.clock, waits)
         except DatabaseError:
             log.warning("delivery %s: its result is lost", delivery.public_id, exc_info=True)
@@ -165,10 +173,13 @@ class Dispatcher:
         self._woken.set()
 
 
-def wait_seconds(tries: int, chance: float) -> float:
-    """Return the seconds until the next attempt, after so many; `chance` from 0 to 1 (jitter)."""
+def wait_seconds(tries: int, chance: float, asked: float = 0.0) -> float:
+    """Return the seconds until the next attempt, after so many; `chance` from 0 to 1 (jitter).
+
+    They are at least the seconds that the receiver `asked` for, up to the longest wait.
+    """
     wait = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * FACTOR ** (tries - 1))
-    return wait * (1 - JITTER + 2 * JITTER * chance)
+    return max(min(LONGEST_WAIT_SECONDS, asked), wait * (1 - JITTER + 2 * JITTER * chance))
 
 
 def claim_due(owner: str, clock: Clock, number: int, busy: Collection[Receiver]) -> list[Claimed]:

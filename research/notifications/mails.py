@@ -21,12 +21,13 @@ class Mail:
     html: str
 
 
-def write_mail(body: dict[str, Any]) -> Mail:
-    """Return the e-mail for the body of a notification."""
+def write_mail(body: dict[str, Any], confirm_url: str = "") -> Mail:
+    """Return the e-mail for the body of a notification, or to confirm its address."""
     data = body["data"]
     run, schedule = data.get("run"), data.get("schedule")
     context = {
-        "heading": _heading(body["type"], run, schedule),
+        "heading": _heading(body["type"], run, schedule, confirm_url),
+        "confirm_url": confirm_url,
         "run": run,
         "schedule": schedule,
         "trust": _trust(run),
@@ -45,7 +46,14 @@ def _only_news(schedule: dict[str, Any] | None) -> bool:
     return schedule is not None and schedule["only_new"] and schedule["new"] is not None
 
 
-def _heading(event: str, run: dict[str, Any] | None, schedule: dict[str, Any] | None) -> str:
+def _heading(
+    event: str,
+    run: dict[str, Any] | None,
+    schedule: dict[str, Any] | None,
+    confirm_url: str,
+) -> str:
+    if confirm_url:
+        return _("Confirm your e-mail address")
     if run is None:
         return _("Test from Plumbline")
     if schedule and schedule["new"] is not None and run["status"] == "completed":
@@ -62,4 +70,7 @@ def _trust(run: dict[str, Any] | None) -> str:
         Trust.NOT_ANSWERED: _("Not answered"),
         Trust.NOTHING_FOUND: _("Nothing found"),
     }
-    return words[Trust(run["trust"])] if run and run["trust"] else ""
+    if not run or not run["trust"]:
+        return ""
+    is_likely = run["trust"] == Trust.ANSWERED and run["analyst"] == "extractive"
+    return _("Likely answered") if is_likely else words[Trust(run["trust"])]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from research.engine.records import Status
 from research.models import Delivery, EmailChoice, Event, Occurrence, Webhook
+from research.worker import notify
 
 ENDS = {Status.COMPLETED: Event.FINISHED, Status.FAILED: Event.FAILED}
 ASKING = (Status.AWAITING_CLARIFICATION, Status.AWAITING_APPROVAL, Status.STALLED)
@@ -21,7 +22,7 @@ def announce_status(run_id: int, status: str) -> None:
         return
     of_owner = {"owner__runs": run_id, "owner__is_active": True}
     hooks = [*Webhook.objects.filter(disabled_reason="", **of_owner)]
-    mails = [*EmailChoice.objects.filter(**of_owner)]
+    mails = [*EmailChoice.objects.filter(confirmed=True, **of_owner)]
     if not hooks and not mails:
         return
     if Status(status) in ENDS and Occurrence.objects.filter(run_id=run_id).exists():
@@ -40,6 +41,7 @@ def announce_status(run_id: int, status: str) -> None:
             for event in _mailed(events, each.events)
         ]
     )
+    notify.wake_after_commit()
 
 
 def _events(status: str) -> Iterator[Event]:

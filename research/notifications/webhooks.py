@@ -21,9 +21,12 @@ from research.models import Delivery, Event, Webhook
 from research.notifications.channels import address_rules
 from research.notifications.signing import new_secret
 from research.services.errors import ServiceError
+from research.worker import notify
 
 MOST_WEBHOOKS = 20
 URL_LENGTH = 2_000
+MOST_TEST_MAILS = 5
+HOUR = timedelta(hours=1)
 BOTH_SECRETS = timedelta(days=1)
 """How long the secret before the current one still signs deliveries."""
 
@@ -80,8 +83,17 @@ def rotate_secret(hook: Webhook) -> Webhook:
 
 
 def send_test(actor: AbstractUser, hook: Webhook | None = None) -> Delivery:
-    """Store a test for the webhook, or for the person's e-mail address. It is tried once."""
-    return Delivery.objects.create(owner=actor, webhook=hook, event=Event.TEST)
+    """Store a test for the webhook, or for the person's e-mail address. It is tried once.
+
+    A mail to an address that isn't confirmed has the link for it; not many are sent in an hour.
+    """
+    if hook is None:
+        tests = actor.deliveries.filter(webhook=None, event=Event.TEST)
+        if tests.filter(created_at__gt=timezone.now() - HOUR).count() >= MOST_TEST_MAILS:
+            raise ServiceError(_("Many test e-mails were sent in the last hour; try again later."))
+    made = Delivery.objects.create(owner=actor, webhook=hook, event=Event.TEST)
+    notify.wake_after_commit()
+    return made
 
 
 def deliveries_of(actor: AbstractUser, hook: Webhook | None = None) -> QuerySet[Delivery]:
@@ -90,7 +102,9 @@ def deliveries_of(actor: AbstractUser, hook: Webhook | None = None) -> QuerySet[
 
 
 def redeliver(delivery: Delivery) -> Delivery:
-    """Send a delivery again at once, with the same id and body."""
+    """Send a delivery again at once, with the same id and body; a test by e-mail is a new one."""
+    if delivery.webhook is None and delivery.event == Event.TEST:
+        return send_test(delivery.owner)
     with transaction.atomic():
         free = Delivery.objects.filter(pk=delivery.pk, lease_owner="")
         changed = free.update(
@@ -100,6 +114,7 @@ def redeliver(delivery: Delivery) -> Delivery:
             ended_at=None,
             lease_epoch=F("lease_epoch") + 1,
         )
+        notify.wake_after_commit()
     if not changed:
         raise ServiceError(_("This delivery is being sent at this moment."))
     delivery.refresh_from_db()

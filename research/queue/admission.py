@@ -7,10 +7,8 @@ queue: so a person with 500 waiting runs delays another one by a single run.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -18,12 +16,21 @@ from django.db import connection, transaction
 from django.db.models import F, Max, Q, QuerySet
 
 from research.engine.records import Status
-from research.models import Command, Run
+from research.models import Run
 from research.models.runs import Priority
-from research.queue.presence import count_slots
+from research.queue.presence import GONE_SECONDS, count_slots
 from research.worker import notify
-from research.worker.commands import WAKES
-from research.worker.leases import CRASHES, LEASE_SECONDS, Lease, claim_run, database_now, free_runs
+from research.worker.leases import (
+    ACTED,
+    CRASHES,
+    FREE,
+    LEASE_SECONDS,
+    Lease,
+    claim_run,
+    database_now,
+    in_sql,
+    listed,
+)
 
 LOCK = int.from_bytes(b"admit", "big")
 """Key of the PostgreSQL advisory lock that serialises admissions."""
@@ -37,8 +44,6 @@ SHOWN = 20
 
 RESERVED = 4
 """One in so many places is reserved for interactive runs."""
-
-COLUMNS = ("priority", "owner_id", "turn", "pk", "crashes")
 
 
 @dataclass(frozen=True)
@@ -56,54 +61,6 @@ class Caps:
 NO_CAPS = Caps()
 
 
-@dataclass(frozen=True)
-class Candidate:
-    """A run that could be claimed; `begun` ones were at work before."""
-
-    priority: int
-    owner_id: int
-    turn: int
-    pk: int
-    crashes: int
-    begun: bool
-
-
-@dataclass
-class AtWork:
-    """Runs that workers have, counted by person and by class."""
-
-    by_person: Counter[int] = field(default_factory=Counter)
-    scheduled: int = 0
-
-    @classmethod
-    def count(cls, now: datetime) -> AtWork:
-        found = cls()
-        leased = Run.objects.filter(lease_until__gte=now).values_list("owner_id", "priority")
-        for owner_id, priority in leased:
-            found.by_person[owner_id] += 1
-            found.scheduled += priority == Priority.SCHEDULED
-        return found
-
-    def capped(self, caps: Caps) -> set[int]:
-        """Return the people of whom no further run may start."""
-        if not caps.per_person:
-            return set()
-        return {owner for owner, number in self.by_person.items() if number >= caps.per_person}
-
-    def is_full(self, caps: Caps) -> bool:
-        return bool(caps.at_once) and self.by_person.total() >= caps.at_once
-
-    def allows_scheduled(self, caps: Caps) -> bool:
-        """Return whether a scheduled run may start: some places are kept for interactive ones."""
-        places = caps.at_once or count_slots()
-        return not places or self.scheduled < places - places // RESERVED
-
-    def allows(self, candidate: Candidate, caps: Caps) -> bool:
-        if self.is_full(caps) or candidate.owner_id in self.capped(caps):
-            return False
-        return candidate.priority != Priority.SCHEDULED or self.allows_scheduled(caps)
-
-
 def claim_next(
     owner: str,
     seconds: float = LEASE_SECONDS,
@@ -116,66 +73,80 @@ def claim_next(
     A run that must be executed alone waits until the process is idle, and others queue behind
     it, so that it is not starved.
     """
-    candidates = waiting_runs(database_now(), caps)
-    if not candidates:
+    now = database_now()
+    if _ask(WAITS, now) is None:
         return None
     with transaction.atomic():
         _lock_admission()
-        at_work = AtWork.count(database_now())
-        for candidate in candidates:
-            if candidate.crashes >= CRASHES and not is_idle:
-                return None
-            if not at_work.allows(candidate, caps):
-                continue
-            lease = claim_run(candidate.pk, owner, seconds)
-            if lease is not None:
-                if not candidate.begun:
-                    announce_places()
-                return lease
-    return None
+        found = _ask(NEXT, now, caps)
+        if found is None:
+            return None
+        run_id, crashes = found
+        if crashes >= CRASHES and not is_idle:
+            return None
+        return claim_run(run_id, owner, seconds)
 
 
-def waiting_runs(now: datetime, caps: Caps = NO_CAPS) -> list[Candidate]:
-    """Return the runs that may start now, the next one first."""
-    at_work = AtWork.count(now)
-    if at_work.is_full(caps):
-        return []
-    capped = at_work.capped(caps)
-    found = [each for each in _candidates(now, capped) if each.owner_id not in capped]
-    if any(each.priority == Priority.SCHEDULED for each in found):
-        all_start = at_work.allows_scheduled(caps)
-        found = [each for each in found if all_start or each.priority != Priority.SCHEDULED]
-    return sorted(found, key=_rank(at_work))
+def _ask(statement: str, now: datetime, caps: Caps = NO_CAPS) -> tuple[int, int] | None:
+    """Return the row that a statement finds, if any."""
+    seen = now - timedelta(seconds=GONE_SECONDS)
+    values = {
+        "now": in_sql(now),
+        "seen": in_sql(seen),
+        "looked_at": LOOKED_AT,
+        "per_person": caps.per_person,
+        "at_once": caps.at_once,
+    }
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        row: tuple[int, int] | None = cursor.fetchone()
+        return row
 
 
-def _candidates(now: datetime, capped: set[int]) -> Iterator[Candidate]:
-    """Yield runs that were interrupted, runs whose owner has acted, and the head of the queue."""
-    free = free_runs(now)
-    for row in free.filter(status__in=BEGUN).values_list(*COLUMNS):
-        yield Candidate(*row, begun=True)
-    queued = free.filter(status=Status.QUEUED.value).exclude(owner_id__in=capped)
-    ordered = queued.order_by("priority", "turn", "pk")
-    for row in (*_woken(free), *ordered.values_list(*COLUMNS)[:LOOKED_AT]):
-        yield Candidate(*row, begun=False)
+_COLUMNS = "run.id, run.priority, run.owner_id, run.turn, run.crashes"
+_QUEUED = f"FROM research_run AS run WHERE run.status = 'queued' AND {FREE}"
+_BEGUN = f"FROM research_run AS run WHERE run.status IN ({listed(BEGUN)}) AND {FREE}"
+_WOKEN = f"""FROM research_command AS command JOIN research_run AS run ON run.id = command.run_id
+    WHERE command.taken_at_place IS NULL AND {FREE} AND ({ACTED})"""
 
+WAITS = f"""
+SELECT 1 WHERE EXISTS (SELECT 1 {_QUEUED}) OR EXISTS (SELECT 1 {_BEGUN})
+    OR EXISTS (SELECT 1 {_WOKEN})
+"""
+"""Whether any run waits for a worker."""
 
-def _woken(free: QuerySet[Run]) -> Iterator[tuple[int, int, int, int, int]]:
-    """Yield the waiting runs to which a command was given; begins at the few commands."""
-    untaken = Command.objects.filter(taken_at_place__isnull=True)
-    acted = Q()
-    for status, kinds in WAKES.items():
-        acted |= Q(run__status=status.value, kind__in=sorted(kinds))
-    keys = set(untaken.filter(acted).order_by().values_list("run_id", flat=True))
-    if keys:
-        yield from free.filter(pk__in=keys).values_list(*COLUMNS)
-
-
-def _rank(at_work: AtWork) -> Callable[[Candidate], tuple[int, ...]]:
-    def rank(each: Candidate) -> tuple[int, ...]:
-        busy = at_work.by_person[each.owner_id]
-        return (each.priority, not each.begun, busy, each.turn, each.pk)
-
-    return rank
+NEXT = f"""
+WITH leased AS (
+    SELECT owner_id, priority FROM research_run WHERE lease_until >= %(now)s
+), busy AS (
+    SELECT owner_id, count(*) AS runs FROM leased GROUP BY owner_id
+), waiting AS (
+    SELECT * FROM (
+        SELECT {_COLUMNS}, 1 AS is_new {_QUEUED}
+            AND (%(per_person)s = 0 OR run.owner_id NOT IN (
+                SELECT owner_id FROM busy WHERE runs >= %(per_person)s))
+        ORDER BY run.priority, run.turn, run.id LIMIT %(looked_at)s
+    ) AS head
+    UNION ALL SELECT {_COLUMNS}, 0 {_BEGUN}
+    UNION ALL SELECT {_COLUMNS}, 1 {_WOKEN}
+), places AS MATERIALIZED (
+    SELECT CASE WHEN %(at_once)s > 0 THEN %(at_once)s ELSE coalesce((
+        SELECT sum(slots) FROM research_workerprocess WHERE NOT is_draining AND seen_at >= %(seen)s
+    ), 0) END AS number
+)
+SELECT waiting.id, waiting.crashes
+FROM waiting LEFT JOIN busy ON busy.owner_id = waiting.owner_id
+WHERE (%(at_once)s = 0 OR (SELECT count(*) FROM leased) < %(at_once)s)
+    AND (%(per_person)s = 0 OR coalesce(busy.runs, 0) < %(per_person)s)
+    AND (waiting.priority = {Priority.INTERACTIVE.value} OR (
+        SELECT number = 0 OR number - number / {RESERVED} > (
+            SELECT count(*) FROM leased WHERE priority = {Priority.SCHEDULED.value})
+        FROM places))
+ORDER BY waiting.priority, is_new, coalesce(busy.runs, 0), waiting.turn, waiting.id LIMIT 1
+"""
+"""Id and crashes of the run whose turn it is: of those begun and interrupted, those whose owner
+has acted, and the head of the queue. One statement, since every process asks it again and again.
+"""
 
 
 def _lock_admission() -> None:

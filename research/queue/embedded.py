@@ -8,7 +8,7 @@ from functools import partial
 
 from django.db import Error as DatabaseError
 
-from research.queue.admission import NO_CAPS, Caps, claim_next
+from research.queue.admission import NO_CAPS, Caps, announce_places, claim_next
 from research.runtime.outages import Outages
 from research.runtime.wait import wait_at_most
 from research.worker import notify
@@ -95,7 +95,7 @@ class EmbeddedWorker:
                 failures += 1
                 log.warning("the database cannot be queried for work", exc_info=True)
                 await self._pause_after_failures(failures)
-            await wait_at_most(self._woken, self.timing.poll_seconds, clear=False)
+            await wait_at_most(self._woken, notify.patience(self.timing.poll_seconds), clear=False)
 
     async def _pause_after_failures(self, failures: int) -> None:
         """Claim nothing for a while after consecutive failures (backoff)."""
@@ -106,17 +106,25 @@ class EmbeddedWorker:
             task.cancel()
 
     async def _claim_runs(self) -> None:
-        while self._has_room():
-            is_idle = not self._running
-            claiming = partial(claim_next, is_idle=is_idle, caps=self.caps)
-            lease = await self.writer.call(claiming, self.owner, self.timing.lease_seconds)
-            if lease is None:
-                return
-            # the claim itself counted the crash that makes it exclusive: wait until we are idle
-            if lease.alone and not is_idle:
-                await self.writer.call(release_lease, lease)
-                return
-            self._begin(lease)
+        has_moved = False
+        while self._has_room() and await self._claim_run():
+            has_moved = True
+        if has_moved:
+            await self.writer.call(announce_places)
+
+    async def _claim_run(self) -> bool:
+        """Begin the run whose turn it is; return False if none may start."""
+        is_idle = not self._running
+        claiming = partial(claim_next, is_idle=is_idle, caps=self.caps)
+        lease = await self.writer.call(claiming, self.owner, self.timing.lease_seconds)
+        if lease is None:
+            return False
+        # the claim itself counted the crash that makes it exclusive: wait until we are idle
+        if lease.alone and not is_idle:
+            await self.writer.call(release_lease, lease)
+            return False
+        self._begin(lease)
+        return True
 
     def _has_room(self) -> bool:
         """Return whether another run may be claimed: not during an outage (backpressure), and not

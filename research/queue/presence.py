@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import Error as DatabaseError
 from django.db import transaction
@@ -42,17 +42,19 @@ class Registration:
     slots: int
     process: HostProcess
 
-    def write(self, *, is_draining: bool = False) -> None:
-        """Insert or renew the row."""
+    def write(self, *, is_draining: bool = False) -> datetime:
+        """Insert or renew the row; return the time of this heartbeat."""
+        now = database_now()
         columns = {
             **asdict(self.process),
             "queues": list(self.queues),
             "slots": self.slots,
             "replay_versions": sorted(REPLAY_VERSIONS),
             "is_draining": is_draining,
-            "seen_at": database_now(),
+            "seen_at": now,
         }
         WorkerProcess.objects.update_or_create(name=self.name, defaults=columns)
+        return now
 
 
 class Presence:
@@ -104,8 +106,11 @@ class Presence:
             await asyncio.sleep(LOOK_SECONDS)
 
     def _beat(self) -> None:
-        self.registration.write(is_draining=self.is_draining)
-        gone = database_now() - timedelta(seconds=GONE_SECONDS)
+        with transaction.atomic():
+            now = self.registration.write(is_draining=self.is_draining)
+            notify.tell_processes(notify.BEAT)
+        # Apart: holding the own row while waiting for another's could end in a deadlock.
+        gone = now - timedelta(seconds=GONE_SECONDS)
         WorkerProcess.objects.filter(seen_at__lt=gone).delete()
         delete_unused()
 

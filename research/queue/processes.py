@@ -14,6 +14,7 @@ from research.notifications.dispatcher import Dispatcher
 from research.queue.admission import Caps
 from research.queue.embedded import EmbeddedWorker
 from research.queue.host_process import HostProcess
+from research.queue.listening import Listener
 from research.queue.presence import Presence, Registration
 from research.queue.workers import Together, Worker
 from research.runtime import tool_factory
@@ -57,7 +58,9 @@ def make_workers(queues: Sequence[str], slots: int, drain_seconds: float = 0.0) 
     }
     own_slots = slots if "research" in queues else 0
     registration = Registration(owner, list(queues), own_slots, HostProcess.current())
-    return Registered(Presence(registration), Together([makers[queue]() for queue in queues]))
+    return Registered(
+        Presence(registration), Together([Listener(), *(makers[queue]() for queue in queues)])
+    )
 
 
 async def work_until_stopped(worker: Worker, close: Callable[[], Awaitable[None]]) -> None:

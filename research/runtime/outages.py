@@ -11,13 +11,11 @@ import errno
 import logging
 import random
 import sqlite3
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TypeVar
 
-import psycopg
 from django.db import InterfaceError, OperationalError
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 
 log = logging.getLogger(__name__)
 
@@ -60,16 +58,28 @@ def _all_of(error: BaseException | None) -> Iterator[BaseException]:
 def _is_one(error: BaseException) -> bool:
     if isinstance(error, sqlite3.Error):
         return getattr(error, "sqlite_errorcode", 0) & 0xFF in _SQLITE
-    if isinstance(error, psycopg.OperationalError):
-        return error.sqlstate is None or error.sqlstate.startswith(_SQLSTATES)
+    if isinstance(error, loaded_errors("psycopg", "OperationalError")):
+        sqlstate = getattr(error, "sqlstate", None)
+        return sqlstate is None or sqlstate.startswith(_SQLSTATES)
     if isinstance(error, OperationalError):
         return error.__cause__ is None  # otherwise the driver's error decides
     if isinstance(error, OSError):
         return error.errno in _SYSTEM
-    return isinstance(
-        error,
-        InterfaceError | psycopg.InterfaceError | RedisConnectionError | RedisTimeoutError,
+    drivers = (
+        *loaded_errors("psycopg", "InterfaceError"),
+        *loaded_errors("redis.exceptions", "ConnectionError", "TimeoutError"),
     )
+    return isinstance(error, (InterfaceError, *drivers))
+
+
+def loaded_errors(module: str, *names: str) -> tuple[type[Exception], ...]:
+    """Return exceptions of a driver; none if it isn't imported (yet), so that nothing raises them.
+
+    Importing the drivers of PostgreSQL and Redis takes longer than the rest of a small command.
+    """
+    driver = sys.modules.get(module)
+    found = (getattr(driver, name, None) for name in names)
+    return tuple(each for each in found if each is not None)
 
 
 class Outages:

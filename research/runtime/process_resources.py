@@ -83,10 +83,10 @@ class Parts:
 
     def model(self, wanted: ModelSettings | None) -> ChatModel | None:
         """Return the client for these settings, the same one while they don't change."""
-        from research.llm.client import ChatModel
-
         if wanted is None:
             return None
+        from research.llm.client import ChatModel  # imports openai
+
         if not self.models or self.models[-1].settings != wanted:
             self.models.append(ChatModel(wanted, store=self.limits))
         return self.models[-1]

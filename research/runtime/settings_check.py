@@ -1,20 +1,24 @@
-"""System checks of the settings; commands and the preflight ask for their tag."""
+"""System checks of settings and SQLite; commands and the preflight ask for their tag."""
 
 from __future__ import annotations
 
 import re
+import sqlite3
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Warning
+from django.core.checks import CheckMessage, Error, Warning
+from django.db import connection
 
 from research.engine.config import knob_names
 from research.search.providers import declared_settings
 
 TAG = "settings"
+SQLITE_NEEDED = (3, 35)
+"""UPDATE … RETURNING; Django itself is content with less."""
 # "PORT=8000", "export PORT = 8000"
 _ASSIGNMENT = re.compile(r"^\s{0,20}(?:export\s{1,20})?([A-Za-z_]\w{0,99})\s{0,20}=", re.MULTILINE)
 
@@ -32,6 +36,16 @@ def check_settings(**options: Any) -> list[CheckMessage]:
         Warning(text, hint="Check the name in docs/settings.md.", id="plumbline.W001")
         for text in describe_unknown(written)
     ]
+
+
+def check_sqlite(**options: Any) -> list[CheckMessage]:
+    """Report a version of SQLite that is too old, where it is the database."""
+    if connection.vendor != "sqlite" or sqlite3.sqlite_version_info >= SQLITE_NEEDED:
+        return []
+    needed = ".".join(map(str, SQLITE_NEEDED))
+    text = f"SQLite is {sqlite3.sqlite_version}, but {needed} or newer is needed."
+    hint = "Use a newer Python, or PostgreSQL by DATABASE_URL."
+    return [Error(text, hint=hint, id="plumbline.E001")]
 
 
 def describe_unknown(names: Iterable[str]) -> list[str]:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 
 from research.worker import notify
 
 
 @contextmanager
-def woken_by_commands() -> Iterator[asyncio.Event]:
-    """Yield an event that is set when a command is committed, in any thread."""
+def woken_by_commands(run_id: int) -> Iterator[asyncio.Event]:
+    """Yield an event that is set when a command for the run is committed, in any thread."""
     woken, running = asyncio.Event(), asyncio.get_running_loop()
-    hook = partial(running.call_soon_threadsafe, woken.set)
-    notify.on_wake.append(hook)
+
+    def hook(commanded: int) -> None:
+        if commanded == run_id:
+            running.call_soon_threadsafe(woken.set)
+
+    notify.on_command.append(hook)
     try:
         yield woken
     finally:
-        notify.on_wake.remove(hook)
+        notify.on_command.remove(hook)
 
 
 async def wait_at_most(event: asyncio.Event, seconds: float, *, clear: bool = True) -> None:

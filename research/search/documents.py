@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote, unquote, urldefrag
 
-from research.documents.folder import DocumentError
+from research.documents.folder import DocumentError, whole_url
 from research.engine.ports import (
     FetchFailure,
     Page,
@@ -73,9 +73,11 @@ class DocumentFetch:
 
 def _as_stored(url: str) -> str:
     """Return the spelling of the index: without a fragment, each part quoted where it must be."""
-    scheme, separator, rest = urldefrag(url).url.partition("://")
+    given = urldefrag(url).url
+    file = whole_url(given)
+    scheme, separator, rest = file.partition("://")
     parts = (quote(unquote(part), safe="", errors="replace") for part in rest.split("/"))
-    return f"{scheme}{separator}{'/'.join(parts)}"
+    return f"{scheme}{separator}{'/'.join(parts)}{given.removeprefix(file)}"
 
 
 def _document_page(url: str, document: IndexedDocument) -> Page:

@@ -304,7 +304,7 @@ def _store_command(actor: AbstractUser, run: Run, kind: Kind, **payload: Any) ->
         if kind is Kind.RETRY:
             try_again(now.pk)
         notify.sequence_after_commit(now.pk)
-        notify.wake_after_commit()
+        notify.command_after_commit(now.pk)
     return told
 
 

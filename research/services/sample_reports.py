@@ -53,13 +53,13 @@ def has_report(slug: str) -> bool:
 
 @cache
 def describe_sample(slug: str) -> str:
-    """Return the number of citations and sites of a sample report; '' if there is none."""
+    """Return the number of pages cited and their sites of a sample report; '' if there is none."""
     if not has_report(slug):
         return ""
     reports = [row["fields"] for row in _read_rows(slug) if row["model"] == REPORTS]
     addresses = [entry["url"] for entry in reports[-1]["citations"]]
     sites = {urlsplit(address).hostname for address in addresses}
-    return f"{len(addresses)} citations from {len(sites)} sites"
+    return f"{len(addresses)} pages from {len(sites)} sites"
 
 
 def open_sample(actor: AbstractUser, slug: str) -> Run:

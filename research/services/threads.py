@@ -19,7 +19,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import digest_of
 from research.engine.knobs import ConfigError
 from research.engine.report.report_format import BY_CODE
-from research.engine.threads.seed import Form, ReportFormat, Seed, SeedKind
+from research.engine.threads.seed import ReportForm, ReportFormat, Seed, SeedKind
 from research.models import Run
 from research.models.runs import Kind
 from research.queue.admission import next_turn
@@ -43,7 +43,7 @@ NEEDS_A_MODEL = (
     "Without a model a report can be made shorter or a table. Longer, or for another reader, "
     "takes a model; an admin can name one under Setup."
 )
-REASONS: dict[Form, str] = {
+REASONS: dict[ReportForm, str] = {
     "shorter": "Shorter",
     "longer": "Longer",
     "table": "As a table",

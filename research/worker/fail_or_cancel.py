@@ -40,7 +40,7 @@ def cancel_run(lease: Lease) -> None:
     with transaction.atomic():
         assert_lease(lease, **cancelled_columns())
         mark_cancel_taken(lease.run_id)
-        notify.sequence_after_commit(lease.run_id)
+        _tell_of_end(lease.run_id)
 
 
 def mark_cancel_taken(run_id: int) -> None:
@@ -54,7 +54,7 @@ def fail_run(lease: Lease, sentence: str) -> None:
         assert_lease(lease, **_ended_columns(Status.FAILED, sentence))
         upsert_rows(Problem, [_problem_row(lease, sentence)])
         announce_status(lease.run_id, Status.FAILED)
-        notify.sequence_after_commit(lease.run_id)
+        _tell_of_end(lease.run_id)
 
 
 def stall_run(lease: Lease) -> None:
@@ -63,7 +63,7 @@ def stall_run(lease: Lease) -> None:
         assert_lease(lease, status=Status.STALLED.value, verdict=STALLED, **_left_columns())
         upsert_rows(Problem, [_problem_row(lease, STALLED)])
         announce_status(lease.run_id, Status.STALLED)
-        notify.sequence_after_commit(lease.run_id)
+        _tell_of_end(lease.run_id)
 
 
 def try_again(run_id: int) -> None:
@@ -71,6 +71,12 @@ def try_again(run_id: int) -> None:
     Run.objects.filter(pk=run_id).update(status=Status.QUEUED.value, verdict="", crashes=0)
     retries = Command.objects.filter(run_id=run_id, kind=Kind.RETRY, taken_at_place=None)
     retries.update(taken_at_place=RETRY_PLACE)
+
+
+def _tell_of_end(run_id: int) -> None:
+    """After the commit, show the run's new state and let the next run have its place."""
+    notify.sequence_after_commit(run_id)
+    notify.wake_after_commit()
 
 
 def _problem_row(lease: Lease, sentence: str) -> Problem:

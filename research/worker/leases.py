@@ -9,31 +9,21 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import (
-    Case,
-    Count,
-    Exists,
-    F,
-    OuterRef,
-    PositiveSmallIntegerField,
-    Q,
-    QuerySet,
-    Subquery,
-    When,
-)
-from django.db.models.functions import Coalesce
-from django.db.models.lookups import GreaterThan
+from django.db.models import F, QuerySet
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from django.utils.crypto import get_random_string
 
 from research.errors import PlumblineError
-from research.models import Command, JournalEntry, Run
+from research.models import Run
 from research.runtime.versions import REPLAY_VERSIONS
+from research.worker import notify
 from research.worker.commands import WAKES, WORKING
 
 LEASE_SECONDS = 15.0
@@ -83,21 +73,55 @@ def database_now() -> datetime:
     return now
 
 
-def free_runs(now: datetime) -> QuerySet[Run]:
-    """Return the runs that no worker has and whose journal this code can continue."""
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    return Run.objects.filter(free, engine_version__in=sorted(REPLAY_VERSIONS))
+def listed(values: Iterable[str]) -> str:
+    """Return constants as a list in SQL."""
+    return ", ".join(f"'{value}'" for value in sorted(values))
+
+
+FREE = f"""(run.lease_until IS NULL OR run.lease_until < %(now)s)
+    AND run.engine_version IN ({listed(REPLAY_VERSIONS)})"""
+"""In SQL, of `run`: no worker has it, and this code can continue its journal."""
+
+ACTED = " OR ".join(
+    f"(run.status = '{status}' AND command.kind IN ({listed(kinds)}))"
+    for status, kinds in WAKES.items()
+)
+"""In SQL, of `run` and `command`: the command makes the run go on."""
+
+CLAIMABLE = f"""{FREE} AND (run.status IN ({listed(WORKING)}) OR EXISTS (
+    SELECT 1 FROM research_command AS command
+    WHERE command.run_id = run.id AND command.taken_at_place IS NULL AND ({ACTED})))"""
+"""In SQL, of `run`: it is free and doesn't wait for a user."""
+
+CLAIM = f"""
+UPDATE research_run AS run SET
+    lease_owner = %(owner)s,
+    lease_until = %(until)s,
+    lease_epoch = lease_epoch + 1,
+    crashes = CASE
+        WHEN settled.number > entries_at_claim THEN 0
+        WHEN lease_until IS NOT NULL THEN crashes + 1
+        ELSE crashes END,
+    entries_at_claim = settled.number,
+    started_at = coalesce(started_at, %(now)s)
+FROM (
+    SELECT count(*) AS number FROM research_journalentry
+    WHERE run_id = %(run)s AND status <> 'pending'
+) AS settled
+WHERE run.id = %(run)s AND {CLAIMABLE}
+RETURNING id, public_id, lease_epoch, lease_owner, crashes
+"""
 
 
 def claimable_runs(now: datetime) -> QuerySet[Run]:
     """Return the free runs that don't wait for a user."""
-    ready = Q(status__in=sorted(WORKING))
-    for status, kinds in WAKES.items():
-        untaken = Command.objects.filter(
-            run=OuterRef("pk"), taken_at_place__isnull=True, kind__in=sorted(kinds)
-        )
-        ready |= Q(status=status.value) & Q(Exists(untaken))
-    return free_runs(now).filter(ready)
+    found = f"SELECT run.id FROM research_run AS run WHERE {CLAIMABLE}" % {"now": "%s"}
+    return Run.objects.filter(pk__in=RawSQL(found, [in_sql(now)]))
+
+
+def in_sql(moment: datetime) -> Any:
+    """Return a moment as a parameter of a statement in SQL."""
+    return connection.ops.adapt_datetimefield_value(moment)
 
 
 def claim_run(run_id: int, owner: str, seconds: float = LEASE_SECONDS) -> Lease | None:
@@ -106,29 +130,13 @@ def claim_run(run_id: int, owner: str, seconds: float = LEASE_SECONDS) -> Lease 
     An expired lease means that its worker died. That counts as a crash, unless the journal has
     more settled entries than at the last claim.
     """
-    settled = JournalEntry.objects.filter(run=OuterRef("pk")).exclude(status="pending")
-    entries = settled.order_by().values("run")
-    grown = Coalesce(Subquery(entries.annotate(number=Count("pk")).values("number")), 0)
-    with transaction.atomic(savepoint=False):
-        now = database_now()
-        taken = (
-            claimable_runs(now)
-            .filter(pk=run_id)
-            .update(
-                lease_owner=owner,
-                lease_until=now + timedelta(seconds=seconds),
-                lease_epoch=F("lease_epoch") + 1,
-                crashes=Case(
-                    When(GreaterThan(grown, F("entries_at_claim")), then=0),
-                    When(lease_until__isnull=False, then=F("crashes") + 1),
-                    default=F("crashes"),
-                    output_field=PositiveSmallIntegerField(),
-                ),
-                entries_at_claim=grown,
-                started_at=Coalesce("started_at", now),
-            )
-        )
-        return lease_of(run_id) if taken else None
+    now = database_now()
+    until = now + timedelta(seconds=seconds)
+    values = {"run": run_id, "owner": owner, "now": in_sql(now), "until": in_sql(until)}
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM, values)
+        row = cursor.fetchone()
+    return Lease(*row) if row else None
 
 
 def lease_of(run_id: int) -> Lease:
@@ -157,7 +165,9 @@ def release_lease(lease: Lease) -> None:
 
     The epoch is incremented too, so nothing more can be written under this lease.
     """
-    assert_lease(lease, lease_owner="", lease_until=None, lease_epoch=F("lease_epoch") + 1)
+    with transaction.atomic():
+        assert_lease(lease, lease_owner="", lease_until=None, lease_epoch=F("lease_epoch") + 1)
+        notify.wake_after_commit()
 
 
 def regain_lease(lease: Lease, seconds: float = LEASE_SECONDS) -> Lease | None:
@@ -182,4 +192,6 @@ def is_held(run: Run) -> bool:
 
 def abandon_lease(lease: Lease) -> None:
     """Let the lease expire now, so that the next claim counts a crash."""
-    assert_lease(lease, lease_until=database_now())
+    with transaction.atomic():
+        assert_lease(lease, lease_until=database_now())
+        notify.wake_after_commit()

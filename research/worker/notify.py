@@ -1,14 +1,16 @@
-"""In-process hooks called after commits: for live views and sleeping workers.
+"""Hooks called after commits: for live views and sleeping workers, on PostgreSQL of all processes.
 
-Hooks are called in the committing thread; they must neither block nor raise.
+Hooks are called in the committing thread, or on the event loop that listens to other processes;
+they must neither block nor raise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 
-from django.db import transaction
+from django.db import connection, transaction
 
 from research.models import Run
 
@@ -16,7 +18,23 @@ on_committed: list[Callable[[str, int], None]] = []
 """Called with a run's public id and its sequence after each visible change."""
 
 on_wake: list[Callable[[], None]] = []
-"""Called when there may be work: a new run, or a command for one."""
+"""Called when there may be work: a new run, a command for one, a free place, a delivery."""
+
+on_command: list[Callable[[int], None]] = []
+"""Called with the key of a run that was given a command."""
+
+CHANNEL = "plumbline_work"
+"""Where processes notify each other. The payload is a run's key for a command."""
+
+WORK, BEAT = "work", "beat"
+
+HEARD_SECONDS = 15.0
+"""Without any notification for this long, heartbeats included, the channel counts as broken."""
+
+PATIENCE_SECONDS = 5.0
+"""Polling interval while notifications arrive: expired leases and due dates send none."""
+
+_heard_at: float | None = None
 
 
 def after_commit(public_id: str, sequence: int) -> None:
@@ -25,7 +43,15 @@ def after_commit(public_id: str, sequence: int) -> None:
 
 
 def wake_after_commit() -> None:
-    transaction.on_commit(_wake, robust=True)
+    """Let workers look for work once the current transaction is durable."""
+    tell_processes(WORK)
+    transaction.on_commit(wake, robust=True)
+
+
+def command_after_commit(run_id: int) -> None:
+    """After the commit, notify the run's worker, or any that can resume it, of a command."""
+    tell_processes(str(run_id))
+    transaction.on_commit(partial(_command, run_id), robust=True)
 
 
 def sequence_after_commit(run_id: int) -> None:
@@ -34,11 +60,41 @@ def sequence_after_commit(run_id: int) -> None:
     after_commit(public_id, sequence)
 
 
+def tell_processes(what: str) -> None:
+    """Notify all processes on PostgreSQL; in a transaction, once it is committed."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, what])
+
+
+def hear(what: str) -> None:
+    """Handle a notification of any process, including this one."""
+    global _heard_at
+    _heard_at = monotonic()
+    if what == WORK:
+        wake()
+    elif what.isdecimal():
+        _command(int(what))
+
+
+def patience(seconds: float) -> float:
+    """Return the polling interval in seconds: longer while notifications arrive."""
+    is_heard = _heard_at is not None and monotonic() - _heard_at < HEARD_SECONDS
+    return max(seconds, PATIENCE_SECONDS) if is_heard else seconds
+
+
 def _call_commit_hooks(public_id: str, sequence: int) -> None:
     for hook in tuple(on_committed):
         hook(public_id, sequence)
 
 
-def _wake() -> None:
+def wake() -> None:
+    """Let this process look for work."""
     for hook in tuple(on_wake):
         hook()
+
+
+def _command(run_id: int) -> None:
+    for hook in tuple(on_command):
+        hook(run_id)
+    wake()

@@ -185,7 +185,7 @@ class _Advance:
             return await self._end_cancelled()
         if run.crashes > CRASHES:
             return await self._end_stalled()
-        with woken_by_commands() as woken:
+        with woken_by_commands(run.pk) as woken:
             work = asyncio.create_task(self._research(run, build_tools), name=f"research {run.pk}")
             watch = asyncio.create_task(self._keep_lease(woken), name=f"lease {run.pk}")
             try:

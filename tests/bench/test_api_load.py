@@ -49,7 +49,8 @@ def test_a_run_that_never_ends_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.subprocess
 @pytest.mark.slow
 def test_a_small_load_loses_nothing() -> None:
-    with serving() as (address, token):
-        found = asyncio.run(measure(address, token, pollers=2, streams=3, seconds=0))
+    with serving() as served:
+        found = asyncio.run(measure(*served, pollers=2, streams=3, seconds=0))
     assert (found.runs, found.followed, found.unfinished) == (1, 3, 0)
     assert found.polls and found.events and not (found.repeated or found.errors)
+    assert min(found.cpu_milliseconds.values()) > 0

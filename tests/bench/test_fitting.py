@@ -25,7 +25,7 @@ def rows(seed: int) -> tuple[list[list[float]], list[bool]]:
 
 
 def test_the_sign_that_marks_right_passages_gets_the_weight() -> None:
-    weights = _descended([rows(seed) for seed in range(30)])
+    weights = _descended([rows(seed) for seed in range(30)], [1.0] * 30, [0.0, 0.0])
     assert weights[1] > 5 * abs(weights[0])
 
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from bench.comparison.depths import DEPTH
-from bench.comparison.faults import FAULTS, Fault
+from bench.comparison.faults import FAULTS
 from bench.comparison.instruments import FIGURES, NOISE, Judged, figures, moved
 from bench.comparison.running import Bench
 from bench.comparison.variant import AS_IT_IS, Variant, forced
@@ -17,16 +17,9 @@ pytestmark = pytest.mark.subprocess
 
 SEED, PER_KIND = 41, 1
 AGAIN = Variant("as it is, again")
-Found = dict[str, dict[str, float]]
 
 
-@pytest.fixture(scope="module")
-def found() -> Found:
-    """The figures of the engine as it is, and of each faulty one, by the variant's name."""
-    return asyncio.run(_measure([AS_IT_IS, AGAIN, *(fault.variant for fault in FAULTS)]))
-
-
-async def _measure(variants: list[Variant]) -> Found:
+async def _measure(variants: list[Variant]) -> dict[str, dict[str, float]]:
     with running_world(SEED, per_kind=PER_KIND) as running:
         async with Bench.open(running) as bench:
             questions = running.world.questions
@@ -39,22 +32,21 @@ async def _measure(variants: list[Variant]) -> Found:
             return {variant.name: figures(await judged(variant)) for variant in variants}
 
 
-def test_without_a_fault_no_figure_moves(found: Found) -> None:
-    assert moved(found[AS_IT_IS.name], found[AGAIN.name]) == {}
-
-
-def test_the_engine_as_it_is_leaves_room_for_each_figure_to_move(found: Found) -> None:
+@pytest.mark.slow
+def test_each_fault_moves_its_figures_and_no_others() -> None:
+    """One test, so that the runs are made once, whatever process each test would be given to."""
+    variants = [AS_IT_IS, AGAIN, *(fault.variant for fault in FAULTS)]
+    found = asyncio.run(_measure(variants))
     before = found[AS_IT_IS.name]
+    assert moved(before, found[AGAIN.name]) == {}
     for share in ("evidence recall", "citation precision", "claim precision", "quote precision"):
         assert before[share] > 0.9, share
     assert before["premature stops"] == before["repeated fetches"] == 0
-
-
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.variant.name)
-def test_a_fault_moves_its_figures_and_no_others(found: Found, fault: Fault) -> None:
-    changes = moved(found[AS_IT_IS.name], found[fault.variant.name])
-    assert {name: changes.get(name) for name in fault.moves} == dict(fault.moves)
-    assert not changes.keys() & fault.unconcerned
+    for fault in FAULTS:
+        name = fault.variant.name
+        changes = moved(before, found[name])
+        assert {each: changes.get(each) for each in fault.moves} == dict(fault.moves), name
+        assert not changes.keys() & fault.unconcerned, name
 
 
 def test_every_fault_names_figures_that_exist() -> None:

@@ -1,11 +1,18 @@
 """The survey instrument: a whole run through it, and how it reads a report."""
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 
-from bench.survey.__main__ import figures_of, research
+import httpx
+import pytest
+
+from bench import prompts
+from bench.survey.__main__ import figures_of, over_bare, research
 from bench.survey.measure import rows
 from bench.survey.oracle import parts_of
 from bench.survey.reading import measure_form, read_report
+from research.engine import ModelRequest
+from research.engine.llm_tasks.prompting.ask import PROMPTS
 
 
 @dataclass(frozen=True)
@@ -64,3 +71,37 @@ async def test_a_quick_run_covers_a_quarter_of_a_survey_question() -> None:
     figures = figures_of(question, await research(question, "quick"))
     assert (figures["coverage"] or 0) >= 0.2 and (figures["words"] or 0) <= 450
     assert figures["summary"] == 1 and figures["citations_backed"] == 1
+
+
+def test_a_run_is_compared_with_the_bare_loop_at_the_same_coverage() -> None:
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s11")
+    little: dict[str, float | None] = {"coverage": 0.1, "tokens": 1000}
+    much: dict[str, float | None] = {"coverage": 1.0, "tokens": 1000}
+    early, late = over_bare(question, little, 10.0), over_bare(question, much, 10.0)
+    assert 0.1 < (early["bare_coverage"] or 0) < (late["bare_coverage"] or 0) <= 1
+    assert (early["wall_over_bare"] or 0) > (late["wall_over_bare"] or 0) > 0
+    assert (early["tokens_over_bare"] or 0) > (late["tokens_over_bare"] or 0) > 0
+
+
+async def test_another_version_of_a_prompt_is_measured_and_put_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prompts, "SERVER", None)  # no real model, even where there is one
+    text = (PROMPTS / "draft.md").read_text("utf-8")
+    _, _, data = text.partition("\n=====\n")
+    usual = await prompts.measure_prompt("draft", text, ["s11"], "quick")
+    other = await prompts.measure_prompt("draft", f"Write.\n=====\n{data}", ["s11"], "quick")
+    again = await prompts.measure_prompt("draft", text, ["s11"], "quick")
+    assert (other["instructions, tokens"], other["coverage"]) == (2, usual["coverage"])
+    assert again == usual and usual["valid answers of a real model"] is None
+
+    texts = iter(['{"newer": []}', '{"newer": [], "disagree": []}', "none"])
+
+    def answered(url: str, **_: object) -> httpx.Response:
+        message = {"choices": [{"message": {"content": next(texts)}}]}
+        return httpx.Response(200, json=message, request=httpx.Request("POST", url))
+
+    monkeypatch.setattr(httpx, "post", answered)
+    monkeypatch.setattr(prompts, "served", lambda: nullcontext("http://model.invalid"))
+    asked = ModelRequest("compare", "", "", {}, 10)
+    assert prompts.count_valid([asked] * 3) == (1, 3)

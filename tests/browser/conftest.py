@@ -12,12 +12,14 @@ from playwright.sync_api import (
     ConsoleMessage,
     Error,
     Page,
+    Playwright,
     Request,
     expect,
     sync_playwright,
 )
 
 from tests.browser.serving import Server
+from tests.conftest import WHOLE_BROWSER, find_chromium, needed_services
 from tests.support.installation import Installation
 
 pytest_plugins = ["tests.support.fixtures"]
@@ -34,6 +36,7 @@ OPTIONS = [
     "--disable-sync",
     "--disable-dev-shm-usage",
 ]
+WHOLE = pytest.mark.services(WHOLE_BROWSER)
 LONGEST_MILLISECONDS = 30_000
 Open = Callable[..., Page]
 
@@ -45,11 +48,28 @@ BROKEN_OFF = ("htmx:afterRequest", "htmx:sendError", ABORTED)
 
 
 @pytest.fixture(scope="session")
-def browser(chromium_path: str | None) -> Iterator[Browser]:
+def playwright() -> Iterator[Playwright]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path, args=OPTIONS)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=find_chromium(), args=OPTIONS)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def whole_browser(playwright: Playwright) -> Iterator[Browser]:
+    """For tests marked `WHOLE`: with notifications and a back/forward cache."""
+    browser = playwright.chromium.launch(
+        executable_path=find_chromium(whole=True),
+        args=OPTIONS,
+        ignore_default_args=["--disable-back-forward-cache"],
+    )
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
@@ -120,11 +140,13 @@ def watch() -> Watch:
 
 
 @pytest.fixture
-def open_page(browser: Browser, watch: Watch) -> Iterator[Open]:
+def open_page(request: pytest.FixtureRequest, watch: Watch) -> Iterator[Open]:
     """Opens the server's pages in a context of its own; signs in by the server's link.
 
     Afterwards the console must be clean, and nothing may have gone to another host.
     """
+    is_whole = WHOLE_BROWSER in needed_services(request.node)
+    browser: Browser = request.getfixturevalue("whole_browser" if is_whole else "browser")
     contexts: list[BrowserContext] = []
     ports: set[str] = set()
 

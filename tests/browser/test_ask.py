@@ -50,7 +50,7 @@ def test_dropped_and_pasted_files_are_sent_with_ctrl_enter(server: Server, open_
     page.get_by_text("Quick", exact=True).click()
     page.get_by_label(ASK).press("Control+Enter")
     page.wait_for_url("**/runs/*/")
-    expect(page.locator(".report")).to_contain_text("1,200 crowns")
+    expect(page.locator("main")).to_contain_text("1,200 crowns")
     page.goto("/")
     page.get_by_label(ASK).press_sequentially("the rent of")
     expect(page.locator("#asked-before a")).to_have_text("What is the rent of the mill?")

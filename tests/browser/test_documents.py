@@ -50,7 +50,7 @@ def test_two_files_are_uploaded_watched_searched_asked_about_and_cited(
     expect(page.get_by_label("My documents")).to_be_checked()
     page.get_by_label("What do you want to know?").fill(QUESTION)
     page.get_by_role("button", name="Research").click()
-    expect(page.locator(".report")).to_contain_text("1,200 crowns")
+    expect(page.locator("main")).to_contain_text("1,200 crowns")
     page.locator(".cite a").first.click()
     panel = page.locator("#citation-panel")
     expect(panel).to_contain_text("The mill/lease.md")

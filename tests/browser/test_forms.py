@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import OPTIONS, Open
+from tests.browser.conftest import WHOLE, Open
 from tests.browser.serving import Server
 from tests.browser.test_looks import PHONE
 from tests.support.world import LIT, SCRIPTS, SIMPLE, World
@@ -163,16 +163,12 @@ def test_a_reviewer_rejects_a_citation_in_place(
     expect(page.locator("#result_list tbody tr")).not_to_have_count(0)
 
 
+@WHOLE
 def test_another_question_from_the_page_that_the_way_back_shows_is_another_run(
-    server: Server, browser: Browser, chromium_path: str | None
+    server: Server, whole_browser: Browser
 ) -> None:
     """Browsers keep the page as it was left, with all that its form holds."""
-    kept = browser.browser_type.launch(
-        executable_path=chromium_path,
-        args=OPTIONS,
-        ignore_default_args=["--disable-back-forward-cache"],
-    )
-    page = kept.new_page()
+    page = whole_browser.new_page()
     page.goto(server.link)
     page.evaluate("window.kept = true")
     asked = []
@@ -185,4 +181,3 @@ def test_another_question_from_the_page_that_the_way_back_shows_is_another_run(
         page.go_back(wait_until="commit")
         assert page.evaluate("window.kept")
     assert len(set(asked)) == 2
-    kept.close()

@@ -65,6 +65,7 @@ def steer(page: Page, world: World) -> None:
     press(page, "Go on")
     own = page.locator(".aspect", has_text=SIMPLE)
     expect(own.locator(".aspect-state")).to_contain_text("raised by you", timeout=LONG)
+    expect(page.locator(".evidence-item", has_text=TRAINED)).not_to_have_count(0, timeout=LONG)
     press(page, "Stop and report")
     expect(page.locator(".report")).to_contain_text(ENGINEER, timeout=LONG)
     expect(page).to_have_title(re.compile("^[✓◐] "))
@@ -83,6 +84,7 @@ def read_and_reject(page: Page) -> None:
 
 def export(page: Page) -> None:
     for name, holds in (("Markdown", ENGINEER), ("JSON", '"evidence"')):
+        page.get_by_text("Save as").click()
         with page.expect_download() as saved:
             page.locator(".exports").get_by_role("link", name=name, exact=True).click()
         assert holds in Path(saved.value.path()).read_text("utf-8")

@@ -8,7 +8,7 @@ import time
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, Watch
+from tests.browser.conftest import WHOLE, Open, Watch
 from tests.browser.serving import Server
 from tests.support.installation import Installation
 from tests.support.model_server import Answer
@@ -400,6 +400,7 @@ window.Notification = class extends Notification {
 """
 
 
+@WHOLE
 @pytest.mark.requirement("F14")
 def test_whoever_asked_for_it_is_told_of_the_end_once(
     model_server: Server, world: World, open_page: Open
@@ -420,6 +421,7 @@ def test_whoever_asked_for_it_is_told_of_the_end_once(
     assert title.startswith("✓ Who designed") and body == "Answered"
 
 
+@WHOLE
 @pytest.mark.requirement("F14")
 def test_nobody_is_told_unasked(model_server: Server, world: World, open_page: Open) -> None:
     page = open_page(model_server)

@@ -22,11 +22,14 @@ RUN_PAGE_BYTES = 100_000
 
 
 def check(page: Page) -> None:
-    for scheme in ("light", "dark"):
+    """Axe-core finds nothing at either size, and in the dark no contrast that is too low."""
+    axe = Axe()
+    for scheme, rules in (("light", {}), ("dark", {"runOnly": ["color-contrast"]})):
         page.emulate_media(color_scheme=scheme)
         for size in SIZES:
             page.set_viewport_size(size)
-            found = Axe().run(page)
+            found = axe.run(page, options={"resultTypes": ["violations"], **rules})
+            axe = Axe("")  # the script is in the page now
             assert found.violations_count == 0, f"{page.url} {scheme}: {found.generate_report()}"
 
 
@@ -214,7 +217,7 @@ def test_more_opens_with_a_mistake_beside_its_field(
     model_server.start()
     page = open_page(model_server)
     expect(page.locator(".more-fields")).to_be_hidden()
-    page.get_by_text("More options: language").click()
+    page.get_by_text("More options").click()
     check(page)
     page.get_by_label("What do you want to know?").fill(SIMPLE)
     page.get_by_text("Both").click()

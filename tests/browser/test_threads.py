@@ -92,6 +92,7 @@ def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
     press(page, "As a table")
     expect(page.locator(".report table")).to_be_visible(timeout=LONG)
     expect(page.locator(".versions summary")).to_have_text("Version 2 of 2")
+    page.get_by_text("Save as").click()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Markdown").click()
     assert "| Sub-question | Answer | Sources |" in saved.value.path().read_text()
@@ -121,7 +122,7 @@ def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
     reported(page)
     page.get_by_label("Ask a follow-up").fill("And what does it do about gaps?")
     old = page.url
-    page.get_by_role("button", name="Ask", exact=True).click()
+    page.keyboard.press("Control+Enter")
     page.wait_for_url(lambda url: url != old)
     reported(page)
     turns = page.locator(".turns details")

@@ -101,10 +101,13 @@ def test_the_pages_hold_scripts_of_ours_only_and_no_other_host(client: Client) -
 
 def test_the_list_shows_state_and_score_page_by_page(client: Client, admin: User) -> None:
     for number in range(30):
-        make_run(admin, "completed", question=f"Question {number}", quality_score=7.25)
+        analyst = "a-model" if number else "extractive"
+        asked = f"Question {number}"
+        score = 7.25 if number else 9.25
+        make_run(admin, "completed", question=asked, quality_score=score, analyst=analyst)
     first, second = client.get("/runs/").content, client.get("/runs/?page=2").content
     assert b"Question 29" in first and b"Question 0" not in first
-    assert b"Question 0" in second
+    assert b"Question 0" in second and b"9.2" not in second
     assert b"Done" in first and b"7.2" in first
 
 

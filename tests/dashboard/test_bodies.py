@@ -151,7 +151,7 @@ def test_health_needs_neither_a_session_nor_a_known_name(server: Served, method:
 def test_a_served_process_is_ready_and_shows_its_metrics_to_this_machine(server: Served) -> None:
     address = f"http://127.0.0.1:{server.port}"
     assert httpx.get(f"{address}/readyz").text == "database: ok\n"
-    assert "plumbline_queue_depth 0.0" in httpx.get(f"{address}/metrics").text
+    assert "\nplumbline_queue_depth " in httpx.get(f"{address}/metrics").text
     forwarded = httpx.get(f"{address}/metrics", headers={"X-Forwarded-For": "192.0.2.7"})
     assert forwarded.status_code == 403
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.core.management import CommandError, call_command
+from django.db.models import F
 from pytest_django.live_server_helper import LiveServer
 
 from dashboard.command_line.remote import RemoteRuns, Server
@@ -117,9 +118,9 @@ def test_research_on_a_server_is_followed_to_its_end(
     def finish(seconds: float) -> None:
         run = Run.objects.get()
         assert run.agreed and run.config["max_searches"] == 3
-        Run.objects.update(status="completed")
         add_evidence(run, 1)
         add_report(run, "Oaks grow old. [1]")
+        Run.objects.update(status="completed", sequence=F("sequence") + 1)
 
     monkeypatch.setattr("dashboard.command_line.remote.time.sleep", finish)
     asked = ("research", "How old do oaks get?", "--yes", "--set", "MAX_SEARCHES=3")

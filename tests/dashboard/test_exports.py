@@ -38,6 +38,12 @@ REPORT = f"""# How old do oaks get?
 | --- | --- |
 | 1 | `x` |
 
+| Tree | Height |
+| --- | --- |
+| Oak | 45 m [1] |
+| Birch | 30 m |
+| Yew | 20 m |
+
 {HOSTILE.replace("_", chr(92) + "_")} [9] <https://trees.test/more>
 """
 
@@ -82,6 +88,7 @@ def test_an_html_file_shows_each_quote_in_its_context_and_loads_nothing(run: Run
     assert f"<mark>{QUOTE}</mark> It is slow." in text
     assert 'href="#quote-1"' in text and 'id="quote-1"' in text
     assert "<script" not in text and "src=" not in text and "<link" not in text
+    assert text.count("<svg") == 1 and ">Birch</text>" in text
     assert "[9]" in text, "a number without a citation stays text"
 
 
@@ -91,6 +98,7 @@ def test_a_pdf_holds_every_word_as_text_and_runs_none_of_it(run: Run) -> None:
     text = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
     assert reader.metadata is not None and reader.metadata.title == run.question
     assert QUOTE in text and "It is slow." in text
+    assert text.count("Birch") == text.count("45 m") == 2, "in the table and in its chart"
     assert '#read("/etc/passwd")' in text.replace("“", '"').replace("”", '"')
     assert "root:" not in text
 
@@ -120,7 +128,11 @@ def with_text(run: Run, text: str) -> Contents:
     """
     run.question, run.language = text, text
     linked = f"[{text}](https://t.test/{text})"
-    markdown = f"# {text}\n\n{text} [1] {linked}\n\n- {text}\n\n| {text} |\n| --- |\n| `{text}` |\n"
+    rows = "".join(f"| {text} | {metres} m |\n" for metres in (1, 20, 3))
+    markdown = (
+        f"# {text}\n\n{text} [1] {linked}\n\n- {text}\n\n| {text} |\n| --- |\n| `{text}` |\n\n"
+        f"| | {text} |\n| --- | --- |\n{rows}"
+    )
     row = EvidenceSource.objects.get()
     row.title, row.section, row.published, row.quote, row.domain = (text,) * 5
     row.url = f"https://trees.test/{text}"
@@ -191,7 +203,7 @@ def test_blocks_keep_order_depth_and_style() -> None:
     found = parse_blocks(REPORT, frozenset({1}))
     assert [block.kind for block in found] == [
         "heading", "paragraph", "heading", "item", "item", "item", "quote", "code", "table",
-        "paragraph",
+        "table", "paragraph",
     ]  # fmt: skip
     assert found[1].runs[0] == Text("Short answer.", bold=True)
     assert Text("about", italic=True) in found[1].runs and Text("1", cite=1) in found[1].runs

@@ -29,7 +29,7 @@ def test_a_sample_report_is_read_like_any_other(client: Client, admin: User, slu
     assert answer.headers["Location"] == f"/runs/{run.public_id}/"
     assert (run.owner, run.status, run.reason) == (admin, "completed", "Sample report")
     page = client.get(answer.headers["Location"]).content.decode()
-    assert "Short answer" in page and f"/runs/{run.public_id}/citations/1/" in page
+    assert "Best passage" in page and f"/runs/{run.public_id}/citations/1/" in page
     assert b"<mark" in client.get(f"/runs/{run.public_id}/citations/1/").content
     for part in ("activity/", "sources/", "evidence/", "export/md"):
         assert client.get(f"/runs/{run.public_id}/{part}").status_code == 200
@@ -79,6 +79,7 @@ def test_a_missing_model_is_shown_with_the_way_to_connect_one(
     settings.RESEARCH_MODEL = "qwen3:8b"
     page = client.get("/").content.decode()
     assert NO_MODEL not in page and "Model: qwen3:8b" in page
+    assert "price is unknown, so only a quick run starts" in page
 
 
 def test_who_cannot_connect_a_model_is_told_who_can(db: None, no_model: None) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from dashboard.charts import draw_charts
 from dashboard.markdown import Link, render_in_parts, render_markdown
 
 
@@ -75,6 +76,11 @@ def test_the_name_of_a_quote_s_source_is_marked_and_nothing_else_that_is_bold() 
     assert '<strong class="lead-in">Eggs' in found
 
 
+def test_a_line_in_italics_is_marked_and_a_word_in_italics_is_not() -> None:
+    assert '<em class="standing">One source</em>' in html("## Age\n\n*One source*\n\nOld. [1]")
+    assert "<em>Quercus</em>" in html("*Quercus* is old. [1]")
+
+
 def test_no_line_ends_between_a_statement_and_its_marker() -> None:
     assert "One.\u202f<sup" in html("One. [1]") and "</sup> Two.\u202f<sup" in html(
         "One. [1] Two. [2]"
@@ -95,6 +101,7 @@ It is slow. [1]
 
 - [1] Oak, trees.test, 2024-05-06: <https://trees.test/oak/age.html?from=feed>
 - Notes, notes: <file:///Team%20handbook/trees.md>
+- Book, notes: <file:///Team%20handbook/book.md?part=7>
 """
 
 
@@ -107,14 +114,62 @@ def test_a_report_is_split_into_its_answer_and_its_sections() -> None:
         assert repeated not in parts.answer + parts.body
 
 
+def test_passages_behind_the_first_of_a_section_are_folded_and_so_is_what_answers_nothing() -> None:
+    one, *others = (f"**Eggs {n}:** “Crack {n}.” [1]" for n in (1, 2, 3))
+    written = f"## A\n\n*May answer.*\n\n{one}\n\n{others[0]}\n\n{others[1]}\n\n## B\n\n{one}\n\n"
+    nothing = f"## C\n\n*Nothing.*\n\n> *Closest passage*\n>\n> {one}\n"
+    body = render_in_parts(written + nothing, link, folds=True).body
+    before, folded, rest = body.split("<details", 2)
+    assert "Crack 1." in before and "Crack 2." not in before
+    assert "<summary>2 more passages</summary>" in folded and "Crack 3." in folded
+    assert folded.index("</details>") < folded.index("<h2") and "Crack 1." in folded
+    assert "<summary>Closest passage</summary><p>" in rest and "Crack 1." in rest
+    assert "<details" not in render_in_parts(written, link).body
+
+
 def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     body = render_in_parts(REPORT, link).body
     assert "trees.test, 6 May 2024<a" in body
     assert 'href="https://trees.test/oak/age.html?from=feed"' in body
     assert ">trees.test/oak/age.html</a>" in body
     assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
+    assert "Book, notes · Team handbook/book.md, part 7" in body
+
+
+def test_a_period_is_in_words_unless_it_is_quoted() -> None:
+    period = "from 2025-01-14 to 2025-10-21"
+    body = render_in_parts(f"## Method\n\n- published {period}\n- “valid {period}”", link).body
+    assert "published from 14 Jan 2025 to 21 Oct 2025" in body
+    assert f"valid {period}" in body
 
 
 def test_a_table_of_answers_is_no_part_of_the_short_answer() -> None:
     parts = render_in_parts("Six. [1]\n\n| a | b |\n| --- | --- |\n| c | d |", link)
     assert "<table" not in parts.answer and "<table" in parts.body
+
+
+CHARTED = """| plant | output | method | price |
+| --- | --- | --- | --- |
+| Ash <b> | 84,500 m³ [1] | osmosis | 3 marks |
+| Elm | nineteen m³ | 12 stages | 4 dollars |
+| Oak | 0 m³ | 3 | 5 marks |
+"""
+
+
+def test_a_column_of_comparable_numbers_is_drawn_behind_its_table() -> None:
+    drawn = html(CHARTED)
+    assert drawn.count("<svg") == 1 and drawn.index("</table>") < drawn.index("<svg")
+    svg = drawn[drawn.index("<svg") :]
+    assert 'role="img" aria-label="output"' in svg
+    assert svg.count("<rect") == 3 and "<b>" not in drawn and "style=" not in svg
+    assert "<svg" not in html(CHARTED.replace("nineteen m³", "19 km"))
+    assert "<svg" not in html(CHARTED.replace("0 m³", "not found"))
+    assert "<svg" not in render_markdown(CHARTED, link, "de").html, "84,500 may be 84.5 there"
+
+
+def test_long_texts_of_a_chart_are_cut_by_their_width() -> None:
+    names = ("植" * 20, "Elm", "O" * 24)
+    rows = [[name, f"{n} metres of sawn-oak-timber"] for n, name in enumerate(names)]
+    [chart] = draw_charts([["", "length"], *rows], "en")
+    assert f">{'植' * 11}…<" in chart.svg and f">{'O' * 24}<" in chart.svg
+    assert ">0 metres of sawn-oak-…<" in chart.svg

@@ -7,6 +7,7 @@ from bs4 import BeautifulSoup, Tag
 from django.contrib.auth.models import User
 from django.test import Client
 
+from dashboard.contexts.report import shorten_heading
 from research.models import Aspect, Run
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
@@ -112,6 +113,19 @@ def test_a_thread_is_shown_as_a_conversation(client: Client, run: Run) -> None:
     assert text(soup, ".turn-question") == "How old do oaks get?"
     assert [heading.get_text() for heading in soup.select("h1")] == ["And yews?"]
     assert text(shown(client, f"/runs/{run.public_id}/"), ".turn-question") == "And yews?"
+
+
+def test_headings_of_the_contents_are_cut_after_a_word() -> None:
+    text = "Where was the engineer of the Harrow Point lighthouse trained?"
+    assert shorten_heading(text) == "Where was the engineer of the Harrow Point…"
+    assert shorten_heading("Growth") == "Growth"
+    assert shorten_heading("木" * 50) == "木" * 44 + "…"
+
+
+def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -> None:
+    soup = shown(client, f"/runs/{run.public_id}/")
+    names = [link.get_text() for link in soup.select(".run-bar .exports a")]
+    assert {"Markdown", "PDF", "Word"} <= set(names)
 
 
 def test_the_first_view_of_a_run_has_no_empty_columns(client: Client, admin: User) -> None:

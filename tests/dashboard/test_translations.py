@@ -208,6 +208,12 @@ def test_sentences_of_the_engine_are_worded_when_they_are_displayed() -> None:
         ),
         ("Searching: 3 rounds of boxing and 2 more", "Suche: 3 rounds of boxing and 2 more"),
         (
+            "Going on: 1 of 4 answered. Missing: “a and b”, “St. Ives” and 1 more. "
+            "Round 2 looks for “a and b” and “St. Ives”.",
+            "Es geht weiter: 1 von 4 beantwortet. Es fehlt: „a and b“, „St. Ives“ und 1 weitere. "
+            "Runde 2 sucht nach „a and b“ und „St. Ives“.",
+        ),
+        (
             "Not added: it is nearly the same as “1 page”.",
             "Nicht hinzugefügt: Es ist fast dasselbe wie „1 page“.",
         ),

@@ -1,7 +1,9 @@
 import pytest
 
 from dashboard import words
+from research.engine.assessment.answer_status import Trust
 from research.engine.records import AnswerStatus
+from research.models import Run
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,25 @@ def test_a_sub_question_says_what_it_rests_on(
 ) -> None:
     shown = words.aspect_state(mark, sources)
     assert (shown.word, shown.icon) == (word, icon)
+
+
+def test_without_a_model_an_answer_is_only_likely() -> None:
+    shown = words.aspect_state(AnswerStatus.ANSWERED, 3, has_model=False)
+    assert (shown.word, shown.tone) == ("Likely answered", "idle")
+    run = Run(status="completed")
+    assert words.run_state(run, Trust.ANSWERED).word == "Likely answered"
+    run.analyst = "a-model"
+    assert words.run_state(run, Trust.ANSWERED).word == "Answered"
+
+
+@pytest.mark.parametrize(
+    ("urls", "told"),
+    [
+        (["https://a.example/1", "https://a.example/2"], "2 pages from 1 site"),
+        (["https://a.example/1", "https://b.example/"], "2 pages from 2 sites"),
+        (["file:///a.md"], "1 document"),
+        (["file:///a.md", "https://b.example/"], "2 pages"),
+    ],
+)
+def test_pages_are_counted_with_their_sites(urls: list[str], told: str) -> None:
+    assert words.describe_pages(urls) == told

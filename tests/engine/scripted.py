@@ -335,8 +335,8 @@ class Oracle:
 
 
 def verdicts_on(listed: str, judge: Callable[[str, Sequence[str]], bool]) -> Answer:
-    """An answer of task `verify` by a rule on each statement and its quotes."""
-    found: Answer = {"carried": [], "more": [], "other": []}
+    """An answer of task `verify` by a rule on each statement and its quotes, at the first look."""
+    found: Answer = {"carried": [], "more": [], "other": [], "faults": []}
     for block in re.split(r"\n(?=\[\d+\] )", listed):
         head, *lines = block.split("\n")
         number, statement = head[1:].split("] ", 1)

@@ -13,7 +13,7 @@ import snowballstemmer
 
 from research.engine.evidence.claims import clauses
 from research.engine.llm_tasks.prompting import parse_json
-from research.engine.llm_tasks.prompting.ask import _TEMPLATES, render_template
+from research.engine.llm_tasks.prompting.ask import TEMPLATES, render_template
 from research.engine.offline.passages import passage_signs, ranked_sentence
 from research.engine.text import entities, quantities, relevance, sentences, tokens
 from research.fulltext import pg_lexemes
@@ -99,7 +99,7 @@ def test_templates_and_the_decoder_are_safe_to_share() -> None:
         ]
 
     alone = work()
-    _TEMPLATES.cache.clear()  # type: ignore[union-attr]
+    TEMPLATES.cache.clear()  # type: ignore[union-attr]
     assert list(in_threads(work)) == [alone] * 4
 
 

@@ -259,6 +259,18 @@ def test_a_shape_that_takes_a_model_fails_with_it(ada: AbstractUser, settings: A
     assert shorter.status == "completed"
 
 
+def test_a_revised_memo_falls_back_to_quotes(ada: AbstractUser, settings: Any) -> None:
+    settings.RESEARCH_MODEL = "scripted-model"
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    world.model.twists["intake"] = lambda answer: {**answer, "form": "memo"}
+    world.model.raw["draft"] = lambda text: "no"
+    run = asked(ada, world)
+    reject(ada, run, LIT)
+    revised = ended(threads.revise_report(ada, run), world)
+    assert (run.status, revised.status) == ("completed", "completed")
+
+
 def test_what_the_model_called_open_stays_open_in_another_shape(ada: AbstractUser) -> None:
     world = harbour(CHAIN)
     assert world.model is not None

@@ -113,11 +113,13 @@ def is_judged_by_code(ledger: Ledger) -> bool:
 
 
 def stated_score(ledger: Ledger) -> float | None:
-    """Return ten times the mean probability of an answer; None if a model read the pages."""
+    """Return ten times the mean probability of an answer, at least 1; None if a model read the
+    pages.
+    """
     if not is_judged_by_code(ledger):
         return None
     found = [each.probability or 0.0 for each in judged_standings(ledger)]
-    return round(10 * sum(found) / len(found), 2)
+    return max(1.0, round(10 * sum(found) / len(found), 2))
 
 
 def is_answered_by_code(ledger: Ledger) -> bool:

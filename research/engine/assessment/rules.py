@@ -21,6 +21,7 @@ from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.records import Aspect, GateName
 from research.engine.report.draft import Draft, Fault, find_faults
 from research.engine.report.markdown import Rendered, render_report
+from research.engine.report.report_format import Layout
 from research.engine.rounds.findings import Reading, check_finding
 from research.engine.rounds.topics import Topic, next_topics
 
@@ -74,7 +75,7 @@ class Rules:
     """Statements of a draft that their evidence does not carry."""
     verifies_statements: bool = True
     """Quote instead of stating what neither code nor a qualified model vouches for."""
-    render_report: Callable[[Ledger, Draft, str, int, int, bool], Rendered] = render_report
+    render_report: Callable[[Ledger, Draft, str, int, int, Layout], Rendered] = render_report
     """Turn a checked draft into the report's Markdown and its citations."""
 
     # --- budgets, and what is begun ahead of a decision

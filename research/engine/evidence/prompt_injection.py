@@ -3,30 +3,37 @@
 Rule C11 of `docs/requirements.md`. A sentence is such an order if it takes a form that only orders
 have (`order_forms.py`), or if enough of its words are those of orders to readers
 (`order_signs.py`); where the question is known, fewer are enough in a sentence that has nothing to
-do with its page. It is compared as a reader sees it: folded, decoded, joined over cells and list
-items. This is one layer; what does not depend on it is in `address_wall.py` and `search_words.py`.
+do with its page, and text for programs is left out unless its page speaks of what it names. A
+sentence is compared as a reader sees it: folded, decoded, joined over cells and list items. This is
+one layer; what does not depend on it is in `address_wall.py` and `search_words.py`.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import pairwise
 
 from research.engine.ports import Page
 from research.engine.text.folding import folded
 from research.engine.text.function_words import function_words
-from research.engine.text.sentences import Sentence
+from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import term_set
-from research.engine.untrusted.order_forms import is_about_orders, takes_form
+from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_signs import order_points
 
 ORDER_POINTS = 5.5
 STRANGER_POINTS = 3.5
 """Enough for a sentence that shares next to no word with the question or the rest of its page."""
 STRANGER_SHARE = 0.15
-DOUBTFUL_POINTS = 2.0
+CODED_SHARE = 0.3
+"""Required share of known words for code and markup, which are no statements otherwise."""
+DOUBTFUL_POINTS = 1.0
+FOREIGN_SHARE = 0.1
+"""Share of words in common with the surroundings, for each further point, up to which a text counts
+as foreign: the more a text looks like an order, the more it must share with its page."""
 SHARED_POINTS = -1.0
 MOST_SHARED = 3
 FORM_POINTS = 8.0
@@ -35,6 +42,8 @@ ENDS = frozenset(".!?。！？…;；")
 JOINED_ITEMS = 3
 JOINED_CHARACTERS = 120
 
+_DICTATED = re.compile(r"[:：“«„「『\"]")
+_SHORT = re.compile("[\u0400-\u052f]{1,3}|[\u0600-\u06ff]{1,3}")
 _MENTIONED = re.compile(
     r"(?<=\w )(?:“[^”\n]{3,60}”|\"[^\"\n]{3,60}\"|«[^»\n]{3,60}»|„[^“”\n]{3,60}[“”])"
     r"(?= (?:is|was|are|were|has|ist|war|est|es|é|это)\b)"
@@ -64,8 +73,16 @@ def _order_points(text: str, asked: str) -> float:
     points = max(order_points(text, asked), FORM_POINTS * takes_form(text, asked))
     if points < STRANGER_POINTS or not asked:
         return points
-    shared = len(content_terms(text) & content_terms(asked))
+    shared = len(content_terms(_frame(text, asked)) & content_terms(asked))
     return points + SHARED_POINTS * min(shared, MOST_SHARED)
+
+
+def _frame(text: str, asked: str) -> str:
+    """Return the part of a text before a dictated quotation if that part alone looks like an order,
+    else the text; a dictated quotation may be on any subject.
+    """
+    frame = _DICTATED.split(text, maxsplit=1)[0]
+    return frame if order_points(frame, asked) >= STRANGER_POINTS else text
 
 
 @lru_cache(maxsize=256)
@@ -76,6 +93,7 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     word with the question.
     """
     numbers = set(_single_orders(found, asked))
+    numbers.update(_unended(found, numbers))
     first: dict[int, int] = {}
     for sentence in found:
         if sentence.number in numbers:
@@ -90,17 +108,37 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     return frozenset(numbers)
 
 
+def _unended(found: Sequence[Sentence], numbers: Collection[int]) -> Iterator[int]:
+    """Yield list items that continue an order which the text before the list leaves open."""
+    left = 0
+    for before, sentence in pairwise(found):
+        if before.number in numbers:
+            left = JOINED_ITEMS
+        are_items = before.kind == sentence.kind == "item"
+        left = left - 1 if are_items and before.text[-1:] not in ENDS else 0
+        if left > 0:
+            yield sentence.number
+
+
 def _single_orders(found: Sequence[Sentence], asked: str) -> Iterator[int]:
-    blocks: Counter[str] | None = None
+    common: frozenset[str] | None = None
+    is_subject = is_about_orders(asked)
+    has_others = bool(asked and found) and found[0].block != found[-1].block
     for sentence in found:
         points = max(_order_points(part, asked) for part in _parts(sentence))
-        if points >= ORDER_POINTS:
+        coded = _coded_part(sentence) if has_others and not is_subject else ""
+        if not coded and (points < STRANGER_POINTS or (is_subject and points < ORDER_POINTS)):
+            continue
+        common = _common_terms(found) if common is None else common
+        known = (common, content_terms(f"{asked} {sentence.section}"))
+        is_stranger = points >= STRANGER_POINTS and _is_stranger(
+            _frame(sentence.text, asked), known, STRANGER_SHARE
+        )
+        is_stranger = has_others and (is_stranger or _is_stranger(coded, known, CODED_SHARE))
+        if is_stranger or (points >= ORDER_POINTS and not is_subject):
             yield sentence.number
-        elif asked and points >= STRANGER_POINTS and found[0].block != found[-1].block:
-            blocks = blocks or _blocks_by_term(found)
-            if _is_stranger(sentence, blocks, asked):
-                yield sentence.number
-    yield from _orders_in_parts(found, asked)
+    if not is_subject:
+        yield from _orders_in_parts(found, asked)
 
 
 def _parts(sentence: Sentence) -> Iterator[str]:
@@ -111,40 +149,59 @@ def _parts(sentence: Sentence) -> Iterator[str]:
         yield from (": ".join(cells[at:]) for at in range(1, len(cells)))
 
 
-def _blocks_by_term(found: Sequence[Sentence]) -> Counter[str]:
-    """In how many blocks each term is."""
+def _common_terms(found: Sequence[Sentence]) -> frozenset[str]:
+    """Return the terms that are in more than one block."""
     blocks: dict[int, set[str]] = {}
     for sentence in found:
         blocks.setdefault(sentence.block, set()).update(content_terms(sentence.text))
-    return Counter(term for terms in blocks.values() for term in terms)
+    counts = Counter(term for terms in blocks.values() for term in terms)
+    return frozenset(term for term, count in counts.items() if count > 1)
 
 
-def _is_stranger(sentence: Sentence, blocks: Counter[str], asked: str) -> bool:
-    terms = content_terms(sentence.text)
-    known = content_terms(f"{asked} {sentence.section}")
-    shared = sum(term in known or blocks[term] > 1 for term in terms)
-    return shared < STRANGER_SHARE * len(terms)
+def _coded_part(sentence: Sentence) -> str:
+    """Return what of a sentence is written for programs, of a row its cells; '' if nothing is."""
+    if sentence.kind == "code":
+        return sentence.text
+    return next((part for part in reversed([*_parts(sentence)]) if is_for_machines(part)), "")
 
 
-def is_beside_the_point(quote: str, page: Page, asked: str) -> bool:
-    """Return whether a quote with some signs of an order shares no word with the question, nor with
-    anything else on its page.
+def _is_stranger(text: str, known: Collection[Collection[str]], share: float) -> bool:
+    terms = content_terms(text)
+    shared = sum(any(term in each for each in known) for term in terms)
+    return shared < share * len(terms)
+
+
+def is_beside_the_point(blocks: Collection[int], page: Page, asked: str) -> bool:
+    """Return whether these blocks of a page have some signs of an order, and
+    next to nothing to do with the question or the rest of the page.
     """
-    if _order_points(quote, asked) < DOUBTFUL_POINTS:
+    if is_about_orders(asked):
         return False
-    terms = content_terms(quote)
-    known = content_terms(f"{asked} {page.title}")
-    if not terms or terms & known:
+    found = split_sentences(page.text)
+    own = " ".join(each.text for each in found if each.block in blocks)
+    others = " ".join(each.text for each in found if each.block not in blocks)
+    return bool(content_terms(others)) and is_foreign(own, f"{page.title} {others}", asked)
+
+
+def is_foreign(text: str, surroundings: str, asked: str) -> bool:
+    """Return whether a text with some signs of an order shares too few words with the question and
+    what surrounds it.
+    """
+    points = max((_order_points(each.text, asked) for each in split_sentences(text)), default=0.0)
+    if points < DOUBTFUL_POINTS:
         return False
-    before, _, after = page.text.partition(quote)
-    rest = content_terms(f"{before} {after}")
-    return bool(rest) and not terms & rest
+    terms = content_terms(text)
+    shared = len(terms & content_terms(f"{asked} {surroundings}"))
+    return shared <= FOREIGN_SHARE * max(1.0, points - DOUBTFUL_POINTS) * len(terms)
 
 
 @lru_cache(maxsize=4_000)
 def content_terms(text: str) -> frozenset[str]:
-    """Return the terms of a text that are no function words of any language."""
-    return term_set(folded(text)) - _function_terms()
+    """Return the terms of a text that are no function words of any language; in Arabic and
+    Cyrillic letters short words count as such.
+    """
+    terms = term_set(folded(text)) - _function_terms()
+    return frozenset(term for term in terms if not _SHORT.fullmatch(term))
 
 
 @cache

@@ -15,10 +15,23 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class KeyFigure:
+    """A checked figure that a reader should know: what it counts, its value, its date ("" if it is
+    unknown) and the ids of the evidence that has it.
+    """
+
+    name: str
+    value: str
+    date: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Relations:
     """`replaced` maps the id of an outdated record to that of the record with the newer value.
 
-    `cells` maps pairs of entity and property. `is_known` is True if a model compared the findings.
+    `cells` maps pairs of entity and property; `figures` are key figures beside them. `is_known` is
+    True if a model compared the findings.
     """
 
     is_known: bool = False
@@ -26,3 +39,4 @@ class Relations:
     entities: tuple[str, ...] = ()
     properties: tuple[str, ...] = ()
     cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
+    figures: tuple[KeyFigure, ...] = ()

@@ -194,6 +194,15 @@ class EvidenceStore:
             known = dict.fromkeys((*record.contradicts, rival))
             self.records[record_id] = replace(record, contradicts=tuple(known))
 
+    def reconcile(self, record_id: str) -> None:
+        """Take back what a record contradicts: it says what was so before."""
+        record = self.records[record_id]
+        for rival in record.contradicts:
+            other = self.records[rival]
+            left = tuple(each for each in other.contradicts if each != record_id)
+            self.records[rival] = replace(other, contradicts=left)
+        self.records[record_id] = replace(record, contradicts=())
+
     def of(self, aspect_id: str) -> list[Evidence]:
         return [self.records[record_id] for record_id in self._by_aspect.get(aspect_id, ())]
 

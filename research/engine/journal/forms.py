@@ -22,6 +22,12 @@ class Form(IntEnum):
     verified beside the draft."""
     COMPARED = 4
     """Findings are compared with each other before the draft."""
+    DETAILED = 5
+    """Broad runs read pages whole; reports keep to a length, show superseded values with their
+    dates and, if thorough, name the source of each statement.
+    """
+    LOOKED_TWICE = 6
+    """The verifier looks at each statement twice, the second time for faults."""
 
 
 NEWEST = max(Form)

@@ -6,13 +6,13 @@ accepts only what dates, quotes and sources confirm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from pydantic import Field
 
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import Cell, Relations
+from research.engine.evidence.relations import Cell, KeyFigure, Relations
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.draft import usable_evidence
@@ -29,6 +29,7 @@ COMPARED_FROM = 20
 """Records from which the findings are compared: fewer are compared while they are drafted."""
 SHARED_TERMS = 2
 MOST_ROWS, MOST_COLUMNS = 12, 8
+LEAST_FIGURES, MOST_FIGURES = 3, 8
 LONGEST_VALUE = 12
 """Words of a cell."""
 
@@ -40,14 +41,23 @@ class CellAnswer(Answer):
     evidence: list[str]
 
 
+class FigureAnswer(Answer):
+    name: str
+    value: str
+    evidence: list[str]
+
+
 class CompareAnswer(Answer):
-    """Pairs of ids, and the table; both lists of names are empty if nothing is compared."""
+    """Pairs of ids, the table and key figures; both lists of names are empty if nothing is
+    compared.
+    """
 
     newer: list[list[str]]
     disagree: list[list[str]]
     entities: list[str] = Field(default_factory=list)
     properties: list[str] = Field(default_factory=list)
     cells: list[CellAnswer] = Field(default_factory=list)
+    figures: list[FigureAnswer] = Field(default_factory=list)
 
 
 COMPARE = Task("compare", CompareAnswer, 3000)
@@ -68,11 +78,39 @@ async def compare_findings(run: Run) -> None:
     except TaskFailed as failed:
         run.fell_back(COMPARE.name, failed.cause)
         return
+    replaced = find_replaced(run.ledger, answer.newer)
+    table = _table(run.ledger, answer, replaced)
+    figures = find_figures(run.ledger, answer.figures, replaced)
+    relations = Relations(True, replaced, *table, figures)
+    await _note_relations(run, relations, answer.newer, answer.disagree)
+
+
+async def relate_drafted(
+    run: Run, newer: Sequence[Sequence[str]], disagree: Sequence[Sequence[str]]
+) -> None:
+    """Note in the ledger how the findings relate to each other by the draft of a run that didn't
+    compare them in a call of its own.
+    """
+    if run.form >= Form.DETAILED and not run.ledger.relations.is_known and (newer or disagree):
+        relations = Relations(True, find_replaced(run.ledger, newer))
+        await _note_relations(run, relations, newer, disagree)
+
+
+async def _note_relations(
+    run: Run,
+    relations: Relations,
+    newer: Sequence[Sequence[str]],
+    disagree: Sequence[Sequence[str]],
+) -> None:
     ledger = run.ledger
-    replaced = find_replaced(ledger, answer.newer)
-    ledger.relations = Relations(True, replaced, *_table(ledger, answer, replaced))
+    ledger.relations = relations
     before = dict(ledger.book.records)
-    for one, other in find_disagreements(ledger, answer.disagree):
+    if run.form >= Form.DETAILED:
+        for old in relations.replaced:
+            ledger.book.reconcile(old)
+        disagree = [*disagree, *_contested(ledger, newer)]
+        await run.refresh_aspects()
+    for one, other in find_disagreements(ledger, disagree):
         ledger.book.oppose(one, other)
     ledger.emit_evidence(before)
 
@@ -103,6 +141,17 @@ def find_replaced(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> dict[str, s
         if is_later and _share_terms(old, new) and old.claim != new.claim:
             newer.setdefault(old.id, new.id)
     return {old: _end_of_chain(old, newer) for old in newer}
+
+
+def _contested(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the pairs of different figures for one thing whose dates don't tell which is newer."""
+    return [
+        [old.id, new.id]
+        for old, new in _known_pairs(ledger, pairs)
+        if old.id not in ledger.relations.replaced
+        and _share_terms(old, new)
+        and old.fields.numbers != new.fields.numbers
+    ]
 
 
 def _end_of_chain(record_id: str, newer: dict[str, str]) -> str:
@@ -163,6 +212,28 @@ def _table(
     if not cells or len(rows) < 2:
         return (), (), {}
     return tuple(rows), tuple(columns), {place: cell for place, (_, cell) in cells.items()}
+
+
+def find_figures(
+    ledger: Ledger, answers: Iterable[FigureAnswer], replaced: Container[str]
+) -> tuple[KeyFigure, ...]:
+    """Return the checked key figures, the newest of each name; none if there are few."""
+    found: dict[str, KeyFigure] = {}
+    for said in answers:
+        name, value = normalise_space(said.name), normalise_space(said.value)
+        records = (ledger.book.records.get(i) for i in unique_texts(map(id_in, said.evidence)))
+        fitting = [
+            record
+            for record in records
+            if record and record.id not in replaced and has_value(ledger, record, name, value)
+        ]
+        if not fitting or not entities.find_numbers(value) or len(name.split()) > LONGEST_VALUE:
+            continue
+        date = max(map(date_of_statement, fitting))
+        if name not in found or date > found[name].date:
+            found[name] = KeyFigure(name, value, date, tuple(r.id for r in fitting))
+    figures = tuple(found.values())[:MOST_FIGURES]
+    return figures if len(figures) >= LEAST_FIGURES else ()
 
 
 def has_value(ledger: Ledger, record: Evidence, entity: str, value: str) -> bool:

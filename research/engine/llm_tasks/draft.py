@@ -48,12 +48,15 @@ class ComputedStatement(Answer):
 
 class DraftAnswer(Answer):
     """Sentences with the ids of their evidence in brackets. An id alone means the claim of its
-    record, a number in the short answer the statement with that number, counted from 1.
+    record, a number in the short answer the statement with that number, counted from 1. `newer`
+    and `disagree` are pairs of ids, as in a comparison of the findings.
     """
 
     statements: list[str]
     short_answer: list[str]
     computed: list[ComputedStatement] = Field(default_factory=list)
+    newer: list[list[str]] = Field(default_factory=list)
+    disagree: list[list[str]] = Field(default_factory=list)
 
 
 class RepairedStatement(Answer):
@@ -212,6 +215,8 @@ def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
     return Draft(
         tuple(filter(_has_text, filter(None, short))),
         tuple(Section(i, tuple(part)) for i, part in sections.items()),
+        newer=tuple(answer.newer),
+        disagree=tuple(answer.disagree),
     )
 
 

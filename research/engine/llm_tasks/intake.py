@@ -12,11 +12,13 @@ from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.parsed_question import Understood
 from research.engine.llm_tasks.prompting.ask import Task, ask_model
 from research.engine.records import Complexity, PlannedAspect
+from research.engine.report.report_format import ASKED_FORMS
 from research.engine.run import Run
 from research.engine.text.language import code_of, language_of
 from research.engine.text.tokens import normalise_space
 
 MOST_QUESTIONS = 3
+LONGEST_READER = 100
 
 
 class IntakeAnswer(Answer):
@@ -27,6 +29,8 @@ class IntakeAnswer(Answer):
     brief: str
     sub_questions: list[str]
     queries: list[str]
+    form: str = ""
+    reader: str = ""
 
 
 class PlanAnswer(IntakeAnswer):
@@ -78,6 +82,8 @@ def _to_understood(run: Run, answer: IntakeAnswer) -> Understood:
         complexity=answer.complexity,
         language=code_of(answer.language) or language_of(question, run.usual_language),
         aspects=tuple(planned) or (PlannedAspect(question, question),),
+        form=ASKED_FORMS.get(normalise_space(answer.form).lower(), "full"),
+        reader=normalise_space(answer.reader)[:LONGEST_READER],
     )
     if not isinstance(answer, PlanAnswer):
         return understood

@@ -23,6 +23,8 @@ class Understood:
     scope: str = ""
     evidence_strategy: str = ""
     output_format: str = ""
+    form: str = "full"
+    reader: str = ""
 
 
 def from_wording(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from research.engine.evidence.ledger import Lead
+from research.engine.evidence.prompt_injection import is_beside_the_point
 from research.engine.journal.forms import Form
 from research.engine.limits import LONG_PAGE_WORDS
 from research.engine.llm_tasks.answers import Answer, id_in
@@ -110,6 +111,7 @@ async def _read_with_model(
                 room,
                 run.rules.near_copy_share,
                 only_near=run.form >= Form.NEARBY,
+                whole=run.form >= Form.DETAILED and run.limits.notes > 1,
             ),
         }
 
@@ -117,6 +119,7 @@ async def _read_with_model(
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     known = {aspect.id: aspect for aspect in aspects}
     result, taken = Reading(), Counter[str]()
+    aims = " ".join(asked.aims(run.question.text))
     for found in answer.findings:
         pointed = [lines[n] for n in found.sentences if n in lines]
         aspect = known.get(id_in(found.sub_question), aspects[0])
@@ -127,7 +130,9 @@ async def _read_with_model(
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         topic = run.admitted(lead.topic)
-        if line is not None and topic:
+        if line is None or is_beside_the_point([line.sentence.block], line.page, aims):
+            continue
+        if topic:
             query = run.admitted(lead.query) or topic
             result.leads.append(Lead(topic, query, line.page.url, 1.0))
     return result

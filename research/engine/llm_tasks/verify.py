@@ -1,7 +1,8 @@
 """Task `verify`: judge whether each statement says no more than its cited quotes.
 
 A model's verdict counts only for statements that code can neither vouch for nor refuse; see
-`research/engine/verifier/`.
+`research/engine/verifier/`. In one call it looks at each statement twice, the second time in the
+reverse order and for faults; its qualification and its canaries measure the first look.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from research.engine.journal import Journal
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.prompting.ask import PROMPTS, Task, ask_model
 from research.engine.llm_tasks.prompting.fences import neutral
@@ -28,7 +30,21 @@ class VerifyAnswer(Answer):
     other: list[int]
 
 
+class SecondLookAnswer(VerifyAnswer):
+    """With the numbers of the faulty statements in the second list."""
+
+    faults: list[int]
+
+
 VERIFY = Task("verify", VerifyAnswer, 1000, role="evaluator")
+VERIFY_TWICE: Task[VerifyAnswer] = Task("verify", SecondLookAnswer, 1500, role="evaluator")
+
+
+class Verdict(NamedTuple):
+    """What a model found of a pair at its first look, and whether the second one found a fault."""
+
+    carried: bool
+    is_faulty: bool
 
 
 @cache
@@ -38,44 +54,62 @@ def prompt_version() -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
-def verify_context(pairs: Sequence[Pair]) -> dict[str, Any]:
+def task_of(run: Run) -> Task[VerifyAnswer]:
+    """Return the task as the run began with it."""
+    return VERIFY_TWICE if run.form >= Form.LOOKED_TWICE else VERIFY
+
+
+def verify_context(pairs: Sequence[Pair], task: Task[Any] = VERIFY) -> dict[str, Any]:
     """Return what the prompt shows."""
-    return {"pairs": pairs, "neutral": neutral}
+    return {"pairs": pairs, "neutral": neutral, "is_twice": task is VERIFY_TWICE}
 
 
-async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[bool, ...]:
-    """Return for each pair whether the model found it carried; False where it gave no verdict.
+async def ask_verdicts(run: Run, place: str, pairs: Sequence[Pair]) -> tuple[Verdict, ...]:
+    """Return the model's verdict on each pair; not carried where it gave none.
 
     Pairs that the model's window has no room for are left out from the end and not carried.
     Raises `TaskFailed`.
     """
 
-    def context(room: int) -> dict[str, Any]:
-        return verify_context(_within(pairs, room))
+    task = task_of(run)
 
-    answer, shown = await ask_fitting(run, place, VERIFY, context)
+    def context(room: int) -> dict[str, Any]:
+        return verify_context(_within(pairs, room, 2 if task is VERIFY_TWICE else 1), task)
+
+    answer, shown = await ask_fitting(run, place, task, context)
     return verdicts_by_pair(answer, len(shown["pairs"]), len(pairs))
 
 
 async def ask_verdicts_unfitted(
     journal: Journal, attempts: int, place: str, pairs: Sequence[Pair]
 ) -> tuple[bool, ...]:
-    """As `ask_verdicts`, outside of a run and with every pair shown. Raises `TaskFailed`."""
+    """Return for each pair whether the model finds it carried at one look, outside of a run and
+    with every pair shown. Raises `TaskFailed`.
+    """
     answer = await ask_model(journal, attempts, place, VERIFY, verify_context(pairs))
-    return verdicts_by_pair(answer, len(pairs), len(pairs))
+    return tuple(each.carried for each in verdicts_by_pair(answer, len(pairs), len(pairs)))
 
 
-def _within(pairs: Sequence[Pair], room: int) -> list[Pair]:
+def _within(pairs: Sequence[Pair], room: int, looks: int) -> list[Pair]:
     shown = []
     for pair in pairs:
-        room -= len(pair.statement) + sum(len(q.text) + len(q.source) for q in pair.quotes)
+        room -= looks * len(pair.statement) + sum(len(q.text) + len(q.source) for q in pair.quotes)
         if room < 0:
             break
         shown.append(pair)
     return shown
 
 
-def verdicts_by_pair(answer: VerifyAnswer, shown: int, asked: int) -> tuple[bool, ...]:
-    """Return whether each pair is carried; one that also has another verdict is not."""
+def verdicts_by_pair(answer: VerifyAnswer, shown: int, asked: int) -> tuple[Verdict, ...]:
+    """Return the verdict on each pair; one that has two at the first look is not carried.
+
+    The last of the pairs shown is the first of the second list, which is numbered after them. A
+    fault that is given by a number of the first list counts, too.
+    """
     carried = set(answer.carried).difference(answer.more, answer.other)
-    return tuple(number <= shown and number in carried for number in range(1, asked + 1))
+    faults = answer.faults if isinstance(answer, SecondLookAnswer) else ()
+    faulty = {number if number <= shown else 2 * shown + 1 - number for number in faults}
+    return tuple(
+        Verdict(number <= shown and number in carried, number in faulty)
+        for number in range(1, asked + 1)
+    )

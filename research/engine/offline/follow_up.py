@@ -1,7 +1,8 @@
 """Decide by its words alone whether a new turn of a conversation continues the topic.
 
 Rule D13 of `docs/requirements.md`: turns that share a content word have one topic unless the new
-one explicitly leaves it; turns that share none don't, unless the new one explicitly continues it.
+one explicitly leaves it; turns that share none don't, unless the new one explicitly continues it or
+has one content word in all.
 Markers are English; in other languages only shared content words count: German "war" is no war.
 """
 
@@ -13,8 +14,10 @@ from dataclasses import dataclass
 from research.engine.text import entities
 from research.engine.text.function_words import function_words
 from research.engine.text.language import ENGLISH, language_of
-from research.engine.text.tokens import normalise_space, term_set
+from research.engine.text.tokens import normalise_space, term_set, words_in
 
+SHORT = 5
+"""Words of a turn that may be understood only with the earlier question."""
 _LEAVES = re.compile(
     r"\b(?:instead(?! of)|switch(?:ing)?|different(?! (?:from|than|to)\b)|forget"
     r"|(?:new|another|other) (?:topic|subject|question)|change (?:of|the) (?:topic|subject)"
@@ -67,7 +70,13 @@ def _goes_on(question: str, summary: str, said: str) -> bool:
     before, own = f"{question} {summary}", _terms_in(said, language_of(said))
     if _terms_in(before, language_of(question)) & own:
         return not _leaves_topic(before, said)
-    return not own or _refers_back(said)
+    return not own or _refers_back(said) or _is_elliptic(said, own)
+
+
+def _is_elliptic(said: str, own: frozenset[str]) -> bool:
+    """Return whether a turn is too short to start a new topic: "How much milk?"."""
+    is_short = words_in(said) <= SHORT and len(own) == 1
+    return is_short and language_of(said) == ENGLISH and not entities.find_names(said)
 
 
 def _refers_back(said: str) -> bool:

@@ -34,7 +34,7 @@ def judge_ledger(ledger: Ledger, limits: Limits) -> Assessment:
     gaps = _find_gaps(ledger, limits, leads)
     said = f"{answer_status.count_answered(ledger)} of {len(aspects)} answered"
     value = answer_status.stated_score(ledger)
-    stated = None if value is None else Dimensions(max(1.0, value))
+    stated = None if value is None else Dimensions(value)
     return Assessment(
         stated
         or Dimensions(

@@ -54,7 +54,9 @@ class Estimate:
 class Plan:
     """The understood question and the intended research, for a person to approve. Key: the run.
 
-    `searches_private_words` permits sending words that only documents contain to web searches.
+    `form` is a shape of the report that the question asks for, `reader` whom it is for and in which
+    tone. `searches_private_words` permits sending words that only documents contain to web
+    searches.
     """
 
     brief: str
@@ -65,6 +67,8 @@ class Plan:
     scope: str = ""
     evidence_strategy: str = ""
     output_format: str = ""
+    form: str = "full"
+    reader: str = ""
     estimate: Estimate | None = None
     searches_private_words: bool = False
 

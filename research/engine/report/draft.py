@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from research.engine.evidence import claim_check
@@ -68,7 +68,8 @@ class Draft:
 
     `opening` precedes the short answer if nothing answers directly; if nothing was found, it holds
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
-    statements that were replaced by quotations.
+    statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
+    the model related the evidence as it wrote.
     """
 
     short_answer: tuple[Statement, ...]
@@ -77,6 +78,8 @@ class Draft:
     found: bool = True
     by_code: bool = False
     quoted_instead: int = 0
+    newer: tuple[Sequence[str], ...] = ()
+    disagree: tuple[Sequence[str], ...] = ()
 
     @property
     def statements(self) -> list[Statement]:
@@ -156,7 +159,8 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
     check, supported = check_statement(statement, ledger), _share_supported(statement, ledger)
     if check.outcome != "carried" and supported < claim_check.SUPPORTED_SHARE:
         return "its quotes don't say it"
-    return f"{', '.join(check.reasons)}, compared with its quotes" if check.reasons else ""
+    is_refused = check.outcome == "refused"
+    return f"{', '.join(check.reasons)}, compared with its quotes" if is_refused else ""
 
 
 def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
@@ -174,7 +178,7 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
         supported = claim_check.share_supported(statement.text, quote, context)
         if quote != together and supported >= claim_check.SUPPORTED_SHARE:
             checks.append(claim_check.check_claim(statement.text, quote, context))
-    best = min(checks, key=lambda check: _RANK[check.outcome])
+    best = min(checks, key=_rank)
     if best.outcome == "carried" or statement.computed is None:
         return best
     try:
@@ -184,7 +188,13 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     return ClaimCheck("carried")
 
 
-_RANK = {"carried": 0, "undecided": 1, "refused": 2}
+def _rank(check: ClaimCheck) -> int:
+    """Return the place of an outcome from the best on; a suspicion against one quote does not
+    outweigh a refusal by another.
+    """
+    if check.outcome == "undecided":
+        return 3 if check.reasons else 1
+    return 0 if check.outcome == "carried" else 2
 
 
 def calculate(statement: Statement, ledger: Ledger) -> Calculation | None:

@@ -7,7 +7,12 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from research.engine.assessment.answer_status import count_answered, is_close
+from research.engine.assessment.answer_status import (
+    count_answered,
+    is_close,
+    is_judged_by_code,
+    supporting,
+)
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.records import (
@@ -32,17 +37,29 @@ from research.engine.report.markdown_escape import (
     escape_sentence,
     marked_words,
 )
-from research.engine.report.parts.comparison import render_comparison
+from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
-from research.engine.report.parts.sources import doubt_mark, render_source
+from research.engine.report.parts.repetitions import refer_back
+from research.engine.report.parts.sources import doubt_mark, render_source, told_by
 from research.engine.report.parts.timeline import render_cell, render_timeline
 from research.engine.report.quote_groups import Group, group_quotes
+from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels, labels_for
-from research.engine.text.tokens import capitalize_heading, term_set, unique_texts
+from research.engine.text.tokens import (
+    capitalize_heading,
+    is_unspaced,
+    term_set,
+    unique_texts,
+    words_in,
+)
 from research.engine.untrusted.address_wall import AddressWall
 
 _PLACE = re.compile(rf"{PLACE_START}(\d{{1,4}}):([E\d,]+){PLACE_END}")
+_MARKER = re.compile(r"\[\d+\]")
+_END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
+"""Position of a note in a sentence: before the final punctuation, or at the end without any."""
+USUAL = Layout()
 LEAST_PASSAGES = 3
 LEAST_PARTS = 2
 """Sub-questions from which the summary names those without an answer."""
@@ -122,23 +139,28 @@ def without_places(markdown: str) -> str:
 
 
 def render_report(
-    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, as_table: bool = False
+    ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, layout: Layout = USUAL
 ) -> Rendered:
     """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
     marks = _Markers(ledger, calculations_of(draft, ledger))
+    if draft.by_code:
+        draft = refer_back(draft, marks.words)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
     is_told = bool(draft.quoted_instead) or _is_answered(next(iter(ledger.aspects.values())))
     closest = is_thin and not is_told
-    head = "closest" if closest else "short_answer"
+    head = "closest" if closest else "best_passage" if draft.by_code else "short_answer"
     if not draft.found:
         head = "not_found"
     asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
     short = render_paragraphs(
-        [], [group.inline() for group in _group_statements(draft.short_answer, marks, asked)]
+        [],
+        [group.inline() for group in _group_statements(draft.short_answer, marks, asked)],
+        layout.summary_sentences,
     )
     opening = f"{draft.opening} " if draft.opening else ""
-    sections = (_render_section(ledger, section, marks, draft) for section in draft.sections)
+    named, language = layout.names_sources, ledger.plan.language if layout.has_figures else ""
+    sections = (_render_section(ledger, each, marks, draft, named) for each in draft.sections)
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
     left = _left_open(ledger, draft, marks.words)
     told = without_places(plain_short) if draft.found else ""
@@ -148,12 +170,13 @@ def render_report(
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
-        render_comparison(ledger.relations, marks.words, marks.of),
-        *([_render_table(ledger, draft.sections, marks)] if as_table else sections),
+        render_figures(ledger.relations, marks.words, marks.of) if layout.has_figures else "",
+        render_comparison(ledger.relations, marks.words, marks.of, language),
+        *([_render_table(ledger, draft.sections, marks)] if layout.as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
-        _render_disagreements(ledger, draft, marks),
-        _not_found(ledger, draft, marks.words),
+        _render_disagreements(ledger, draft, marks, layout.is_brief),
+        _not_found(ledger, draft, marks.words, layout.is_brief),
         _not_searched(ledger, draft, marks.words),
         _render_dropped(ledger, marks.words),
     ]
@@ -162,6 +185,17 @@ def render_report(
     parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls)]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told)
+
+
+def count_words(markdown: str) -> int:
+    """Return the words of a report before its sources, without headings and markers; two characters
+    of an unspaced script count as one.
+    """
+    blocks = re.split(r"\n{2,}", markdown)
+    ends = (n for n, block in enumerate(blocks) if block.startswith("### "))
+    body = blocks[: next(ends, len(blocks))]
+    told = (_MARKER.sub("", block) for block in body if not block.startswith("#"))
+    return sum(words_in(b) if is_unspaced(b) else len(b.split()) for b in told)
 
 
 def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
@@ -186,17 +220,23 @@ def _has_no_answer(ledger: Ledger, draft: Draft) -> bool:
 
 
 def _group_statements(
-    statements: Iterable[Statement], marks: _Markers, asked: Set[str] = frozenset()
+    statements: Iterable[Statement],
+    marks: _Markers,
+    asked: Set[str] = frozenset(),
+    named: bool = False,
 ) -> list[Group]:
     """Statements with their markers, quotes behind their lead-ins and with words in bold that are
-    asked for."""
+    asked for. With `named`, each that is no quote says who says it and when.
+    """
+    ledger, words = marks.ledger, marks.words
+    told = ((each, told_by(each, ledger, words) if named else "") for each in statements)
     return group_quotes(
         (
             _lead_in(each),
-            f"{_render_body(each, asked)} {marks.of(each.evidence)}"
-            f"{doubt_mark(each, marks.ledger, marks.words)}".strip(),
+            f"{_render_body(each, asked, by)} {marks.of(each.evidence)}"
+            f"{doubt_mark(each, ledger, words)}".strip(),
         )
-        for each in statements
+        for each, by in told
     )
 
 
@@ -205,25 +245,32 @@ def _lead_in(statement: Statement) -> str:
     return f"**{escape_markdown(named)}:** " if named else ""
 
 
-def _render_body(statement: Statement, asked: Set[str]) -> str:
+def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> str:
     if not statement.quoted:
-        return escape_sentence(statement.body)
+        said = escape_sentence(statement.body)
+        return _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
     return marked_words(escape_markdown(statement.body), asked)
 
 
-def _render_section(ledger: Ledger, section: Section, marks: _Markers, draft: Draft) -> str:
+def _render_section(
+    ledger: Ledger, section: Section, marks: _Markers, draft: Draft, named: bool
+) -> str:
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
-    groups = _group_statements(section.statements, marks, asked)
+    is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_nothing
+    statements = section.statements[:1] if is_nothing else section.statements
+    groups = _group_statements(statements, marks, asked, named)
     body = (
         "\n\n".join(group.paragraph() for group in groups)
         if quoted
-        else render_paragraphs(section.statements, [group.inline() for group in groups])
+        else render_paragraphs(statements, [group.inline() for group in groups])
     )
     standing = _support_line(ledger, aspect, section, marks.words)
     if draft.by_code and aspect.standing is not None:
-        standing = marks.words["nothing_here" if aspect.standing.is_nothing else "unjudged"]
+        standing = marks.words["nothing_here" if is_nothing else "unjudged"]
+    if is_nothing:
+        body = f"> *{marks.words['closest_passage']}*\n>\n> {body}"
     shown = "" if standing == draft.opening and len(draft.sections) == 1 else f"*{standing}*\n\n"
     return f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
 
@@ -291,9 +338,11 @@ def _render_facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer
     where = words.count("document", len(pages)) if local else words.count("site", len(sites))
     newest = max((s.published for u in pages if (s := ledger.sources[u]).published), default="")
     told = words["answered"].format(n=count_answered(ledger), all=len(ledger.aspects))
+    if is_judged_by_code(ledger) and not supporting(ledger):
+        where = newest = ""
     facts = [
         "" if no_answer or told in ended else told,
-        words["from"].format(quotes=words.count("quote", quotes), where=where),
+        words["from"].format(quotes=words.count("quote", quotes), where=where) if where else "",
         words["newest"].format(date=newest[:10]) if newest else "",
         words["one_page"] if _is_from_one(marks, pages) else "",
         words.count("cut", cut) if cut else "",
@@ -309,8 +358,9 @@ def _is_from_one(marks: _Markers, pages: set[str]) -> bool:
     return len(pages) > 1 and most * 2 > len(marks.quoted)
 
 
-def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers) -> str:
-    """Return pairs of quotes that contradict each other.
+def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers, is_brief: bool) -> str:
+    """Return pairs of quotes that contradict each other; in a brief report those of which it tells
+    one side.
 
     Where the findings were compared, both sides already follow each other in the text.
     """
@@ -318,7 +368,10 @@ def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers) -> str:
     cited = {i for said in draft.statements for i in said.evidence}
     for record in records.values():
         for other_id in record.contradicts:
-            is_told = ledger.relations.is_known and {record.id, other_id} <= cited
+            told = {record.id, other_id} & cited
+            is_told = ledger.relations.is_known and len(told) == 2
+            if is_brief and not told:
+                continue
             if int(other_id[1:]) > int(record.id[1:]) and not is_told:
                 lines.append(_render_pair(record, records[other_id], marks))
     return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
@@ -333,8 +386,8 @@ def _render_pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
     )
 
 
-def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
-    """Return what nothing was found on, and the searches that were tried."""
+def _not_found(ledger: Ledger, draft: Draft, words: Labels, is_brief: bool) -> str:
+    """Return what nothing was found on and, unless `is_brief`, the searches that were tried."""
     lines = [
         line
         for state, line in _open_aspects(ledger, draft)
@@ -342,6 +395,8 @@ def _not_found(ledger: Ledger, draft: Draft, words: Labels) -> str:
     ]
     if not lines:
         return ""
+    if is_brief:
+        return f"## {words['not_found']}\n\n" + "\n".join(lines)
     queries = ", ".join(f"“{escape_markdown(query)}”" for query in list(ledger.queries)[:12])
     tried = words["tried"].format(queries=queries)
     return "\n\n".join((f"## {words['not_found']}", "\n".join(lines), tried))

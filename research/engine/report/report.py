@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.llm_tasks.compare import compare_findings, compares_findings
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.compare import (
+    compare_findings,
+    compares_findings,
+    relate_drafted,
+)
 from research.engine.llm_tasks.draft import drop_draft, repair_draft
 from research.engine.llm_tasks.judge import judge_report
 from research.engine.llm_tasks.sections import write_sections, write_summary
@@ -22,17 +27,23 @@ from research.engine.records import (
     Status,
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
-from research.engine.report.markdown import Rendered
+from research.engine.report.markdown import Rendered, count_words
+from research.engine.report.parts.dating import with_previous_values
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
+from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
+    without_replaced,
     without_summarised,
     without_tabled,
 )
 from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
+    Layout,
     apply_format,
+    most_words,
+    shorten,
     summary_words,
 )
 from research.engine.report.report_i18n import Labels, labels_for
@@ -46,7 +57,7 @@ KEY_CLAIMS = 0.9
 STATEMENTS = 0.5
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
-IN_SECTIONS = frozenset({"full", "longer"})
+IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
 
 
@@ -86,6 +97,9 @@ async def compose_report(run: Run) -> Written | None:
         await compare_findings(run)
     run.report_action("Writing the report")
     drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
+    await relate_drafted(run, drafted.newer, drafted.disagree)
+    if run.form >= Form.DETAILED:
+        drafted = without_replaced(drafted, ledger.relations)
     if ledger.relations.is_known:
         drafted = join_rivals(drafted, ledger)
     checked = _with_key_claims(ledger, await _check_draft(run, drafted))
@@ -95,7 +109,38 @@ async def compose_report(run: Run) -> Written | None:
     rendered = _render_checked(run, checked)
     gate = await _report_gate(run, checked, rendered)
     run.journal.emit(gate)
+    if run.form >= Form.DETAILED:
+        checked = _within_length(run, checked)
+        rendered = _render_checked(run, checked)
     return Written(checked, rendered, gate)
+
+
+def _within_length(run: Run, checked: Checked) -> Checked:
+    """Return the draft with the values that newer ones replaced where the report has room for
+    them, cut to the length of its form and depth.
+    """
+    most = most_words(run.shape, run.config.research_depth)
+
+    def is_short(draft: Draft) -> bool:
+        rendered = _render_checked(run, replace(checked, draft=draft))
+        return most is None or count_words(rendered.markdown) <= most
+
+    records = run.ledger.book.records
+
+    def is_disputed(said: Statement) -> bool:
+        return any(records[i].contradicts for i in said.evidence)
+
+    answered = {a.id for a in run.ledger.aspects.values() if a.state in ANSWERING}
+
+    def answered_by(said: Statement) -> Set[str]:
+        return {part for i in said.evidence for part in records[i].answers} & answered
+
+    words = labels_for(run.ledger.plan.language)
+    dated = with_previous_values(checked.draft, run.ledger, words)
+    draft = dated
+    if not is_short(dated):
+        draft = shorten(checked.draft, is_short, is_disputed, answered_by)
+    return replace(checked, draft=draft)
 
 
 async def _draft_report(run: Run) -> Draft:
@@ -136,9 +181,16 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     draft = walled(checked.draft, run.wall())
     words, by_code = labels_for(run.ledger.plan.language), run.journal.meter.usage.fallen_back
     ended = words.ended(run.state.termination_reason, run.state.termination_text or "")
-    as_table = run.shape.form == "table"
+    depth, is_detailed = run.config.research_depth, run.form >= Form.DETAILED
+    layout = Layout(
+        as_table=run.shape.form == "table",
+        is_brief=is_detailed and depth == "quick",
+        names_sources=is_detailed and _names_sources(run),
+        has_figures=is_detailed and depth != "quick",
+        summary_sentences=MOST_SENTENCES - is_detailed,
+    )
     told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
-    return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, as_table)
+    return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
 
 
 def _how_checked(words: Labels, checks: Checks) -> str:
@@ -159,6 +211,14 @@ def _how_checked(words: Labels, checks: Checks) -> str:
 def _emit_report(run: Run, checked: Checked, rendered: Rendered) -> None:
     _mark_cited(run.ledger, rendered)
     run.journal.emit(_to_report(checked, rendered))
+
+
+def _names_sources(run: Run) -> bool:
+    """Return whether the report says beside each statement who says it: a thorough one, and a
+    review of literature.
+    """
+    is_thorough = run.config.research_depth == "thorough" and is_sectioned(run)
+    return is_thorough or run.shape.form == "review"
 
 
 async def _check_draft(run: Run, draft: Draft) -> Checked:

@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Complexity
-from research.engine.report.draft import Draft
-from research.engine.threads.seed import ReportFormat
+from research.engine.report.draft import Draft, Statement
+from research.engine.report.parts.paragraphs import MOST_SENTENCES
+from research.engine.threads.seed import ReportForm, ReportFormat
 
 SHORT_ANSWER_WORDS, WORDS_OF_A_PART, MOST_SUMMARY_WORDS = 80, 40, 500
-LENGTHS = {"shorter": "at most 200", "longer": "1,500 to 2,500", "table": "at most 300"}
+LENGTHS = {
+    "shorter": "at most 200",
+    "longer": "1,500 to 2,500",
+    "table": "at most 300",
+    "memo": "300 to 600",
+}
+ASKED_FORMS: Mapping[str, ReportForm] = {
+    "brief": "shorter",
+    "table": "table",
+    "memo": "memo",
+    "faq": "faq",
+    "literature review": "review",
+}
+"""Forms that a question may ask for, by the name that a model has for them."""
 FORMS = {
     "shorter": "As short as it can be: the answer, and one statement for each sub-question.",
     "longer": "In depth: use all of the evidence, with its conditions, figures and examples.",
     "table": "A table, made later: one or two plain statements for each sub-question.",
+    "memo": "A memo: what matters for a decision first, then what it rests on, then what is open.",
+    "faq": "Questions and answers: the first sentence on each sub-question answers it by itself.",
+    "review": "A literature review: who found what, when and by which method, where they agree and "
+    "differ, and what nobody has studied.",
     "reader": "For this reader, in words and with an emphasis that fit: {reader}",
 }
-ROOM = {"shorter": 1, "table": 2}
-BY_CODE = frozenset({"full", *ROOM})
+ROOM = {"shorter": 1, "table": 2, "memo": 3}
+MOST_WORDS = {"quick": 400, "standard": 1500}
+"""Words of a whole report by depth, without its headings and sources."""
+MEMO_WORDS = 600
+ROOM_OF_FORM = {"longer": 2500, "faq": 1500, "review": 1500}
+"""Words of a whole report that a form may have where its depth allows fewer."""
+BY_CODE = frozenset({"full", "shorter", "table"})
 """The shapes that code can give without a model."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a report is laid out: its sections as a table, without the searches tried, with the
+    source of each statement named beside it, or with key figures and the extremes of its
+    comparison. Paragraphs of the summary have at most `summary_sentences`.
+    """
+
+    as_table: bool = False
+    is_brief: bool = False
+    names_sources: bool = False
+    has_figures: bool = False
+    summary_sentences: int = MOST_SENTENCES
 
 
 def summary_words(ledger: Ledger) -> int:
@@ -36,10 +75,20 @@ def wanted_length(shape: ReportFormat, usual: str) -> str:
     return LENGTHS.get(shape.form, usual)
 
 
+def most_words(shape: ReportFormat, depth: str) -> int | None:
+    """Return the most words of a whole report; None for any number."""
+    if shape.form == "memo":
+        return MEMO_WORDS
+    usual = MOST_WORDS.get(depth)
+    return usual and max(usual, ROOM_OF_FORM.get(shape.form, 0))
+
+
 def wanted_form(shape: ReportFormat, planned: str) -> str:
     """Return the plan's own form, and what the shape asks for beside it."""
     asked = FORMS.get(shape.form, "").format(reader=shape.reader)
-    return "\n".join(filter(None, (planned, asked)))
+    is_told = shape.form == "reader" or not shape.reader
+    reader = "" if is_told else FORMS["reader"].format(reader=shape.reader)
+    return "\n".join(filter(None, (planned, asked, reader)))
 
 
 def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
@@ -49,3 +98,52 @@ def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
         return draft
     cut = (replace(each, statements=each.statements[:room]) for each in draft.sections)
     return replace(draft, sections=tuple(cut))
+
+
+def shorten(
+    draft: Draft,
+    is_short: Callable[[Draft], bool],
+    is_kept: Callable[[Statement], bool],
+    answered_by: Callable[[Statement], Set[str]],
+) -> Draft:
+    """Return the draft with as much left out as it takes to be short: the last statements of the
+    longest sections first, those that are kept after the others, then whole sections and the end of
+    the summary. What alone says something on an answered sub-question comes last.
+    """
+    while not is_short(draft) and (less := _with_less(draft, is_kept, answered_by)) is not None:
+        draft = less
+    return draft
+
+
+def _with_less(
+    draft: Draft,
+    is_kept: Callable[[Statement], bool],
+    answered_by: Callable[[Statement], Set[str]],
+) -> Draft | None:
+    times = Counter(part for said in draft.statements for part in answered_by(said))
+
+    def is_sole(said: Statement) -> bool:
+        return any(times[part] == 1 for part in answered_by(said))
+
+    long = [s for s in draft.sections if len(s.statements) > 1]
+    loose = [s for s in long if not all(map(is_sole, s.statements))]
+    if loose:
+        longest = max(loose, key=lambda each: len(each.statements))
+        said = longest.statements
+        least = min(range(len(said)), key=lambda n: (is_sole(said[n]), is_kept(said[n]), -n))
+        left = replace(longest, statements=said[:least] + said[least + 1 :])
+        return replace(draft, sections=tuple(left if s is longest else s for s in draft.sections))
+    short, told = draft.short_answer, set(draft.short_answer)
+    last_first = draft.sections[::-1]
+    sections = sorted(last_first, key=lambda s: not told.issuperset(s.statements))
+    less = [
+        (
+            gone.statements,
+            replace(draft, sections=tuple(s for s in draft.sections if s is not gone)),
+        )
+        for gone in sections
+    ] + [
+        ((short[n],), replace(draft, short_answer=short[:n] + short[n + 1 :]))
+        for n in range(len(short) - 1, 0, -1)
+    ]
+    return min(less, key=lambda each: any(map(is_sole, each[0])))[1] if less else None

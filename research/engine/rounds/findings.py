@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.ledger import Lead
-from research.engine.evidence.prompt_injection import is_beside_the_point, is_order
+from research.engine.evidence.prompt_injection import find_orders, is_beside_the_point, is_order
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
 from research.engine.ports import Page
 from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.text import entities
-from research.engine.text.sentences import QUESTION_MARKS
+from research.engine.text.sentences import QUESTION_MARKS, split_sentences
 from research.engine.untrusted.screening import label_of
 
 
@@ -79,7 +79,7 @@ def check_finding(
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
     source = quote_source(page, *place, label_of(lines[0].sentence.section, question))
-    if reason := _unfit(claim, source, page, f"{question} {aspect.text}"):
+    if reason := _unfit(claim, source, page, lines, question, aspect):
         reading.refusals.append(Refusal(claim, page.url, reason))
         return
     if reason := _find_fault(claim, source, f"{page.title} {source.section} {question}"):
@@ -90,17 +90,36 @@ def check_finding(
     reading.findings.append(Finding(claim, aspect.id, source, 1.0, claim_doubts(claim)))
 
 
-def _unfit(claim: str, source: QuoteSource, page: Page, asked: str) -> str:
-    """Return why neither a claim nor its quote is evidence; "" if one of them may be."""
-    if is_order(claim, asked) or is_order(quotes.plain_quote(source.quote), asked):
+def _unfit(
+    claim: str,
+    source: QuoteSource,
+    page: Page,
+    lines: Sequence[NumberedSentence],
+    question: str,
+    aspect: Aspect,
+) -> str:
+    """Return why neither a claim nor its quote is evidence; "" if one of them may be.
+
+    A claim in the words of a sentence that is no order on its page is none either.
+    """
+    asked = f"{question} {aspect.text}"
+    every = split_sentences(page.text)
+    told = find_orders(every, question)
+    quoted = [each for each in every if source.start < each.end and each.start < source.end]
+    is_reworded = claim not in quotes.plain_quote(source.quote)
+    if (is_reworded and is_order(claim, asked)) or any(each.number in told for each in quoted):
         return "it tells its readers what to say or do, and asserts nothing"
-    if is_beside_the_point(source.quote, page, asked):
+    blocks = {line.sentence.block for line in lines}
+    if is_beside_the_point(blocks, page, asked):
         return "it has nothing to do with the question or the rest of its page"
     return ""
 
 
 def _find_fault(claim: str, source: QuoteSource, context: str) -> str:
-    """Return why a claim is not supported by its quote; "" if it is."""
+    """Return why a claim may not be supported by its quote; "" if nothing speaks against it.
+
+    A suspicion is enough: its quote, which takes its place, is certain.
+    """
     if claim_check.share_supported(claim, source.quote, context) < claim_check.SUPPORTED_SHARE:
         return "not on the page"
     return ", ".join(claim_check.check_claim(claim, source.quote, context).reasons)

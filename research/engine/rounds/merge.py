@@ -14,6 +14,7 @@ from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
 from research.engine.text.relevance import page_relevance
 from research.engine.threads.seed import is_rejected
+from research.engine.untrusted.screening import names_page
 
 REJECTED = "a reviewer rejected this passage"
 
@@ -105,10 +106,11 @@ def _add_page(run: Run, page: Page, worth: float) -> None:
     run.ledger.put_page(page)
     run.late.pop(page.url, None)
     listed = run.ledger.sources[page.url]
+    found_as = listed.title if names_page(listed.title, page, run.question.text) else ""
     run.ledger.put_source(
         replace(
             listed,
-            title=page.title or listed.title,
+            title=page.title or found_as,
             domain=page.domain,
             kind=page.kind,
             published=page.published or listed.published,

@@ -50,18 +50,22 @@ async def research_round(run: Run) -> None:
     """Search, fetch and read the candidates' topics, and merge the results.
 
     Reading without a model costs no call: a second wave of units takes the rest of the round's
-    pages and follows names that the first one found.
+    pages and follows names that the first one found. After the first round, no wave searches for
+    more topics than it may read pages.
     """
-    choice = _choose_untried(run, run.candidates, max(1, _topic_room(run)))
+    most, room = run.limits.pages_per_round, _topic_room(run)
+    first = ceil(most * FIRST_WAVE)
+    is_narrow = run.follows_names and bool(run.ledger.rounds)
+    choice = _choose_untried(run, run.candidates, max(1, min(room, first) if is_narrow else room))
     work = begin_round(run, use_scouted(run, choice.topics), choice.skipped)
     if not run.follows_names:
         await work_through(run, work, choose_together, read_for_unit)
         return
-    merger, most = Merger(run), run.limits.pages_per_round
-    await _run_wave(run, work, partial(choose_best, most=ceil(most * FIRST_WAVE)), read_for_unit)
+    merger = Merger(run)
+    await _run_wave(run, work, partial(choose_best, most=first), read_for_unit)
     await merger.add(work)
     most -= sum(len(item.urls) for item in work)
-    room = _topic_room(run)
+    room = min(most, _topic_room(run)) if is_narrow else _topic_room(run)
     if most > 0 and room > 0 and not run.last:
         leads = await run_in_thread_if_long(run.ledger.pages.values(), lead_topics, run.ledger)
         further = dispatch_units(run, _choose_untried(run, leads, room).topics)

@@ -26,6 +26,8 @@ _MIXED = re.compile(r"\w+")
 """A word, which may have digits among its letters, such as "1nstruct10ns"."""
 _SPACED = re.compile(r"(?<!\w)[^\W_](?: {1,3}[^\W_](?!\w)){7,}")
 """Letters with spaces between them, such as "I G N O R E  T H I S"."""
+_SET_APART = re.compile(r"(?<!\w)[^\W\d_]([.·*~|_-])[^\W\d_](?:\1[^\W\d_]){3,}(?!\w)")
+"""A word with marks between its letters, such as "i-g-n-o-r-e"."""
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -64,6 +66,7 @@ def folded(text: str) -> str:
     """Return the text as it looks, in lower case and without accents."""
     plain = unicodedata.normalize("NFKC", _JOINER.sub("", _INVISIBLE.sub("", text))).casefold()
     plain = _SPACED.sub(lambda run: run[0].replace(" ", ""), plain)
+    plain = _SET_APART.sub(lambda word: word[0].replace(word[1], ""), plain)
     if not plain.isascii():
         plain = _WORD.sub(lambda word: _one_script(word[0]), plain)
         plain = _without_marks(plain)
@@ -73,6 +76,11 @@ def folded(text: str) -> str:
 def spaced_letters(text: str) -> list[str]:
     """Return the runs of letters with spaces between them, without the spaces, in lower case."""
     return [run[0].replace(" ", "").casefold() for run in _SPACED.finditer(text)]
+
+
+def words_set_apart(text: str) -> list[str]:
+    """Return the words with marks between their letters, without the marks."""
+    return [word[0].replace(word[1], "") for word in _SET_APART.finditer(text)]
 
 
 def _without_marks(text: str) -> str:

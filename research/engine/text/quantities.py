@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from research.engine.text.dates import Date, find_dates, is_within, without_dates
 from research.engine.text.entities import NUMBER, number_words
+from research.engine.text.function_words import ENGLISH
 from research.engine.text.tokens import STOP_WORDS, stem
 from research.engine.text.units import find_unit
 
@@ -20,6 +21,8 @@ _SCALES = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 
 _SCALE = re.compile(rf"[\s-]*({'|'.join(_SCALES)})s?\b", re.IGNORECASE)
 BEFORE = 4
 """Characters before a number in which its currency may stand."""
+_EITHER = re.compile(r"\d[.,]\d{3}(?!\d)")
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _SIGN = re.compile(r"([$€£])\s*$")
 _NEXT = re.compile(r"[\s-]*(per\s?cent|[%$€£]|°?[^\W\d_]+)")
 
@@ -62,6 +65,17 @@ def parse_figures(text: str) -> Figures:
     """Return the figures and dates of a text."""
     dates = frozenset(found.date for found in find_dates(text))
     return Figures(tuple(dict.fromkeys(_find_amounts(without_dates(text)))), dates)
+
+
+def parse_value(text: str, language: str) -> tuple[Figure, ...]:
+    """Return the amounts of a table's value; none where they may mean either of two numbers, as
+    "1.200" does outside English.
+    """
+    if not language.lower().startswith(ENGLISH):
+        if _EITHER.search(text):
+            return ()
+        text = _DECIMAL_COMMA.sub(".", text)
+    return parse_figures(text).amounts
 
 
 def _find_amounts(text: str) -> Iterator[Figure]:

@@ -83,6 +83,8 @@ def _propose_plan(run: Run, understood: Understood) -> Plan:
         scope=understood.scope,
         evidence_strategy=understood.evidence_strategy,
         output_format=understood.output_format,
+        form=understood.form,
+        reader=understood.reader,
         searches_private_words=run.config.search_private_words,
     )
     rates, is_qualified = run.journal.meter.rates, run.qualification is not None

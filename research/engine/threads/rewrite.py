@@ -43,7 +43,7 @@ async def rewrite_report(run: Run, seed: Seed) -> None:
     run.ledger.update_round(decision=text)
     run.update_state(termination_text=text, verdict=text)
     written = await compose_report(run)
-    if run.shape.form not in BY_CODE and WRITING & run.journal.meter.usage.fallbacks.keys():
+    if seed.shape.form not in BY_CODE and WRITING & run.journal.meter.usage.fallbacks.keys():
         run.update_state(status=Status.FAILED, termination_text=NOT_WRITTEN, verdict=NOT_WRITTEN)
         return
     await publish_report(run, written)

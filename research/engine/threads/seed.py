@@ -24,14 +24,14 @@ from research.engine.records import (
 )
 
 SeedKind = Literal["follow_up", "deeper", "revise", "reshape"]
-Form = Literal["full", "shorter", "longer", "table", "reader"]
+ReportForm = Literal["full", "shorter", "longer", "table", "reader", "memo", "faq", "review"]
 
 
 @dataclass(frozen=True)
 class ReportFormat:
-    """The wanted format of a report; `reader` is its audience if the form is "reader"."""
+    """The wanted format of a report; `reader` is its audience, which the form "reader" needs."""
 
-    form: Form = "full"
+    form: ReportForm = "full"
     reader: str = ""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from research.engine.text.folding import folded, spaced_letters
+from research.engine.text.folding import folded, spaced_letters, words_set_apart
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.encoded_text import decoded_texts
 from research.engine.untrusted.order_signs import order_points
 from research.engine.untrusted.order_words import order_words
 
-LABEL_POINTS = 3.5
+HIDDEN_POINTS = 3.5
 
 _MACHINE = (
     r"(?:(?:all|any|an?|the|every|our|you)\s+)*"
@@ -93,14 +93,20 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 """A call of a tool, or an answer in JSON: "finish(report=…)", "{"answer": …}"."""
+_FOR_MACHINES = re.compile(
+    r"[<\[]([^\W\d][\w-]{0,40})(?:\s[^<>\[\]]{0,80})?[>\]].{1,400}[<\[]/\1[>\]]"
+    r"|[^\W\d]\w{1,40}\(\s?(?:\w{1,40}\s?[=:]|[\"“'«])"
+    r"|(?:[{\[,]\s?\"[^\"\n]{1,60}\"\s?:.{1,200}){2}"
+    r"|(?:\b\w{1,40}\s?=\s?[^;=]{1,80};\s?){2}"
+    r"|(?<!\w)[^\W\d_]{2,40}_[^\W\d_]{2,40}\s?[:=]"
+)
+"""Text for programs: `<a>…</a>`, `call(name=…)`, `{"a": …, "b": …}`, `a = 1; b = 2;`, `a_b: …`."""
 _CODED = re.compile(
     r"base\s?-?6[4a]|rot\s?-?(?:13|ie)|\b(?:un)?(?:decode|decipher|entschlussel|dekodier|decod)"
     r"|\b(?:decifr|descodific)|расшифр|декодир|فك (?:ال)?(?:ترميز|تشفير|شفرة)"
     r"|解码|解密|復号|デコード|解読"
 )
 """What asks to decode something; "base6a" and "rotie" are folded."""
-_LABEL = re.compile(r"^[^.:=!?]{0,40}[:=]\s*\S")
-"""A label with a value, such as "New plan: …" and "next query = …"."""
 _YOU_ARE = re.compile(
     r"\b(?:you are (?:now |no longer )|from (?:now|here) on,? you|act as (?!if)"
     r"|pretend (?:to be|that you)|du bist (?:jetzt|nun|ab)|ab (?:jetzt|sofort) bist du"
@@ -133,28 +139,21 @@ def takes_form(text: str, asked: str) -> bool:
         return True
     if _CALL.match(plain.strip("`>*-•# ")) or (_YOU_ARE.search(plain) and kinds - {"must"}):
         return True
-    if _is_label(plain, asked):
-        return True
     return _hides_order(text, plain, asked)
 
 
+def is_for_machines(text: str) -> bool:
+    """Return whether a text holds tags, a call or settings, which are for programs."""
+    return bool(_FOR_MACHINES.search(text))
+
+
 def _spells_order(text: str) -> bool:
-    """Return whether an imperative verb is written with spaces between its letters."""
+    """Return whether an imperative verb is written with spaces between its letters, or several
+    words with marks between theirs, which are no abbreviations.
+    """
     glued = spaced_letters(text)
-    return any(verb in run for run in glued for verb in _SPELLED)
-
-
-def _is_label(plain: str, asked: str) -> bool:
-    """Return whether a text assigns a value to a program's request or answer."""
-    label = _LABEL.match(plain)
-    if not label:
-        return False
-    before = re.split("[:=]", plain, maxsplit=1)[0]
-    words = before.split()
-    held = order_words(before)
-    named = any({"task", "cite"} & found.by_kind.keys() for found in held.values())
-    valued = any("act" in found.by_kind or found.starts for found in order_words(plain).values())
-    return named and valued and len(words) <= 3 and order_points(plain, asked) >= LABEL_POINTS
+    apart = [word for word in words_set_apart(text) if word[1:].islower()]
+    return len(apart) > 1 or any(verb in run for run in glued for verb in _SPELLED)
 
 
 def _hides_order(text: str, plain: str, asked: str) -> bool:
@@ -175,7 +174,7 @@ def is_about_orders(asked: str) -> bool:
 
 
 _ABOUT_PROGRAMS = re.compile(
-    r"\b(?:prompt|chat templates?|jailbreak|chat tokens?)|提示词|提示語|プロンプト|промпт"
+    r"\b(?:prompt|chat[ -]templates?|jailbreak|chat tokens?)|提示词|提示語|プロンプト|промпт"
     r"|\bhidden (?:line|text|sentence|instruction|order)"
     r"|\b(?:ligne|consigne|instruction)s? cachees?"
     r"|\bversteckte[rsnm]? (?:zeile|satz|text|anweisung)|\b(?:linea|texto|instruccion) ocult[ao]"
@@ -186,4 +185,4 @@ _OF_PROGRAMS = frozenset({"prompt", "instruction", "system message", "system", "
 
 def looks_like_order(text: str, asked: str) -> bool:
     """Return whether a hidden text is an order."""
-    return takes_form(text, asked) or order_points(text, asked) >= LABEL_POINTS
+    return takes_form(text, asked) or order_points(text, asked) >= HIDDEN_POINTS

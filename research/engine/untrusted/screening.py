@@ -1,7 +1,7 @@
 """Filter titles, site names and dates of pages and search results before they are used.
 
 They reach prompts and reports like sentences, so they pass the same filter. A title with
-instructions or an address is replaced by the page's host.
+instructions or an address, or one that says what its page doesn't, is replaced by the page's host.
 """
 
 from __future__ import annotations
@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from research.engine.evidence.prompt_injection import find_orders, is_order
+from research.engine.evidence.prompt_injection import (
+    content_terms,
+    find_orders,
+    is_foreign,
+    is_order,
+)
 from research.engine.ports import Page, SearchAnswer, SearchHit
 from research.engine.text.folding import canonical
 from research.engine.text.sentences import split_sentences
@@ -17,19 +22,30 @@ from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 
 LONGEST_LABEL = 300
+LEAST_TITLE_TERMS = 4
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ][\d:.+Z-]{0,30})?)?)?")
 """Such as "2026-03-01"."""
 
 
 def screened_page(page: Page, asked: str) -> Page:
     """Return the page with a title, site and date that may be shown; its text is as it was."""
-    wall = AddressWall(asked, [page])
+    wall, around = AddressWall(asked, [page]), page.text
     return replace(
         page,
-        title=_label(page.title, asked, wall),
-        site=_label(page.site, asked, wall),
+        title=_label(page.title, asked, wall) if names_page(page.title, page, asked) else "",
+        site="" if is_foreign(page.site, around, asked) else _label(page.site, asked, wall),
         published=_date(page.published),
     )
+
+
+def names_page(title: str, page: Page, asked: str) -> bool:
+    """Return whether a title belongs to its page: it says little that neither the page nor the
+    question says.
+    """
+    terms = content_terms(title)
+    said = " ".join(each.text for each in split_sentences(page.text) if each.text != title)
+    unknown = {term for term in terms - content_terms(f"{asked} {said}") if term.isalpha()}
+    return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 
 
 def screened_answer(answer: SearchAnswer, asked: str) -> SearchAnswer:

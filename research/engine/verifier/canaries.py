@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import cycle
 from math import dist
 from random import Random
 
@@ -33,11 +34,11 @@ from research.engine.verifier.pairs import (
 REWORDED, VERBATIM = "reworded", "verbatim"
 SHORTEST, LONGEST, LONGEST_QUOTE = 6, 30, 35
 """Words of a sentence and of a quote that a canary is made of."""
-CHANGES = (*sorted(UNFAITHFUL), "changed thing")
+CHANGES = (*sorted(UNFAITHFUL), *["changed thing"] * 4)
 """The kinds that one sentence may undergo together; more than one thing may be changed."""
-VARIANTS = 2
+VARIANTS = 4
 """Canaries of either label made of a sentence, to choose from."""
-PAIRED = 0.35
+PAIRED = 0.1
 """Share of quotes that are two sentences."""
 
 
@@ -131,20 +132,22 @@ def _alike(
     chance: Random,
 ) -> list[LabelledPair]:
     """Choose at most `count` of either label that code lets pass, each the nearest in looks to one
-    of `looks`; no quote twice.
+    of `looks`, taken in turns; no quote twice.
     """
     used = {each.pair.quotes for each in taken}
     room = {True: count, False: count}
     spare = [(each, _look(each.pair)) for each in made if each.pair.quotes not in used]
     chosen: list[LabelledPair] = []
+    turns = cycle(chance.sample(looks, len(looks)))
+    wanted = next(turns)
     while spare:
-        wanted = chance.choice(looks)
         nearest = min(spare, key=lambda each: dist(each[1], wanted))
         best = nearest[0]
         if not _passes_code(best.pair):
             spare.remove(nearest)
             continue
         chosen.append(best)
+        wanted = next(turns)
         room[best.faithful] -= 1
         spare = [
             each

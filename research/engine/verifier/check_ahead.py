@@ -13,7 +13,7 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.draft import usable_evidence
 from research.engine.llm_tasks.prompting.ask import TaskFailed, ask_model, request_for
 from research.engine.llm_tasks.prompting.fit_to_context import fit_uncut
-from research.engine.llm_tasks.verify import VERIFY, verdicts_by_pair, verify_context
+from research.engine.llm_tasks.verify import VERIFY, task_of, verdicts_by_pair, verify_context
 from research.engine.ports import ModelRequest
 from research.engine.records import Complexity
 from research.engine.report.draft import Statement, check_statement
@@ -66,10 +66,11 @@ async def begin_check(run: Run, place: str) -> None:
     if not undecided:
         return
     asked = await plant(run, undecided)
-    task = fit_uncut(VERIFY, verify_context(asked.pairs), await run.context_tokens())
-    if task is None:
+    task = task_of(run)
+    context = verify_context(asked.pairs, task)
+    if fit_uncut(task, context, await run.context_tokens()) is None:
         return
-    request = request_for(run.journal, VERIFY, verify_context(asked.pairs))
+    request = request_for(run.journal, task, context)
     run.checking = PendingCheck(place, request, asked)
     run.journal.begin_model(place, request)
 
@@ -93,10 +94,10 @@ async def take_check(run: Run) -> ClaimVerdicts | None:
     pending, run.checking = run.checking, None
     if pending is None or run.qualification is None:
         return None
-    attempts, asked = run.config.max_model_attempts, pending.asked
-    context = verify_context(asked.pairs)
+    attempts, asked, task = run.config.max_model_attempts, pending.asked, task_of(run)
+    context = verify_context(asked.pairs, task)
     try:
-        answer = await ask_model(run.journal, attempts, pending.place, VERIFY, context)
+        answer = await ask_model(run.journal, attempts, pending.place, task, context)
     except TaskFailed as failed:
         run.fell_back(VERIFY.name, failed.cause)
         return None

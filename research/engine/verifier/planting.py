@@ -11,6 +11,7 @@ from random import Random
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.ledger import Ledger
+from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.draft import Statement
 from research.engine.run import Run
@@ -64,15 +65,23 @@ async def plant(run: Run, undecided: Sequence[Statement]) -> Asked:
 
 
 def judge_verdicts(
-    run: Run, asked: Asked, verdicts: Sequence[bool], known: Qualification
+    run: Run, asked: Asked, verdicts: Sequence[Verdict], known: Qualification
 ) -> Judged:
-    """Return the verdicts of a call, or none if its canaries refute them."""
+    """Return the verdicts of a call, or none if its canaries refute them.
+
+    They are judged by the first look alone, like the qualification; the second one can only take
+    away from what is carried.
+    """
     said = list(zip(asked.items, verdicts, strict=True))
-    planted = result_of([(each, yes) for each, yes in said if isinstance(each, LabelledPair)])
+    planted = result_of([(each, v.carried) for each, v in said if isinstance(each, LabelledPair)])
     counts = planted.false_pairs, planted.found
     if not is_plausible(planted, known, run.config.verifier_least_probability):
         return Judged("disbelieved", frozenset(), *counts)
-    carried = frozenset(each for each, yes in said if yes and isinstance(each, Statement))
+    carried = frozenset(
+        each
+        for each, verdict in said
+        if isinstance(each, Statement) and verdict.carried and not verdict.is_faulty
+    )
     return Judged("believed", carried, *counts)
 
 

@@ -1,6 +1,8 @@
 """Runs through the API: the same services, other users' runs not found."""
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from jsonschema import Draft202012Validator
 
+from dashboard.api import runs as api_runs
 from research.models import Command, Run
+from research.readmodel.progress import load_progress
 from research.services.api_tokens import Scope
 from tests.dashboard.api.conftest import client_with
 from tests.dashboard.conftest import make_run
@@ -103,6 +107,49 @@ def test_runs_are_listed_by_cursor(api: Client, admin: User) -> None:
     assert found == made[::-1]
 
 
+def test_a_poll_takes_two_queries_and_no_body_until_something_changes(
+    api: Client, finished: Run, django_assert_num_queries: Any
+) -> None:
+    path = f"/api/v1/runs/{finished.public_id}"
+    tag = api.get(path).headers["ETag"]
+    with django_assert_num_queries(2):
+        assert api.get(path).json()["progress"]["run"]["id"] == finished.public_id
+    with django_assert_num_queries(2):
+        same = api.get(path, headers={"If-None-Match": tag})
+    assert (same.status_code, same.content, same.headers["ETag"]) == (304, b"", tag)
+    post(api, f"/runs/{finished.public_id}/evidence/E1/verdicts", {"verdict": "reject"})
+    changed = api.get(path, headers={"If-None-Match": tag})
+    assert changed.status_code == 200 and changed.headers["ETag"] != tag
+    assert changed.json()["progress"]["gate"] == load_gate(finished)
+
+
+def test_writing_one_run_keeps_no_other_one_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, *others = (Run(public_id=f"run{number}", sequence=1) for number in range(9))
+    entered = threading.Event()
+    go_on = threading.Event()
+
+    def write(public_id: str) -> bytes:
+        if public_id == one.public_id:
+            entered.set()
+            assert go_on.wait(30)
+        return public_id.encode()
+
+    monkeypatch.setattr(api_runs, "_write_body", write)
+    with ThreadPoolExecutor() as threads:
+        slow = threads.submit(api_runs.run_body, one)
+        assert entered.wait(30)
+        quick = [threads.submit(api_runs.run_body, other) for other in others]
+        first = next(as_completed(quick, timeout=30)).result()
+        go_on.set()
+        assert first != slow.result()
+
+
+def load_gate(run: Run) -> Any:
+    return load_progress(run).model_dump(mode="json")["gate"]
+
+
 @pytest.mark.parametrize("cursor", ["x", "-1", "1e3", "٣"])
 def test_a_wrong_cursor_is_refused(api: Client, cursor: str) -> None:
     assert api.get(f"/api/v1/runs?cursor={cursor}").status_code == 422
@@ -129,7 +176,7 @@ def test_the_record_is_the_same_object_as_the_export(api: Client, finished: Run)
         ("paused", {"kind": "resume"}),
         ("researching", {"kind": "add_topic", "topic": "Yews"}),
         ("researching", {"kind": "drop_topic", "topic": "Yews"}),
-        ("researching", {"kind": "dig_deeper", "rounds": 3}),
+        ("researching", {"kind": "dig_deeper", "rounds": 3.0}),
         ("researching", {"kind": "stop"}),
         ("stalled", {"kind": "retry"}),
     ],

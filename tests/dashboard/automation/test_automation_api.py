@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from research.models import Delivery, Schedule, Webhook
 from research.notifications import webhooks
 from research.schedules import scheduler
+from research.services import documents
 from research.services.api_tokens import Scope
 from tests.dashboard.api.conftest import client_with
 
@@ -75,6 +78,23 @@ def test_a_schedule_from_its_creation_to_its_end(api: Client, admin: User) -> No
     assert len(send(api, "get", "/schedules").json()["items"]) == 1
     assert send(api, "delete", place).status_code == 204
     assert not Schedule.objects.exists()
+
+
+def test_the_sources_of_a_schedule_change(
+    api: Client, admin: User, settings: Any, tmp_path: Path
+) -> None:
+    settings.STATE_DIR = tmp_path
+    key = documents.create_collection(admin, "Trees").public_id
+    file = SimpleUploadedFile("oak.md", b"# Oak")
+    assert api.post(f"/api/v1/collections/{key}/files", {"files": [file]}).status_code == 200
+    made = send(api, "post", "/schedules", {**PLAN, "sources": "samples"}).json()
+    place = f"/schedules/{made['id']}"
+    assert (made["searches"], made["collections"]) == (["samples"], [])
+    moved = send(api, "patch", place, {"collections": [key]}).json()
+    assert (moved["searches"], moved["collections"]) == (["documents"], [key])
+    assert send(api, "patch", place, {"paused": True}).json()["collections"] == [key]
+    assert send(api, "patch", place, {"collections": ["nothere"]}).status_code == 409
+    assert send(api, "patch", place, {"sources": "samples"}).json()["collections"] == []
 
 
 def test_a_token_s_budget_limits_the_runs_of_its_schedules(admin: User) -> None:

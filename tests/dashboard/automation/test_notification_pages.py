@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from research.models import Delivery, EmailChoice, Webhook
 from research.notifications import emails, webhooks
+from research.notifications.composing import compose_body, confirm_url
 from tests.dashboard.conftest import make_run
 
 URL = "https://hooks.example.org/in"
@@ -108,14 +109,34 @@ def test_e_mails_are_chosen_tested_and_stopped(client: Client, admin: User, sett
     typed = {"address": "ada@example.org", "events": ["run.asks"]}
     assert client.post("/notifications/email/", typed).status_code == 302
     assert emails.email_choice(admin).events == ["run.asks"]  # type: ignore[union-attr]
-    assert "ada@example.org" in client.get("/notifications/").content.decode()
-    client.post("/notifications/email/test/")
+    assert "not confirmed yet" in client.get("/notifications/").content.decode()
     row = Delivery.objects.get()
     assert (
         row.webhook is None
         and "Waiting" in client.get("/notifications/email/log/").content.decode()
     )
+    assert "token" not in compose_body(row), "the log shows the body to whoever chose the address"
+    link = confirm_url(EmailChoice.objects.get())
+    place = link[link.index("/notifications/") :]
+    stranger = Client()
+    stranger.force_login(User.objects.create(username="stranger"))
+    for who, address in ((stranger, place), (client, f"{place}x")):
+        assert who.get(address).status_code == 302
+        assert not emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+    client.get(place)
+    assert emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+    assert "ada@example.org" in client.get("/notifications/").content.decode()
+    client.post("/notifications/email/", {**typed, "events": ["run.failed"]})
+    assert emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+    client.post("/notifications/email/", {**typed, "address": "eve@example.org"})
+    client.get(place)
+    assert not emails.email_choice(admin).confirmed  # type: ignore[union-attr]
     client.post("/notifications/email/stop/")
     assert not EmailChoice.objects.exists()
     refused = client.post("/notifications/email/", {"address": "ada", "events": ["run.asks"]})
     assert refused.status_code == 422
+    for _ in range(webhooks.MOST_TEST_MAILS):
+        client.post("/notifications/email/redeliver/", {"delivery": row.public_id})
+    assert Delivery.objects.count() == webhooks.MOST_TEST_MAILS
+    assert client.post("/notifications/email/", typed).status_code == 422
+    assert not EmailChoice.objects.exists()

@@ -86,6 +86,19 @@ def test_a_schedule_is_paused_resumed_changed_and_deleted(
     assert not Schedule.objects.exists()
 
 
+def test_sources_change_only_if_others_are_chosen(client: Client, schedule: Schedule) -> None:
+    place = f"/schedules/{schedule.public_id}/"
+    for before, choice, after in (
+        (["elsewhere"], "unchanged", ["elsewhere"]),
+        (["elsewhere"], "samples", ["samples"]),
+        (["samples"], "samples", ["samples"]),
+    ):
+        Schedule.objects.update(sources={"search": before, "kept": True})
+        assert client.post(place, {**TYPED, "sources": choice}).status_code == 302
+        now = Schedule.objects.get().sources
+        assert now["search"] == after and now.get("kept", False) == (before == after)
+
+
 def test_results_show_what_is_new(client: Client, schedule: Schedule, admin: User) -> None:
     first = make_run(admin, "completed")
     add_evidence(first, 1, quote="An old quote.")

@@ -98,6 +98,23 @@ async def test_a_change_is_rendered_once_for_all(hub: Hub, rows: Rows) -> None:
         await socket.aclose()
 
 
+async def test_a_newcomer_that_knows_nothing_newer_is_not_rendered_for(
+    hub: Hub, rows: Rows
+) -> None:
+    first = hub.follow("r")
+    await next_of(first)
+    before = rows.renderings
+    newcomer = hub.follow("r", known=rows.sequence)
+    assert f"At {rows.sequence}" in await next_of(newcomer)
+    rows.sequence = 2
+    other = hub.follow("r", known=2)
+    while "At 2" not in await next_of(other):
+        pass
+    assert rows.renderings == before + 1
+    for socket in (first, newcomer, other):
+        await socket.aclose()
+
+
 async def test_a_change_is_rendered_once_for_each_language(hub: Hub, rows: Rows) -> None:
     german = [hub.follow("r", "de") for _ in range(5)]
     english = [hub.follow("r", "en") for _ in range(5)]

@@ -187,5 +187,5 @@ def test_the_first_spent_budget_is_named(knobs: dict[str, Any], reason: StopReas
 
 async def test_a_run_without_a_model_is_not_ended_by_the_model_s_budgets() -> None:
     ran = await harbour().ask(SIMPLE.question, max_llm_calls=0, max_tokens=0)
-    assert ran.state.termination_reason is StopReason.NO_NOVELTY
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
     assert ran.usage.llm_calls == 0

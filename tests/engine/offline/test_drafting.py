@@ -7,6 +7,7 @@ from research.engine.offline.passages.reading import read_pages
 from research.engine.offline.passages.shown_passages import standings
 from research.engine.ports import Page
 from research.engine.records import Source
+from research.engine.report.draft import Section
 from research.engine.report.markdown import render_report
 from tests.engine.scripted import ledger, page
 
@@ -55,14 +56,14 @@ def test_the_short_answer_is_the_first_passage_whole() -> None:
     assert "Crack four eggs" in short.text and "warm plates." in short.text
     assert short not in found.sections[0].statements
     told = render_report(made, found, "Stopped.", 0, 0)
-    assert "**Short answer.**" in told.markdown and "Crack four eggs" in told.short_answer
+    assert "**Best passage.**" in told.markdown and "Crack four eggs" in told.short_answer
     assert "Passages that may answer this; no model has judged them." in told.markdown
 
 
 def test_below_seven_passages_are_shown_and_no_short_answer() -> None:
     made = judged("How to make scrambled eggs?", 0.6, RECIPE)
     told = render_report(made, draft_offline(made), "Stopped.", 0, 0)
-    assert not told.short_answer and "Short answer" not in told.markdown
+    assert not told.short_answer and "Best passage" not in told.markdown
     heading = "Passages that may answer this; no model has judged them."
     assert told.markdown.count(heading) == 1
     assert "four **eggs** into" in told.markdown and told.citations
@@ -73,8 +74,19 @@ def test_below_three_nothing_seems_to_answer() -> None:
     found = draft_closest(made)
     assert not found.found
     told = render_report(made, found, "Stopped.", 0, 0).markdown
-    assert "**Nothing here seems to answer this.**" in told
+    assert "**Nothing here seems to answer this.**" in told and " quote" not in told
+    assert "\n> *Closest passage, may be off topic*\n>\n> **How to make" in told
     assert "no model has judged" not in told
+
+
+def test_a_passage_is_quoted_once_and_then_referred_to() -> None:
+    made = judged("How to make scrambled eggs?", 0.8, RECIPE)
+    found = draft_offline(made)
+    again = replace(found, sections=(Section("A1", found.short_answer),))
+    told = render_report(made, again, "Stopped.", 0, 0).markdown
+    assert (
+        told.count("Crack four") == 1 and "**How to make scrambled eggs:** quoted above [1]" in told
+    )
 
 
 def test_words_that_are_asked_for_are_marked_in_their_other_forms() -> None:

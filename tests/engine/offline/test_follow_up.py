@@ -21,6 +21,7 @@ FOUND = "Edda Marlow designed it; she learned her trade in Leith."
         "What did it cost?",
         "And in winter?",
         "How so?",
+        "How much oil?",
     ],
 )
 def test_a_turn_that_shares_words_or_refers_back_is_of_the_same_topic(said: str) -> None:

@@ -35,7 +35,7 @@ def computed(text: str = MORE, operation: str = "difference", *ids: str) -> Stat
     "statement, outcome, reason",
     [
         (computed(), "carried", ""),
-        (Statement(MORE, ("E1", "E2")), "refused", "number differs"),
+        (Statement(MORE, ("E1", "E2")), "undecided", ""),
         (computed(MORE.replace("60", "70")), "refused", "its result differs"),
         (computed(MORE, "guess"), "refused", "there is no operation 'guess'"),
         (computed(MORE, "difference", "E1", "E7"), "refused", "evidence that doesn't exist"),

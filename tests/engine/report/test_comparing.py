@@ -4,17 +4,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, Relations
-from research.engine.llm_tasks.compare import find_disagreements, find_replaced, has_value
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.compare import (
+    FigureAnswer,
+    find_disagreements,
+    find_figures,
+    find_replaced,
+    has_value,
+)
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
-from research.engine.report.markdown import render_report
-from research.engine.report.parts.dating import date_of_statement
+from research.engine.report.markdown import count_words, render_report
+from research.engine.report.parts.comparison import render_comparison, render_figures
+from research.engine.report.parts.dating import date_of_statement, with_previous_values
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
-from research.engine.report.parts.repetitions import without_tabled
+from research.engine.report.parts.repetitions import without_replaced, without_tabled
+from research.engine.report.report_format import Layout, most_words, shorten
+from research.engine.report.report_i18n import labels_for
+from research.engine.threads.seed import ReportFormat
 from tests.engine.scripted import ledger, page, quoted
 
 
@@ -56,6 +70,10 @@ def test_the_date_of_a_claim_comes_before_that_of_its_page() -> None:
     assert date_of_statement(OLD) == "2019"
     undated = replace(OLD, claim="The fund held 4 million marks.")
     assert date_of_statement(undated) == "2026-01-01"
+    accounts = replace(OLD, claim="The accounts for 2019 show 4 million marks.")
+    assert date_of_statement(accounts) == "2019"
+    sold = replace(OLD, claim="It was sold for 2000 euros.")
+    assert date_of_statement(sold) == "2026-01-01"
 
 
 def test_disagreements_need_independent_sources() -> None:
@@ -107,6 +125,146 @@ def test_a_report_numbers_sources_and_knows_the_records_of_each_place() -> None:
     assert "| fund | 6 million [1] |" in rendered.markdown
     assert "| bank | not found |" in rendered.markdown
     assert rendered.markdown.count("- [1] ") == 1 and "\ue000" not in rendered.markdown
+
+
+def test_a_superseded_value_is_told_once_with_its_date_and_contradicts_nothing() -> None:
+    ledger = ledger_of(OLD, NEW)
+    ledger.book.oppose(OLD, NEW)
+    ledger.book.reconcile("E1")
+    assert not ledger.book.records["E1"].contradicts + ledger.book.records["E2"].contradicts
+    ledger.relations = Relations(True, {"E1": "E2"})
+    said, old = Statement(NEW.claim, ("E2",)), Statement(OLD.claim, ("E1",))
+    both = Statement("It grew from 4 to 6 million marks.", ("E1", "E2"))
+    outdated = Draft((old, said), (Section("A1", (old,)), Section("A2", (both, old))))
+    kept = without_replaced(outdated, ledger.relations)
+    assert (kept.short_answer, kept.sections) == ((said,), (Section("A2", (both,)),))
+    draft = Draft((said,), (Section("A1", (said,)), Section("A2", (said,))))
+    first, second = with_previous_values(draft, ledger, labels_for("en")).sections
+    previous = Statement("Previously (2019): The fund held 4 million marks in 2019.", ("E1",))
+    assert (first.statements, second.statements) == ((said, previous), (said,))
+
+
+def test_key_figures_are_few_and_stand_in_quotes() -> None:
+    bees = record_of("E4", "The city has 7,340 hives in 2025.", "d.example")
+    ledger = ledger_of(OLD, NEW, OTHER, bees)
+
+    def figure(name: str, value: str, *ids: str) -> FigureAnswer:
+        return FigureAnswer(name=name, value=value, evidence=[*ids])
+
+    told = [
+        figure("money of the fund", "6 million marks", "E2"),
+        figure("hives in the city", "7,340 hives", "E4"),
+        figure("hives in the city", "7,341 hives", "E4"),
+        figure("debt of the fund", "7 million marks", "E3", "E9"),
+        figure("old fund", "4 million marks", "E1"),
+    ]
+    found = find_figures(ledger, told, {"E1": "E2"})
+    assert [(each.name, each.date) for each in found] == [
+        ("money of the fund", "2024"), ("hives in the city", "2025"), ("debt of the fund", "2024"),
+    ]  # fmt: skip
+    assert find_figures(ledger, told[:2], {}) == ()
+    box = render_figures(Relations(figures=found), labels_for("en"), lambda ids: "[1]")
+    assert "| hives in the city | **7,340 hives** [1] | 2025 |" in box
+    assert render_figures(Relations(), labels_for("en"), lambda ids: "[1]") == ""
+
+
+def test_the_extremes_of_a_column_need_one_measure() -> None:
+    def table(*values: str, language: str = "en") -> str:
+        rows = ("Ash", "Elm", "Oak")
+        cells = {(row, "height"): Cell(v, ("E1",)) for row, v in zip(rows, values, strict=False)}
+        relations = Relations(True, {}, rows, ("height",), cells)
+        return render_comparison(relations, labels_for("en"), lambda ids: "[1]", language)
+
+    told = "- height: highest for Elm (1,200 m [1]), lowest for Ash (30 m [1])"
+    assert table("30 m", "1,200 m", "400 m").endswith(told)
+    assert table("30 m", "1,200 m").endswith(f"{told} (2 of 3 found)")
+    assert "highest" not in table("30 m", "12 kg") + table("tall", "30 m") + table("30 m", "30 m")
+    shared = table("50 m", "50 m", "30 m") + table("50 m", "30 m", "30 m")
+    assert "highest" not in shared + table("1.200 €", "900 €", "80 €", language="de")
+    assert "lowest for Ash (12,5 %" in table("12,5 %", "90 %", "13 %", language="de-AT")
+
+
+def test_a_long_report_loses_the_ends_of_its_longest_sections_first() -> None:
+    one, two, three = (Statement(f"{n} thing.", (f"E{n}",)) for n in (1, 2, 3))
+    draft = Draft((one,), (Section("A1", (one,)), Section("A2", (two, three))))
+
+    def cut(most: int) -> list[str]:
+        def is_short(left: Draft) -> bool:
+            return len(left.statements) <= most
+
+        short = shorten(draft, is_short, kept.__contains__, lambda said: answered[said.text])
+        return [s.text for s in short.statements]
+
+    kept: list[Statement] = []
+    answered = {one.text: {"A1"}, two.text: {"A2"}, three.text: {"A2"}}
+
+    assert cut(3) == ["1 thing.", "1 thing.", "2 thing."]
+    assert cut(2) == ["1 thing.", "2 thing."]
+    assert cut(0) == ["1 thing."]
+    kept.append(three)
+    assert cut(3) == ["1 thing.", "1 thing.", "3 thing."]
+
+
+def test_what_alone_answers_a_sub_question_is_left_out_last() -> None:
+    first, again, sole, other = (Statement(f"{n}.", (f"E{n}",)) for n in range(4))
+    answered = {"0.": {"A1"}, "1.": {"A1"}, "2.": {"A2"}, "3.": {"A3"}}
+    draft = Draft((first, again, other), (Section("A2", (again, sole)), Section("A3", (other,))))
+
+    def cut(most: int) -> list[str]:
+        def is_short(left: Draft) -> bool:
+            return len(left.statements) <= most
+
+        short = shorten(draft, is_short, lambda said: False, lambda said: answered[said.text])
+        return [said.text for said in short.statements]
+
+    assert cut(4) == ["0.", "1.", "3.", "2."]
+    assert cut(3) == ["0.", "3.", "2."]
+    assert cut(2) == ["0.", "3."]
+
+
+def test_a_form_s_own_length_comes_before_that_of_the_depth() -> None:
+    forms, depths = ("full", "longer", "memo", "faq"), ("quick", "standard", "thorough")
+    assert [[most_words(ReportFormat(f), d) for d in depths] for f in forms] == [
+        [400, 1500, None],
+        [2500, 2500, None],
+        [600, 600, 600],
+        [1500, 1500, None],
+    ]
+
+
+def test_words_are_counted_without_headings_markers_and_sources() -> None:
+    assert count_words("# A b\n\nOne two. [1][2]\n\n## C\n\n- Three\n\n### Cited\n\n- [1] D") == 4
+    assert count_words("灯塔有四十米高。 [1]") == 4
+
+
+def test_a_thorough_report_says_who_says_it() -> None:
+    ledger = ledger_of(NEW, replace(OTHER, sources=(*OTHER.sources, *NEW.sources)))
+    one, both = Statement(NEW.claim, ("E2",)), Statement(OTHER.claim, ("E3",))
+    draft = Draft((one,), (Section("A1", (one, both)),))
+    plain = render_report(ledger, draft, "", 0, 0).markdown
+    named = render_report(ledger, draft, "", 0, 0, Layout(names_sources=True)).markdown
+    assert "marks in 2024. [1]" in plain and "(2 sources" not in plain
+    assert "6 million marks in 2024 (b.example, 2026-01-01). [1]" in named
+    assert "7 million marks in 2024 (2 sources, 2026). [2][1]" in named
+    for said, shown in (
+        ("高。", "高 (b.example, 2026-01-01)。"),
+        ("x", "x (b.example, 2026-01-01)"),
+    ):
+        draft = Draft((one,), (Section("A1", (Statement(said, ("E2",)),)),))
+        named = render_report(ledger, draft, "", 0, 0, Layout(names_sources=True)).markdown
+        assert f"{shown} [1]" in named
+
+
+@pytest.mark.parametrize("form", [Form.COMPARED, Form.DETAILED])
+async def test_a_run_that_began_before_keeps_its_plain_report(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s11")
+    found = await research(question, "thorough")
+    told = ("## Key figures", " Previously (20", " sources, 2026). [")
+    marks = [mark in found.report.markdown for mark in told]
+    assert marks == [form >= Form.DETAILED] * 3
 
 
 async def test_a_survey_s_table_has_right_cells_only() -> None:

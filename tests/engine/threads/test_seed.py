@@ -12,7 +12,12 @@ from research.engine.ports import Page
 from research.engine.records import Complexity, Evidence, Plan, QuoteSource, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import render_report
-from research.engine.report.report_format import apply_format, wanted_form, wanted_length
+from research.engine.report.report_format import (
+    Layout,
+    apply_format,
+    wanted_form,
+    wanted_length,
+)
 from research.engine.threads.seed import IdsUsed, ReportFormat, Seed, apply_review, is_rejected
 from tests.engine.scripted import ledger, page, quoted
 
@@ -84,7 +89,9 @@ def report(*said: Statement) -> Draft:
     return Draft(said[:1], (Section("A1", said),))
 
 
-@pytest.mark.parametrize(("form", "kept"), [("shorter", 1), ("table", 2), ("longer", 3)])
+@pytest.mark.parametrize(
+    ("form", "kept"), [("shorter", 1), ("table", 2), ("longer", 3), ("memo", 3)]
+)
 def test_a_section_has_as_many_statements_as_the_shape_has_room_for(form: str, kept: int) -> None:
     said = [Statement(f"One {number}.", ("E1",)) for number in range(3)]
     draft = apply_format(report(*said), ReportFormat(form))  # type: ignore[arg-type]
@@ -97,6 +104,8 @@ def test_a_model_is_told_the_shape_beside_the_plan_s_own_form() -> None:
     assert wanted_form(shape, "").endswith("a manager")
     assert wanted_form(ReportFormat(), "A list.") == "A list."
     assert wanted_length(ReportFormat("shorter"), "600 to 900") == "at most 200"
+    memo = wanted_form(ReportFormat("memo", "the board"), "").splitlines()
+    assert memo[0].startswith("A memo") and memo[1].endswith("the board")
     assert wanted_length(shape, "600 to 900") == "600 to 900"
 
 
@@ -108,7 +117,7 @@ def test_a_table_keeps_its_cells_whatever_a_page_says() -> None:
     found, _ = made.book.add(Finding("A | B holds.", "A1", quoted(odd, "A | B holds."), 1.0), 1)
     made.refresh_aspects()
     text = render_report(
-        made, report(Statement("A | B\nholds.", (found.id,))), "", 0, 0, True
+        made, report(Statement("A | B\nholds.", (found.id,))), "", 0, 0, Layout(as_table=True)
     ).markdown
     [row] = [line for line in text.splitlines() if line.startswith("| Does")]
     assert row == "| Does A \\| B hold? | A \\| B holds. [1] | odd.example |"

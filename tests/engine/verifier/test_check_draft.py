@@ -50,7 +50,7 @@ async def drafted(
 def always(verdict: str) -> Any:
     def twist(answer: Answer) -> Answer:
         every = sorted(number for numbers in answer.values() for number in numbers)
-        return {"carried": [], "more": [], "other": [], verdict: every}
+        return {"carried": [], "more": [], "other": [], "faults": [], verdict: every}
 
     return twist
 
@@ -65,6 +65,18 @@ async def test_what_the_verifier_carries_stays_and_what_it_does_not_becomes_a_qu
     assert checks.by_model == 2, "in the short answer and in its section"
     assert (checks.planted, checks.planted_found) == (6, 6)
     assert "planted errors found: 6 of 6 (at least 61 %)" in ran.report.markdown
+
+
+async def test_a_fault_that_only_the_second_look_finds_makes_a_quotation() -> None:
+    def doubtful(answer: Answer) -> Answer:
+        shown = sum(map(len, answer.values()))
+        return answer | {"faults": [2 * shown + 1 - number for number in answer["carried"]]}
+
+    model, ran, _ = await drafted(GOOD, verify=doubtful)
+    asked = next(each.prompt for each in model.requests if each.task == "verify")
+    assert asked.partition("# ONCE MORE")[2].count(TRUE) == 1
+    assert TRUE not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
+    assert ran.report.checks.verifier == "believed", "the canaries are judged by the first look"
 
 
 async def test_where_code_vouches_for_all_nobody_is_asked() -> None:
@@ -111,7 +123,7 @@ async def test_a_missing_verdict_means_not_carried() -> None:
     model, _, _ = await drafted(GOOD)
     prompt = next(r.prompt for r in model.requests if r.task == "verify")
     lost = {int(line[1 : line.index("]")]) for line in prompt.splitlines() if TRUE in line}
-    assert len(lost) == 1
+    assert len(lost) == 2, "once for each look"
     _, ran, _ = await drafted(GOOD, verify=without_first)
     assert ran.report.checks.verifier == "believed"
     assert TRUE not in ran.report.markdown

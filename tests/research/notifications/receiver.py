@@ -20,6 +20,7 @@ class Receiver:
 
     def __init__(self) -> None:
         self.status = 200
+        self.retry_after = ""
         self.hangs = False
         self.received: list[Received] = []
         self._let_go = threading.Event()
@@ -61,6 +62,8 @@ class Receiver:
                 self.send_response(receiver.status)
                 if receiver.status in (301, 307):
                     self.send_header("Location", "http://127.0.0.1:1/elsewhere")
+                if receiver.retry_after:
+                    self.send_header("Retry-After", receiver.retry_after)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 

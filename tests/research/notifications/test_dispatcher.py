@@ -85,6 +85,25 @@ async def test_a_receiver_that_fails_and_hangs_gets_the_same_message_until_it_re
         check_signature(each, hook.secret)
 
 
+@pytest.mark.parametrize(
+    ("asked", "waits"),
+    [
+        ("120", 120),
+        ("Fri, 01 Mar 2030 12:02:00 GMT", 120),
+        ("3", 10),
+        ("soon", 10),
+        ("99999999", dispatching.LONGEST_WAIT_SECONDS),
+    ],
+)
+async def test_a_receiver_says_when_it_wants_the_next_attempt(
+    dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver, asked: str, waits: float
+) -> None:
+    await apart(end_run, run)
+    receiver.status, receiver.retry_after = 503, asked
+    await deliver(dispatcher)
+    assert (await apart(only_delivery)).due_at == BEGIN + timedelta(seconds=waits)
+
+
 async def test_a_webhook_that_always_fails_is_disabled_with_a_reason(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver, clock: Clock
 ) -> None:

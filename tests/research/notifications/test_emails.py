@@ -12,10 +12,11 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 from django.contrib.auth.models import AbstractUser
 
-from research.models import Report, Run
+from research.models import Delivery, Report, Run
 from research.notifications import emails, webhooks
 from research.notifications.dispatcher import Dispatcher
 from research.notifications.mails import write_mail
+from research.services.errors import ServiceError
 from tests.research.collections import apart
 from tests.research.notifications.conftest import Clock, end_run, only_delivery
 from tests.support.serving import closed_place
@@ -64,9 +65,15 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
     controller.stop()
 
 
+def choose_own(ada: AbstractUser, *events: str) -> None:
+    """Mail to the account's own address, which needs no confirmation."""
+    ada.email = "ada@example.org"
+    emails.choose_emails(ada, ada.email, events)
+
+
 @pytest.fixture
 def ended(ada: AbstractUser, run: Run) -> Run:
-    emails.choose_emails(ada, "ada@example.org", ["run.finished", "run.asks"])
+    choose_own(ada, "run.finished", "run.asks")
     Report.objects.create(
         run=run, number=1, markdown="# Eggs", short_answer="Gently, <b>over</b> low heat.",
         evidence_digest="0",
@@ -149,16 +156,53 @@ async def test_whoever_stops_e_mails_gets_none_that_are_waiting(
 async def test_a_test_is_mailed(
     dispatcher: Dispatcher, ada: AbstractUser, mail_server: MailServer
 ) -> None:
-    await apart(emails.choose_emails, ada, "ada@example.org", ["run.finished"])
+    await apart(choose_own, ada, "run.finished")
     await apart(webhooks.send_test, ada)
     await deliver(dispatcher)
     assert mail_server.messages[0]["Subject"] == "Test from Plumbline"
 
 
+async def test_an_address_gets_a_link_and_nothing_else_until_it_is_confirmed(
+    dispatcher: Dispatcher, ada: AbstractUser, ended: Run, mail_server: MailServer, settings: Any
+) -> None:
+    settings.PUBLIC_URL = "https://research.example.org/"
+    await apart(emails.choose_emails, ada, "other@example.org", ["run.finished"])
+    await deliver(dispatcher)
+    await apart(end_run, ended, "failed")
+    await deliver(dispatcher)
+    states = await apart(lambda: dict(Delivery.objects.values_list("event", "state")))
+    assert states == {"run.finished": "failed", "test": "delivered"}
+    [message] = mail_server.messages
+    assert message["To"] == "other@example.org"
+    assert message["Subject"] == "Confirm your e-mail address"
+    for part in message.iter_parts():
+        link = "https://research.example.org/notifications/email/confirm/?token="
+        assert link in part.get_content()
+
+
+async def test_a_link_is_mailed_only_to_the_address_that_it_confirms(
+    dispatcher: Dispatcher, ada: AbstractUser, mail_server: MailServer
+) -> None:
+    await apart(emails.choose_emails, ada, "victim@example.org", ["run.finished"])
+    first = await apart(only_delivery)
+    await apart(emails.choose_emails, ada, "mine@example.org", ["run.finished"])
+    await apart(Delivery.objects.exclude(pk=first.pk).delete)
+    await deliver(dispatcher)
+    await apart(webhooks.redeliver, first)
+    await deliver(dispatcher)
+    assert [each["To"] for each in mail_server.messages] == ["mine@example.org"] * 2
+    await apart(emails.choose_emails, ada, "victim@example.org", ["run.finished"])
+    for message in mail_server.messages:
+        told = message.get_body(("plain",)).get_content()
+        token = told.partition("?token=")[2].split()[0]
+        with pytest.raises(ServiceError):
+            await apart(emails.confirm_address, ada, token)
+
+
 async def test_a_question_has_what_is_asked(
     dispatcher: Dispatcher, ada: AbstractUser, run: Run, mail_server: MailServer
 ) -> None:
-    await apart(emails.choose_emails, ada, "ada@example.org", ["run.asks"])
+    await apart(choose_own, ada, "run.asks")
     plan = {"questions": ["Which eggs?"]}
     await apart(lambda: end_run(run, "awaiting_clarification", plan=plan))
     await deliver(dispatcher)
@@ -170,6 +214,7 @@ async def test_a_question_has_what_is_asked(
 def mail_of_schedule(new: list[dict[str, str]] | None, **run: object) -> Any:
     facts = {
         "question": "Q?", "status": "completed", "trust": "answered", "answer": "The answer.",
+        "analyst": "extractive",
         "text": "", "questions": [], "url": "http://here/runs/a/", **run,
     }  # fmt: skip
     schedule = {"only_new": True, "new": new, "url": "http://here/schedules/b/"}

@@ -49,7 +49,8 @@ def test_a_webhook_gets_the_events_that_it_subscribed_to(
 ) -> None:
     webhooks.add_webhook(ada, URL, ["run.failed"])
     webhooks.add_webhook(bob, URL, EVERYTHING)
-    emails.choose_emails(ada, "ada@example.org", ["run.finished"])
+    ada.email = "ada@example.org"
+    emails.choose_emails(ada, ada.email, ["run.finished"])
     announce_status(run.pk, "completed")
     row = Delivery.objects.get()
     assert (row.webhook, row.event, row.owner) == (None, "run.finished", ada)

@@ -204,6 +204,7 @@ def test_the_pages_of_waiting_runs_are_told_when_the_queue_moves(
     ada: AbstractUser, django_capture_on_commit_callbacks: Any
 ) -> None:
     _, second, third = ask(ada, 3)
+    assert claimed(1) == ["ada 1"]
     told: list[tuple[str, int]] = []
 
     def note(public_id: str, sequence: int) -> None:
@@ -212,7 +213,7 @@ def test_the_pages_of_waiting_runs_are_told_when_the_queue_moves(
     notify.on_committed.append(note)
     try:
         with django_capture_on_commit_callbacks(execute=True):
-            claim_next("me")
+            admission.announce_places()
     finally:
         notify.on_committed.remove(note)
     assert sorted(told) == sorted([(second.public_id, 1), (third.public_id, 1)])

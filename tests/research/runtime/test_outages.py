@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import errno
 import sqlite3
+import sys
+import types
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -26,7 +28,7 @@ from research.models import Run
 from research.queue import admission
 from research.queue.embedded import EmbeddedWorker, Engine
 from research.readmodel.run_json import run_resource
-from research.runtime.outages import Outages, is_outage
+from research.runtime.outages import Outages, is_outage, loaded_errors
 from research.search.documents import DocumentSearch
 from research.search.fallback import FallbackSearch, NamedSearch
 from research.services import ServiceError, runs
@@ -129,6 +131,13 @@ def test_what_the_process_needs_itself_is_an_outage(error: BaseException) -> Non
 @pytest.mark.parametrize("error", DEFECTS, ids=repr)
 def test_a_defect_or_a_site_that_fails_is_none(error: BaseException) -> None:
     assert not is_outage(error)
+
+
+def test_a_driver_that_is_being_imported_raises_nothing_yet(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "half_imported", types.ModuleType("half_imported"))
+    assert loaded_errors("half_imported", "Error") == ()
 
 
 def test_waits_double_up_to_a_minute_and_vary() -> None:

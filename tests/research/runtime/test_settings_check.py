@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.checks import run_checks
 
-from research.runtime.settings_check import TAG
+from research.runtime.settings_check import TAG, check_sqlite
 
 
 def warnings_for(text: str, path: Path, settings: Any) -> list[str]:
@@ -37,3 +37,12 @@ def test_a_setting_is_no_unknown_name(line: str, tmp_path: Path, settings: Any) 
 def test_an_unknown_name_is_reported(line: str, meant: str, tmp_path: Path, settings: Any) -> None:
     [found] = warnings_for(f"PORT=8001\n{line}\n", tmp_path, settings)
     assert found.endswith(meant)
+
+
+@pytest.mark.parametrize(("version", "is_enough"), [((3, 34, 1), False), ((3, 35, 0), True)])
+def test_sqlite_has_to_be_new_enough(
+    version: tuple[int, ...], is_enough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sqlite3.sqlite_version_info", version)
+    monkeypatch.setattr("django.db.connection.vendor", "sqlite")
+    assert [found.id for found in check_sqlite()] == ([] if is_enough else ["plumbline.E001"])

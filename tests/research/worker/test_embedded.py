@@ -21,7 +21,7 @@ from research.engine.loop import Question
 from research.engine.ports import ModelFailure, SearchRequest
 from research.engine.records import Action, RunState, Status
 from research.models import Run
-from research.queue import admission
+from research.queue import admission, embedded
 from research.queue.embedded import STOP_SECONDS, EmbeddedWorker
 from research.readmodel.run_json import run_resource
 from research.services import runs
@@ -344,9 +344,11 @@ def test_a_worker_told_to_stop_gives_its_runs_back_within_a_second(run: Run) -> 
 
 
 def test_an_embedded_worker_starts_a_new_run_at_once_and_keeps_to_its_slots(
-    ada: AbstractUser,
+    ada: AbstractUser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_work, most = 0, 0
+    announced: list[bool] = []
+    monkeypatch.setattr(embedded, "announce_places", lambda: announced.append(True))
 
     async def counted(question: Question, config: ResearchConfig, journal: Journal) -> None:
         nonlocal at_work, most
@@ -370,6 +372,7 @@ def test_an_embedded_worker_starts_a_new_run_at_once_and_keeps_to_its_slots(
 
     asyncio.run(scenario())
     assert most == 2
+    assert announced, "the pages of those that wait"
 
 
 @pytest.mark.requirement("F8")

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.contrib.auth.models import AbstractUser
@@ -10,7 +12,8 @@ from django.db import connections
 from research.models import Run
 from research.queue import admission
 from research.services import runs
-from research.worker import leases
+from research.worker import leases, notify
+from research.worker.fail_or_cancel import cancel_run, fail_run, stall_run
 from research.worker.leases import Lease, LeaseLost
 
 
@@ -40,6 +43,18 @@ def test_of_many_claims_at_once_one_wins(run: Run) -> None:
     assert (run.lease_owner, run.lease_epoch) == (lease.owner, lease.epoch) == (lease.owner, 1)
     assert run.crashes == 0
     assert run.started_at is not None
+
+
+@pytest.mark.parametrize("end", [cancel_run, partial(fail_run, sentence="It broke."), stall_run])
+def test_other_processes_are_told_of_the_place_that_an_ended_run_leaves(
+    end: Callable[[Lease], None], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = leases.claim_run(run.pk, "me")
+    assert lease is not None
+    told: list[str] = []
+    monkeypatch.setattr(notify, "tell_processes", told.append)
+    end(lease)
+    assert told.count(notify.WORK) == 1
 
 
 def test_takes_the_oldest_free_run_first(ada: AbstractUser) -> None:

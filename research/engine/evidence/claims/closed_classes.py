@@ -1,8 +1,8 @@
-"""The closed classes of English that change what a sentence says: what negates, hedges, limits,
-sets conditions, reports speech, gives causes and leaves no exception.
+"""The closed classes of English that change what a sentence says: what negates, hedges, sets
+conditions, reports speech and leaves no exception.
 
 Each class has a pattern for what a claim may add or a quote may lose, and a wider one (`AS_…`,
-`CONDITIONAL`, `CAUSAL`, `SPEAKS`, `LIMITED`) for what says the same in other words.
+`CONDITIONAL`, `SPEAKS`) for what says the same in other words.
 """
 
 from __future__ import annotations
@@ -80,19 +80,6 @@ BY_RECORDS = re.compile(  # "according to the 2020 census": what documents recor
     r"|yearbook)\b",
     re.IGNORECASE,
 )
-CAUSE = re.compile(
-    r"\b(?:because|due to|owing to|caus(?:e|ed|es|ing)|led to|leads? to|result(?:s|ed|ing)? (?:in"
-    r"|from|of)"
-    r"|as a result|thanks to|on account of|trigger(?:s|ed)?|drove|drives?"
-    r"|responsible for|brought about|consequently|therefore|attributable)\b",
-    re.IGNORECASE,
-)
-CAUSAL = re.compile(
-    rf"{CAUSE.pattern}|\b(?:since|as|so|for|reason\w*|ground|why|effect\w*|after|through|blam\w*"
-    rf"|owe[sd]?"
-    r"|finding|explain\w*|let|spare|depend\w*|helps?|chiefly|makes?|made)\b",
-    re.IGNORECASE,
-)
 UNIVERSAL = re.compile(
     r"\b(?:throughout|everywhere|anywhere|wherever|whatever|whoever|everybody|everyone|always"
     r"|all(?! (?:but|over)\b)|every(?! \d)|entire(?:ly)?|whole|completely|fully"
@@ -113,37 +100,4 @@ AS_ONLY = re.compile(
     r"\b(?:only|sole\w*|exclusiv\w*|alone|just|unless|otherwise|except\w*|no|not|none|neither|must"
     r"|until|apart|before|of some|on condition)\b",
     re.IGNORECASE,
-)
-TOP = re.compile(
-    r"(?<!at )\bmost (?=[a-z]+(?:ed|ing|ive|al|ant|ent|ous|ful|ble|ar)\b)|\b(?:leads"
-    r"|top)\b(?! of all)"
-    r"|\bfirst (?:ever|[a-z]+ to)\b|\bthe first to\b"
-    r"|\b(?!(?:fore|inter|har|for|requ|sugg|prot|cont|mod|hon|int|gu|inv|arr|qu|conqu|b|r|t|w|p"
-    r"|d)est\b)"
-    r"[a-z]{3,}est\b",
-    re.IGNORECASE,
-)
-AS_TOP = re.compile(
-    r"\b(?:most|top|best|worst|main|chief\w*|mostly|record|first|leads?|unique|favou?rite|last"
-    r"|(?!forest\b|interest\b)[a-z]{2,}est)\b",
-    re.IGNORECASE,
-)
-_LIMITERS = (
-    r"\b(?:can|able to|some|most of|(?:parts?|majority|minority|portion|share|section"
-    r"|wing) of|(?:about|around|under|up to|at least|at most|more than|less than|fewer than"
-    r"|nearly"
-    r"|almost|roughly|approximately|estimated)(?= [\d$€£]))"
-)
-LIMITER = re.compile(rf"{_LIMITERS}\s", re.IGNORECASE)
-"""Limits the words right after it: "some users", "up to 5"."""
-LIMITED = re.compile(
-    rf"{_LIMITERS}|\b(?:about|around|over|under|up to"
-    rf"|as (?:much|many|long) as"
-    r"|at (?:least|most)|more|less|fewer|nearly|almost|roughly|approximately|some|allow\w*|could"
-    r"|possib\w*|ability|may|might|often|usually|typically|mainly|mostly|part\w*|generally|many"
-    r"|several|close to|thought)\b",
-    re.IGNORECASE,
-)
-FREQUENCY = re.compile(
-    r"\b(?:often|sometimes|usually|typically|mainly|mostly|partly|rarely|seldom)\b", re.I
 )

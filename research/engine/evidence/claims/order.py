@@ -131,6 +131,22 @@ def has_replaced_name(claim: str, quote: str) -> bool:
     )
 
 
+def share_in_order(claim: str, quote: str) -> float:
+    """Return the share (0-1) of the claim's words and figures that keep the order of the quote, or
+    of one sentence of it.
+    """
+    return max(
+        _matched(said, quoted) / max(1, len(said))
+        for text in (quote, *sentences_of(quote))
+        for said, quoted in [_content(claim, text)]
+    )
+
+
+def _matched(said: Sequence[str], quoted: Sequence[str]) -> int:
+    blocks = SequenceMatcher(None, quoted, said, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks)
+
+
 def _edits(quoted: Sequence[Token], said: Sequence[Token]) -> list[tuple[str, int, int, int, int]]:
     """How the quote becomes the claim; nothing where the claim is worded freely."""
     matcher = SequenceMatcher(None, [t.key for t in quoted], [t.key for t in said], autojunk=False)

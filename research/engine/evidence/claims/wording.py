@@ -1,8 +1,8 @@
 """Differences of wording between a clause of a claim and the part of the quote that is closest.
 
-Function words only are listed here, the closed classes of English that negate, hedge, restrict,
-attribute, generalise and give causes. Each rule asks first whether clause and part share most of
-their words: in a free rewording code can't know, and says nothing.
+Function words only are listed here, the closed classes of English that negate, restrict, attribute
+and generalise. Each rule asks first whether clause and part share most of their words: in a free
+rewording code can't know, and says nothing.
 """
 
 from __future__ import annotations
@@ -15,23 +15,16 @@ from pathlib import Path
 from research.engine.evidence.claims.clauses import Pair
 from research.engine.evidence.claims.closed_classes import (
     AS_ONLY,
-    AS_TOP,
     AS_UNIVERSAL,
     BY_RECORDS,
-    CAUSAL,
-    CAUSE,
     CONDITION,
     CONDITIONAL,
     DONE,
-    FREQUENCY,
     FUTURE,
-    LIMITED,
-    LIMITER,
     NEGATIVE,
     ONLY,
     REPORTED,
     SPEAKS,
-    TOP,
     UNCERTAIN,
     UNIVERSAL,
 )
@@ -39,7 +32,6 @@ from research.engine.evidence.claims.comparing import comparatives
 from research.engine.evidence.claims.names import bare_subject
 from research.engine.evidence.claims.order import MUTUAL
 from research.engine.text import entities
-from research.engine.text.amounts import find_amounts
 from research.engine.text.tokens import stem, term_set
 
 CLOSE = 0.6
@@ -119,22 +111,8 @@ def _swapped_roles(pair: Pair, claim: str, quote: str) -> bool:
 
 def _lost_hedge(pair: Pair, claim: str, quote: str) -> bool:
     """Return whether the quote only thinks so, and the claim knows."""
-    hedged = entities.is_uncertain(pair.part) and pair.overlap >= CLOSE
+    hedged = entities.is_uncertain(pair.part) and pair.overlap >= ALMOST_ALL
     return hedged and not UNCERTAIN.search(claim)
-
-
-def _lost_limit(pair: Pair, claim: str, quote: str) -> bool:
-    """Return whether a word that limits what follows it is gone: "some users", "up to 5"."""
-    if pair.overlap < VERY_CLOSE:
-        return False
-    is_share = any(amount.dimension == "ratio" for amount in find_amounts(claim))
-    if is_share or LIMITED.search(claim) or entities.is_negated(claim):
-        return False
-    words = term_set(pair.clause)
-    return bool(FREQUENCY.search(pair.part)) or any(
-        words & term_set(pair.part[match.end() : match.end() + _REACH])
-        for match in LIMITER.finditer(pair.part)
-    )
 
 
 def _lost_condition(pair: Pair, claim: str, quote: str) -> bool:
@@ -168,10 +146,6 @@ def _lost_speaker(pair: Pair, claim: str, quote: str) -> bool:
     return len(words & reported) >= CLOSE * len(words)
 
 
-def _new_cause(pair: Pair, claim: str, quote: str) -> bool:
-    return bool(CAUSE.search(claim)) and not CAUSAL.search(quote)
-
-
 def _new_universal(pair: Pair, claim: str, quote: str) -> bool:
     """Return whether the claim leaves no exception where its quote does."""
     if pair.overlap < ABOUT_HALF:
@@ -180,15 +154,6 @@ def _new_universal(pair: Pair, claim: str, quote: str) -> bool:
     universal = UNIVERSAL.search(said) and not AS_UNIVERSAL.search(quote)
     only = ONLY.search(said) and not AS_ONLY.search(quote)
     return bool(universal or only)
-
-
-def _new_superlative(pair: Pair, claim: str, quote: str) -> bool:
-    """Return whether the claim makes a superlative of what is one of several, or none."""
-    if pair.overlap < ABOUT_HALF or not TOP.search(pair.clause):
-        return False
-    return not AS_TOP.search(quote) or bool(
-        re.search(r"\bone of the\b", quote) and not re.search(r"\bone of\b", claim)
-    )
 
 
 def _done_already(pair: Pair, claim: str, quote: str) -> bool:
@@ -205,12 +170,9 @@ _RULES: Mapping[str, Callable[[Pair, str, str], bool]] = {
     "direction differs": _directed_otherwise,
     "roles differ": _swapped_roles,
     "hedge lost": _lost_hedge,
-    "limit lost": _lost_limit,
     "condition lost": _lost_condition,
     "speaker lost": _lost_speaker,
-    "cause added": _new_cause,
     "generalised": _new_universal,
-    "superlative added": _new_superlative,
     "not yet done": _done_already,
 }
 

@@ -21,7 +21,7 @@ from research.engine.records import Problem
 from research.errors import PlumblineError
 
 PROMPTS = Path(__file__).parents[1] / "prompts"
-_TEMPLATES = jinja2.Environment(
+TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(PROMPTS),
     undefined=jinja2.StrictUndefined,
     trim_blocks=True,
@@ -184,7 +184,7 @@ def render_template(name: str, context: Mapping[str, Any]) -> tuple[str, str]:
 
     A variable that is missing is an error (`jinja2.UndefinedError`).
     """
-    text = _TEMPLATES.get_template(f"{name}.md").render(context)
+    text = TEMPLATES.get_template(f"{name}.md").render(context)
     system, _, prompt = text.partition("\n=====\n")
     return system.strip(), prompt.strip() + "\n"
 

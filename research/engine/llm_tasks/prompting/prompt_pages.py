@@ -45,13 +45,15 @@ def number_sentences(
     copied_share: float = COPIED,
     *,
     only_near: bool = False,
+    whole: bool = False,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
 
     `aims` are the texts that a page may be relevant to, the question first. With `room` all pages
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
-    `only_near` cuts relevant pages to the surroundings of wanted terms as well.
+    `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
+    page to them.
     """
     shown = [_shown_sentences(page, aims[0]) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
@@ -60,7 +62,7 @@ def number_sentences(
     for position, page in enumerate(pages):
         lines = []
         repeated = _repeated_sentences(page, sheets, copied_share)
-        near = _near_sentences(page, shown[position], aims, only_near)
+        near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
         for sentence in _fit_sentences(page, near, aims, shares[position]):
             if sentence.text not in repeated:
                 number += 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from research.engine.evidence.quotes import MAX_QUOTE, plain_quote
@@ -22,6 +23,10 @@ FEWEST_WORDS, MOST_WORDS = 60, 120
 MOST_SLICES = 4
 _ONLY_MARK = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?")
 """`\\n2. `: the separator of two list items."""
+_OPENINGS = frozenset({"name", "synopsis"})
+"""Sections of a manual page that are read with the description behind them."""
+MOST_OPENING = 12
+"""Sentences and lines of code of such sections; longer ones stand alone."""
 Span = tuple[int, int]
 """Offsets of a slice of a page's text."""
 
@@ -42,10 +47,17 @@ class Passage:
     above: frozenset[str]
     opens_section: bool
 
-    @property
+    @cached_property
     def text(self) -> str:
         """Return the passage as people read it; what is left out between two slices is marked."""
         return joined(self.page.text, self.slices)
+
+    def repeats(self, other: Passage) -> bool:
+        """Return whether a passage shares a sentence with another one, or has the same words."""
+        if self.page.url != other.page.url:
+            return self.text == other.text
+        spans = ((one, two) for one in self.slices for two in other.slices)
+        return any(start < stop and begin < end for (start, end), (begin, stop) in spans)
 
     @property
     def terms(self) -> list[str]:
@@ -68,9 +80,17 @@ def complete_passages(page: Page) -> list[Passage]:
     heads = told_rows(page.text, found)
     told = quotable_lines(found, heads)
     result: list[Passage] = []
-    for _, group in groupby(told, key=lambda line: (line.sentence.section, line.sentence.label)):
-        section = _Section(page, list(group), heads)
-        result += section.passages()
+    opening: list[RankedSentence] = []
+    for (name, _), group in groupby(
+        told, key=lambda line: (line.sentence.section, line.sentence.label)
+    ):
+        lines = [*opening, *group]
+        is_opening = name.casefold() in _OPENINGS and len(lines) < MOST_OPENING
+        opening = lines if is_opening else []
+        if not is_opening:
+            result += _Section(page, lines, heads).passages()
+    if opening:
+        result += _Section(page, opening, heads).passages()
     return result
 
 

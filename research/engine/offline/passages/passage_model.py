@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from research.engine.offline.answering import brings_wanted
@@ -82,15 +83,18 @@ def _ranked(model: PassageModel, each: PassageSigns) -> RankedPassage:
     )
 
 
-def best_of_sections(ranked: Sequence[RankedPassage], limit: int = SHOWN) -> list[RankedPassage]:
-    """Return the best passages, one for each section of a page, best first."""
-    chosen: dict[object, RankedPassage] = {}
+def best_distinct(ranked: Sequence[RankedPassage], limit: int = SHOWN) -> list[RankedPassage]:
+    """Return the best passages that neither overlap nor repeat each other, best first."""
+    return list(islice(each_distinct(ranked), limit))
+
+
+def each_distinct(ranked: Iterable[RankedPassage]) -> Iterator[RankedPassage]:
+    """Yield the passages that neither overlap nor repeat a better one, best first."""
+    chosen: list[RankedPassage] = []
     for each in ranked:
-        passage = each.passage
-        chosen.setdefault((passage.page.url, passage.section, passage.label), each)
-        if len(chosen) == limit:
-            break
-    return list(chosen.values())
+        if not any(each.passage.repeats(other.passage) for other in chosen):
+            chosen.append(each)
+            yield each
 
 
 def shown_features(

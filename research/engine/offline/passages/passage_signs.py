@@ -25,6 +25,8 @@ SHORT_HEADING = 3
 SHORT_PASSAGE = 6
 """Terms below which heading and title don't make a passage relevant."""
 ENOUGH = 3
+PRODUCT = 0.3
+"""Weight of the name of a product that most pages mention."""
 NEAR = 3
 """Places within which two neighbouring words of the question count as together."""
 MOST_LOOKED_AT = 100
@@ -43,6 +45,10 @@ _ASKS: Mapping[str, re.Pattern[str]] = {
         r"|\bwithout (?:saying|setting|telling)\b"
         r"|\b(?:don't|do not|set|give|say) (?:no|any|nothing)\b",
         "version": r"\b(?:version|release)s?\b|\bsince when\b|\bup to when\b|\bhow long has\b",
+        "rule": r"^how (?:does|do|is|are|did|was|were) (?!i\b|we\b|you\b|one\b).{0,200}?"
+        r"\b(?:decide|determine|choose|chosen|select|know|calculate|compute)d?\b",
+        "reason": r"\bwhy\b|\bwhat (?:is|was) the (?:reason|point|purpose)\b|\bwhat for\b",
+        "meaning": r"^what (?:is|are)\b|\bmeans?\b|\bmeant by\b|\bcalled\b",
     }.items()
 }
 _OF_A_NAME = frozenset({"default", "version"})
@@ -55,8 +61,19 @@ _BRINGS: Mapping[str, re.Pattern[str]] = {
         "default": r"\bdefaults?\b|\bunless\b|\bomitted\b|\bnot (?:specified|given|set)\b",
         "version": r"\b(?:since|in|from|as of|prior to|before|until|with|starting \w+)"
         r" (?:\w+ ){0,2}v?\d+(?:\.\d+)+\b|\b(?:new|added|changed|deprecated|removed) in\b",
+        "rule": r"\b(?:if|when|whenever|once|unless|as soon as)\b[^.;]{0,120}?\b(?:exceed|more than"
+        r"|greater|larger|less than|fewer|smaller|at least|at most|reach|equal|match)"
+        r"|\b(?:is|are) (?:defined|computed|calculated|given|determined|chosen|decided) (?:as|by)\b"
+        r"|\w = \w",
+        "reason": r"\b(?:because|since|so that|therefore|thus|hence|in order to|otherwise|reasons?"
+        r"|due to|as a result|to (?:avoid|prevent|ensure|allow|make sure))\b",
+        "meaning": r"\b(?:is|are) (?:an?|the|any)\b|\bmeans?\b|\brefers? to\b|\bstands for\b"
+        r"|\b(?:called|known as)\b",
     }.items()
 }
+
+_GOES_ON = re.compile(r"[a-z]|[^.;:]{0,40}\balso\b")
+"""A passage that opens with the rest of a rule, or with another one: `The table is also ...`."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +164,7 @@ class PassageRanking:
 
     def signs(self, asked: AskedText) -> list[PassageSigns]:
         """Return the signs of every passage, in the pages' order."""
-        weights = {term: self.rarity(term) for term in asked.terms}
+        weights = self._weights(asked)
         total = sum(weights.values()) or 1.0
         wanted = weights.keys()
         worth = [
@@ -206,6 +223,23 @@ class PassageRanking:
             },
         }
 
+    def _weights(self, asked: AskedText) -> dict[str, float]:
+        """Return the rarity of each term; the name of a product weighs less, because its whole
+        manual is about it.
+        """
+        telling = self._telling(asked)
+        others = (name for name in asked.names if name.casefold() not in telling)
+        product = {term for name in others for term in split_terms(name)}
+        return {
+            term: self.rarity(term) * (PRODUCT if term in product and self._is_common(term) else 1)
+            for term in asked.terms
+        }
+
+    def _is_common(self, term: str) -> bool:
+        """Return whether most pages have a term."""
+        pages = {each.passage.page.url for each in self.passages if term in each.held}
+        return 2 * len(pages) > len(self.pages) > 1
+
     def _telling(self, asked: AskedText) -> list[str]:
         """Return the names in the question that a term or short heading uses; the name of a product
         is left out, because its whole manual is about it.
@@ -236,7 +270,8 @@ def _brought(kind: str, asked: AskedText, text: str) -> float:
     """Return the degree (0-1) to which a passage contains the requested kind of thing."""
     if kind not in asked.asks:
         return 0.0
-    return min(ENOUGH, len(_BRINGS[kind].findall(text))) / ENOUGH
+    share = min(ENOUGH, len(_BRINGS[kind].findall(text))) / ENOUGH
+    return share / 2 if kind == "rule" and _GOES_ON.match(text) else share
 
 
 def _is_called(name: str, label: str) -> bool:

@@ -16,13 +16,15 @@ _NOTICE = re.compile(
     r"|(?:page )?(?:generated|created|updated) (?:on|by|at)\b"
     r"|(?:previous|prev|next|up|top|home|index|contents|table of contents|back to top"
     r"|return to \w+|note|tip|warning|caution|important)\W*$)"
+    r"|^(?:page|text|written|edited|posted|published|reviewed|updated) (?:by|on) (?-i:[A-Z\d])"
+    r"[^.,;]{1,50}(?:, [^.,;]*\d{4})?\W*$"
     r"|\ball rights reserved\b|\bpermission is (?:hereby )?granted\b"
     r"|\b(?:licensed|released|distributed) under the\b.{0,60}\blicen[cs]e\b"
     r"|\bwithout (?:any )?(?:express or implied )?warranty\b"
     r"|\b(?:accept (?:all )?cookies|subscribe to|sign up for|privacy policy)\b",
     re.IGNORECASE,
 )
-"""`By A. Keeper, 11 May 2025`, `Last modified 3 May 2019`, `Copyright © 2020 …`, `Next`"""
+"""`By A. Keeper, 11 May 2025`, `Edited by A. Keeper on 3 May 2025`, `Copyright © 2020 …`, `Next`"""
 _CONTENTS = re.compile(
     r"^(?:(?:Figure |Fig\. |Table )?\d+(?:\.\d+)*\.?|[A-Z]\.\d*)\s+\S.{0,80}$"
     r"|(?<!\.)(?<!\.\s)(?:\.\s?){4,}\s*\d+$"
@@ -32,6 +34,8 @@ _CONTENTS = re.compile(
 
 FEWEST_ENTRIES = 12
 """Entries from which a page may be judged to be an index."""
+LONGEST_BYLINE = 6
+"""Words of a line that names an author or a site."""
 _TARGET_ENDS = re.compile(r"[,;\[(]")
 
 
@@ -85,4 +89,13 @@ def is_quotable(line: RankedSentence) -> bool:
     text = line.sentence.text
     if line.sentence.kind == "code":
         return not is_order(text)
-    return bool(words_in(text)) and not (_NOTICE.search(text) or is_order(text))
+    is_byline = line.sentence.kind == "prose" and _is_byline(text)
+    return bool(words_in(text)) and not (is_byline or _NOTICE.search(text) or is_order(text))
+
+
+def _is_byline(text: str) -> bool:
+    """Return whether a line consists mostly of names: "Written by Florian Riedl"."""
+    words = text.split()
+    if not 2 <= len(words) <= LONGEST_BYLINE or text[-1] in ".:;!?":
+        return False
+    return sum(word[0].isupper() for word in words[1:]) * 2 >= len(words)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.passage_model import (
     RankedPassage,
-    best_of_sections,
+    each_distinct,
     rank_passages,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
@@ -61,12 +61,14 @@ def _kept(
 ) -> list[RankedPassage]:
     of_page: Counter[str] = Counter()
     kept: list[RankedPassage] = []
-    new = [r for r in ranked if r.passage.page.url in order and r.probability >= LEAST]
-    for each in best_of_sections(new, len(new)):
+    new = (r for r in ranked if r.passage.page.url in order and r.probability >= LEAST)
+    for each in each_distinct(new):
         url = each.passage.page.url
-        if of_page[url] < per_page and len(kept) < KEPT:
+        if of_page[url] < per_page:
             of_page[url] += 1
             kept.append(each)
+        if len(kept) == KEPT:
+            break
     return kept
 
 

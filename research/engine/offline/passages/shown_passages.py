@@ -11,7 +11,7 @@ from research.engine.offline.passages.complete_passages import MOST_SLICES
 from research.engine.offline.passages.passage_model import (
     RankedPassage,
     answer_probability,
-    best_of_sections,
+    best_distinct,
     rank_passages,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
@@ -34,7 +34,7 @@ def _standing(ledger: Ledger, ranking: PassageRanking, aspect: Aspect) -> Answer
     for each in rank_passages(ranking, asked):
         if record := _record_of(each, records):
             found.setdefault(record.id, each)
-    shown = best_of_sections(list(found.values()))
+    shown = best_distinct(list(found.values()))
     chosen = [i for i, each in found.items() if any(each is best for best in shown)]
     keys = frozenset().union(*(ledger.book.records[i].keys for i in chosen))
     probability = answer_probability(asked, ranking, shown)

@@ -19,7 +19,7 @@ def told_rows(text: str, found: Sequence[RankedSentence]) -> dict[int, RankedSen
         opens = bool(others) and not _has_number(first)
         heads = opens and (_count_cells(text, first) > 2 or all(map(_has_number, others)))
         told |= {row.sentence.number: first if heads else None for row in others}
-        if not opens:
+        if not heads:
             told[first.sentence.number] = None
     return told
 

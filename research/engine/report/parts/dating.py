@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-from research.engine.records import Evidence
-from research.engine.text.dates import find_dates
+import re
+from dataclasses import replace
 
+from research.engine.evidence.ledger import Ledger
+from research.engine.records import Evidence
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.report_i18n import Labels
+from research.engine.text.dates import find_dates
+from research.engine.text.quantities import unit_of
+
+_FOR_A_YEAR = re.compile(
+    r"\b(?:for|taking) ((?:19|20)\d\d)\b(?![.,]?\d)(?: ([^\W\d]+))?", re.IGNORECASE
+)
 DAY = 10
 """Characters of a date such as `2026-03-01`."""
 
@@ -17,6 +27,11 @@ def newest_date(record: Evidence) -> str:
 def date_of_statement(record: Evidence) -> str:
     """Return the date that a claim itself states, otherwise that of its newest page."""
     stated = [found.date for found in find_dates(record.claim) if found.date[0] is not None]
+    stated += [
+        (int(found[1]), None, None)
+        for found in _FOR_A_YEAR.finditer(record.claim)
+        if not unit_of((found[2] or "").lower())
+    ]
     if not stated:
         return newest_date(record)
     year, month, day = max(tuple(part or 0 for part in date) for date in stated)
@@ -24,3 +39,28 @@ def date_of_statement(record: Evidence) -> str:
         part for part in (f"{year:04}", f"{month:02}" if month else "", f"{day:02}" if day else "")
         if part
     )  # fmt: skip
+
+
+def with_previous_values(draft: Draft, ledger: Ledger, words: Labels) -> Draft:
+    """Return the draft whose sections tell, behind each value that replaced another one, what it
+    was before and when.
+    """
+    records, told = ledger.book.records, set[str]()
+    before: dict[str, list[Evidence]] = {}
+    for old, new in ledger.relations.replaced.items():
+        before.setdefault(new, []).append(records[old])
+
+    def previous(said: Statement) -> list[Statement]:
+        known = [old for i in said.evidence if i not in told for old in before.get(i, ())]
+        told.update(said.evidence)
+        if said.quoted or not known:
+            return []
+        old = max(known, key=date_of_statement)
+        text = words["previously"].format(date=date_of_statement(old), claim=old.claim)
+        return [Statement(text, (old.id,), is_item=said.is_item)]
+
+    def whole(section: Section) -> Section:
+        said = [each for one in section.statements for each in (one, *previous(one))]
+        return replace(section, statements=tuple(said))
+
+    return replace(draft, sections=tuple(map(whole, draft.sections)))

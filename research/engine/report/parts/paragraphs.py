@@ -11,9 +11,11 @@ MOST_SENTENCES = 5
 SHORTEST_LIST = 2
 
 
-def render_paragraphs(statements: Sequence[Statement], shown: Sequence[str]) -> str:
+def render_paragraphs(
+    statements: Sequence[Statement], shown: Sequence[str], most: int = MOST_SENTENCES
+) -> str:
     """Return the sentences as Markdown: parallel items as a list, others in paragraphs of at most
-    `MOST_SENTENCES`, cut into parts of about the same length.
+    `most` sentences, cut into parts of about the same length.
 
     `shown` has the sentences as they are rendered, place by place; without `statements` none of
     them is an item.
@@ -25,12 +27,12 @@ def render_paragraphs(statements: Sequence[Statement], shown: Sequence[str]) -> 
         if is_item and len(texts) >= SHORTEST_LIST:
             blocks.append("\n".join(f"- {text}" for text in texts))
         else:
-            blocks += (" ".join(part) for part in _even_parts(texts))
+            blocks += (" ".join(part) for part in _even_parts(texts, most))
     return "\n\n".join(blocks)
 
 
-def _even_parts(texts: Sequence[str]) -> Iterator[Sequence[str]]:
-    count = -(-len(texts) // MOST_SENTENCES)
+def _even_parts(texts: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    count = -(-len(texts) // most)
     size, longer = divmod(len(texts), max(1, count))
     start = 0
     for place in range(count):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
@@ -41,6 +42,21 @@ def drop_repetitions(draft: Draft) -> Draft:
     return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
+def refer_back(draft: Draft, words: Labels) -> Draft:
+    """Return the draft with a reference in place of each passage that is quoted before."""
+    told = {each.body for each in draft.short_answer if each.quoted}
+
+    def shown(statement: Statement) -> Statement:
+        if not statement.quoted or statement.body not in told:
+            told.add(statement.body)
+            return statement
+        return replace(statement, text=statement.lead_in + words["quoted_above"])
+
+    sections = (replace(each, statements=tuple(map(shown, each.statements)))
+                for each in draft.sections)  # fmt: skip
+    return replace(draft, sections=tuple(sections))
+
+
 def without_summarised(draft: Draft) -> Draft:
     """Return the draft whose sections leave out what the summary says already, where something is
     left of them.
@@ -52,6 +68,21 @@ def without_summarised(draft: Draft) -> Draft:
         return replace(section, statements=kept or section.statements)
 
     return replace(draft, sections=tuple(map(rest, draft.sections)))
+
+
+def without_replaced(draft: Draft, relations: Relations) -> Draft:
+    """Return the draft without statements that rest on nothing but replaced values."""
+    old = set(relations.replaced)
+
+    def current(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+        return tuple(s for s in statements if not s.evidence or not old.issuperset(s.evidence))
+
+    sections = [replace(each, statements=current(each.statements)) for each in draft.sections]
+    return replace(
+        draft,
+        short_answer=current(draft.short_answer),
+        sections=tuple(each for each in sections if each.statements),
+    )
 
 
 def without_tabled(draft: Draft, relations: Relations) -> Draft:

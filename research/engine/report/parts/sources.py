@@ -9,6 +9,9 @@ from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.dating import DAY, newest_date
 from research.engine.report.report_i18n import Labels
 
+YEAR, LONGEST_NAME = 4, 60
+"""Characters of a year, and of a publisher's name beside a statement."""
+
 
 def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
     """Return title, publisher, kind, date and address of a source, and what became of it."""
@@ -42,3 +45,28 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
     own, other = max(map(newest_date, cited)), max(map(newest_date, rivals))
     said = words["otherwise"].format(date=other) if own and other > own else words["disagree"]
     return f" (⚠ {said})"
+
+
+def told_by(statement: Statement, ledger: Ledger, words: Labels) -> str:
+    """Return who says a statement, and when: the publisher where it rests on one source, otherwise
+    how many there are; "" for a quotation, whose source is named already.
+    """
+    records = ledger.book.records
+    quoted = [s for i in statement.evidence if i in records for s in records[i].sources]
+    if statement.quoted or not quoted:
+        return ""
+    days = sorted(source.published[:DAY] for source in quoted if source.published)
+    sources = len({source.independence_key for source in quoted})
+    if sources > 1:
+        years = list(dict.fromkeys(day[:YEAR] for day in (days[:1] + days[-1:])))
+        return ", ".join(filter(None, (words.count("sources_told", sources), "–".join(years))))
+    page, source = ledger.pages.get(quoted[0].url), ledger.sources.get(quoted[0].url)
+    publisher = (page.site if page else "")[:LONGEST_NAME] or quoted[0].domain
+    is_named = publisher.casefold() in statement.body.casefold()
+    kind = source.kind if source else "unknown"
+    told = (
+        "" if is_named else escape_markdown(publisher),
+        "" if kind in {"unknown", "document"} else words[f"kind_{kind}"],
+        days[0] if days and days[0] not in statement.body else "",
+    )
+    return ", ".join(filter(None, told))

@@ -35,6 +35,17 @@ def test_a_short_section_is_one_passage() -> None:
     assert of(text) == [f"{FILLER} {FILLER}", "Lamps burn whale oil."]
 
 
+def test_name_and_synopsis_are_read_with_the_description_behind_them() -> None:
+    text = (
+        "# Tools\n\n## Name\n\ntrim — cuts a wick\n\n## Synopsis\n\n    trim WICK\n\n"
+        "## Description\n\nCut a wick to its length.\n\n## Name\n\nfill — fills a lamp"
+    )
+    assert of(text) == [
+        "trim — cuts a wick … trim WICK … Cut a wick to its length.",
+        "fill — fills a lamp",
+    ]
+
+
 def test_a_list_brings_its_lead_in() -> None:
     items = "\n".join(f"- Lamp {n} is lit by the keeper {'slowly ' * 20}." for n in range(12))
     last = of(f"# Lamps\n\n{FILLER}\n\nThe lamps are lit in this order:\n\n{items}")[-1]
@@ -47,6 +58,17 @@ def test_a_row_brings_the_names_of_its_columns() -> None:
     last = of(f"# Lamps\n\nLamp\tOil a night\tRemarks\n{rows}")[-1]
     assert last.startswith("Lamp Oil a night Remarks")
     assert "L11 110 litres" in last
+
+
+def test_the_first_row_of_a_table_without_a_header_is_told() -> None:
+    [only] = of("# Lamps\n\nWick_Length=n\tSets the length of the wick\n+WLn\tThe same as that")
+    assert only.startswith("Wick_Length=n")
+
+
+def test_a_line_of_names_is_not_quoted() -> None:
+    assert of("# Lamps\n\nWritten by Rhea Lindqvist\n\nThe lamp burns whale oil.") == [
+        "The lamp burns whale oil."
+    ]
 
 
 def test_a_definition_brings_its_term() -> None:
@@ -62,6 +84,7 @@ def test_a_version_note_is_quoted_with_the_definition() -> None:
 def test_notices_and_contents_are_never_quoted() -> None:
     text = (
         "# Lamps\n\nLamps burn whale oil.\n\n25.1. Routine Trimming\n\n"
+        "Edited by Ada Keeper on 3 June 2025. Page by Ada Keeper. Published on 3 May 2025.\n\n"
         "Last modified 23 November 2019\n\nCopyright © 2020 The Keepers\n\n"
         "Licensed under the Apache License, Version 2.0."
     )

@@ -10,7 +10,7 @@ from research.engine.assessment import answer_status
 from research.engine.offline.passages.passage_model import (
     SHOWN,
     answer_probability,
-    best_of_sections,
+    best_distinct,
     rank_passages,
 )
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
@@ -50,17 +50,47 @@ def test_since_which_version_is_answered_by_the_note_of_the_thing() -> None:
     assert "New in version 4.2" in best("Since which version is there oil_grade?", SETTINGS)
 
 
-def test_at_most_five_are_shown_one_of_a_section() -> None:
-    ranked = rank_passages(PassageRanking([SETTINGS]), AskedText("What is the default of spare?"))
-    shown = best_of_sections(ranked)
+def test_how_something_decides_is_answered_by_the_rule() -> None:
+    settings = page(
+        "https://lamps.example/refill-settings",
+        "# Refilling\n\n###### refill (boolean)\n\nWhether lamps are refilled automatically by the"
+        " tower.\n\n###### refill_pause\n\nThe pause between two refills of a lamp by the tower.",
+        "Refill settings",
+    )
+    rule = page(
+        "https://lamps.example/refill",
+        "# The refill keeper\n\nIf its oil is less than the refill threshold, the lamp is filled."
+        " The threshold is defined as:\n\n    threshold = base + share * volume of the lamp",
+        "Care of lamps",
+    )
+    asked = "How does the tower decide that a lamp needs a refill?"
+    assert "threshold = base" in best(asked, rule, settings)
+    assert "threshold = base" not in best("What is the refill_pause of a lamp?", rule, settings)
+
+
+def test_at_most_five_are_shown_none_of_them_twice() -> None:
+    copied = replace(SETTINGS, url="https://copies.example/settings")
+    ranking = PassageRanking([SETTINGS, copied])
+    shown = best_distinct(rank_passages(ranking, AskedText("What is the default of spare?")))
     assert len(shown) == SHOWN
-    assert len({each.passage.section for each in shown}) == SHOWN
+    assert len({each.passage.text for each in shown}) == SHOWN
+
+
+def test_two_passages_of_one_section_are_shown_if_they_share_no_sentence() -> None:
+    told = "The lamp burns {0} oil, and the keeper fills {0} tanks from a can every evening. "
+    text = "\n\n".join(told.format(which) * 4 for which in ("whale", "seal", "olive"))
+    lamps = page("https://lamps.example/oil", f"# Oil\n\n{text}", "Oil")
+    shown = best_distinct(rank_passages(PassageRanking([lamps]), AskedText("Which oil burns?")))
+    assert len(shown) > 1
+    assert not any(
+        one.passage.repeats(other.passage) for at, one in enumerate(shown) for other in shown[:at]
+    )
 
 
 def test_what_names_the_thing_is_more_likely_an_answer_than_what_does_not() -> None:
     def probability(text: str) -> float:
         asked, ranking = AskedText(text), PassageRanking([SETTINGS])
-        return answer_probability(asked, ranking, best_of_sections(rank_passages(ranking, asked)))
+        return answer_probability(asked, ranking, best_distinct(rank_passages(ranking, asked)))
 
     assert probability("What is the default of wick_length?") > 0.6
     assert probability("How do I submit jobs from an editor?") < 0.3

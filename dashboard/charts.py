@@ -1,0 +1,98 @@
+"""Bar charts of a report's tables: one for each column of three or more comparable numbers.
+
+A chart is drawn as SVG, since it needs no script, and repeats nothing but its table. Its colors
+hold on light and dark pages.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate
+from unicodedata import east_asian_width
+
+from django.utils.html import escape
+
+from research.engine.text.quantities import parse_value
+
+LEAST_BARS, MOST_BARS, MOST_CHARTS = 3, 12, 3
+LONGEST_VALUE = 6
+"""Words of a cell that is a value and no sentence."""
+LABEL_LENGTH, VALUE_LENGTH = 24, 22
+"""Most columns of a label and of a value; a wide character takes two."""
+WIDTH, ROW, LABELS, VALUES = 640, 26, 190, 170
+"""Sizes in the units of the drawing: its width, the height of a bar's row, and what labels and
+values take of the width.
+"""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A drawing, and the name of what it shows: the table beside it has the values."""
+
+    svg: str
+    name: str
+
+
+@dataclass(frozen=True)
+class _Bar:
+    label: str
+    value: str
+    amount: Decimal
+
+
+def draw_charts(rows: Sequence[Sequence[str]], language: str) -> tuple[Chart, ...]:
+    """Return the charts of a table, given as the texts of its cells with the header first. Numbers
+    are read as the report's language writes them.
+    """
+    if not rows:
+        return ()
+    columns = range(1, len(rows[0]))
+    found = ((rows[0][column], [*_bars(rows[1:], column, language)]) for column in columns)
+    drawn = [_draw(name, bars) for name, bars in found if LEAST_BARS <= len(bars) <= MOST_BARS]
+    return tuple(drawn[:MOST_CHARTS])
+
+
+def _bars(rows: Sequence[Sequence[str]], column: int, language: str) -> Iterator[_Bar]:
+    """Yield a bar for each number of a column; none if they don't all measure the same."""
+    found, measures = [], set()
+    for row in rows:
+        value = row[column].strip() if column < len(row) else ""
+        amounts = parse_value(value, language)
+        if not amounts:
+            continue
+        if len(amounts) > 1 or len(value.split()) > LONGEST_VALUE:
+            return
+        measures.add(amounts[0].measures)
+        found.append(_Bar(row[0].strip(), value, Decimal(amounts[0].value)))
+    if len(measures) == 1 and measures != {""} and all(bar.amount >= 0 for bar in found):
+        yield from found if any(bar.amount for bar in found) else ()
+
+
+def _draw(name: str, bars: Sequence[_Bar]) -> Chart:
+    most, room = max(bar.amount for bar in bars), WIDTH - LABELS - VALUES
+    lines = []
+    for place, bar in enumerate(bars):
+        top, middle = place * ROW + 4, place * ROW + ROW // 2 + 4
+        width = round(float(bar.amount / most) * room, 1)
+        label, value = _cut(bar.label, LABEL_LENGTH), _cut(bar.value, VALUE_LENGTH)
+        lines += [
+            f'<text x="{LABELS - 8}" y="{middle}" text-anchor="end">{escape(label)}</text>',
+            f'<rect x="{LABELS}" y="{top}" width="{width}" height="{ROW - 8}" fill="#3b7cb3"/>',
+            f'<text x="{LABELS + width + 6}" y="{middle}">{escape(value)}</text>',
+        ]
+    height = len(bars) * ROW + 4
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
+        f'height="{height}" role="img" aria-label="{escape(name)}" font-family="sans-serif" '
+        f'font-size="13" fill="currentColor">{"".join(lines)}</svg>'
+    )
+    return Chart(svg, name)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return a text that takes at most so many columns."""
+    ends = list(accumulate(2 if east_asian_width(letter) in "WF" else 1 for letter in text))
+    return text if not ends or ends[-1] <= most else text[: bisect_left(ends, most)].rstrip() + "…"
