@@ -1,12 +1,12 @@
 """Clients that poll and stream over the HTTP API while runs are researched.
 
-`python -m bench.api_load` starts a server with an empty database and researches one question of the
-sample library after another, without a model. Pollers read the run at work once a second. Streams
-follow it by server-sent events, drop their connection after one to three events, and reconnect with
-`Last-Event-ID`. Every event is the whole state, so a stream has lost something if it never received
-the final one, or if an event's number was not above the last one that it had. Milliseconds stray
-with the load of the machine; the server's CPU time for a poll, measured once no run is at work,
-hardly does.
+`python -m bench.api_load` starts a server with an empty database and the simulated world, whose
+model, search and pages take their time, and researches one question after another. Pollers read the
+run at work once a second. Streams follow it by server-sent events, drop their connection after one
+to three events, and reconnect with `Last-Event-ID` after the time that the server's `retry` field
+names. Every event is the whole state, so a stream has lost something if it never received the final
+one, or if an event's number was not above the last one that it had. Milliseconds stray with the
+load of the machine; the server's CPU time for a poll, measured once no run is at work, hardly does.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +31,10 @@ import httpx
 
 from bench.comparison.statistics import percentile
 from bench.dashboard.processes import ROOT, cpu_seconds, free_port
+from bench.world.running import running_world
 
-QUESTION = "How to make scrambled eggs?"
+SEED = 1
 POLL_SECONDS = 1.0
-RECONNECT_SECONDS = 0.05
 MOST_EVENTS = 3
 LONGEST_SECONDS = 60.0
 COUNTED_POLLS = 300
@@ -76,12 +77,28 @@ class Measured:
         }
 
 
+@dataclass
+class Stream:
+    """What a client knows of the events that it follows."""
+
+    last: int = -1
+    ended: bool = False
+    reconnect_seconds: float = 1.0
+
+
 class Load:
     """The clients of one measurement."""
 
-    def __init__(self, http: httpx.AsyncClient, seed: int, server: int | None = None) -> None:
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        seed: int,
+        server: int | None = None,
+        questions: Sequence[str] = (),
+    ) -> None:
         self.http = http
         self.server = server
+        self.questions = cycle(questions)
         self.measured = Measured()
         self.random = random.Random(seed)
         self.run = ""
@@ -105,9 +122,7 @@ class Load:
         return self.measured
 
     async def _start_run(self) -> None:
-        answer = await self.http.post(
-            "/api/v1/runs", json={"question": QUESTION, "sources": "samples"}
-        )
+        answer = await self.http.post("/api/v1/runs", json={"question": next(self.questions)})
         answer.raise_for_status()
         self.run = answer.json()["id"]
         self.measured.runs += 1
@@ -134,41 +149,43 @@ class Load:
     async def _follow(self, run: str) -> None:
         """Follow a run to its end over many connections."""
         self.measured.followed += 1
-        last, ended = -1, False
+        stream = Stream()
         deadline = time.monotonic() + LONGEST_SECONDS
-        while not ended and time.monotonic() < deadline:
-            last, ended = await self._connect(run, last)
-            if not ended:
+        while not stream.ended and time.monotonic() < deadline:
+            await self._connect(run, stream)
+            if not stream.ended:
                 self.measured.reconnects += 1
-                await asyncio.sleep(RECONNECT_SECONDS)
-        self.measured.unfinished += not ended
+                await asyncio.sleep(stream.reconnect_seconds)
+        self.measured.unfinished += not stream.ended
 
-    async def _connect(self, run: str, last: int) -> tuple[int, bool]:
-        """Read one to three events; return the last number, and whether the run has ended."""
-        headers = {"Last-Event-ID": str(last)} if last >= 0 else {}
+    async def _connect(self, run: str, stream: Stream) -> None:
+        """Read one to three events, or those until the run ends."""
+        headers = {"Last-Event-ID": str(stream.last)} if stream.last >= 0 else {}
         wanted = self.random.randint(1, MOST_EVENTS)
         begun, taken = time.perf_counter(), 0
         async with self.http.stream("GET", f"/api/v1/runs/{run}/events", headers=headers) as answer:
             if answer.status_code != 200:
                 # 204: the run ended with the event that this client had already
                 self.measured.errors += answer.status_code != 204
-                return last, False
+                return
             number = -1
             async for line in answer.aiter_lines():
-                if line.startswith("id: "):
+                if line.startswith("retry: "):
+                    stream.reconnect_seconds = int(line.removeprefix("retry: ")) / 1000
+                elif line.startswith("id: "):
                     number = int(line.removeprefix("id: "))
                 elif line.startswith("data: "):
                     if not taken:
                         self.measured.first_events.append(_since(begun))
                     taken += 1
                     self.measured.events += 1
-                    self.measured.repeated += number <= last
-                    last = number
+                    self.measured.repeated += number <= stream.last
+                    stream.last = number
                     if json.loads(line.removeprefix("data: "))["run"]["finished_at"]:
-                        return last, True
+                        stream.ended = True
+                        return
                     if taken == wanted:
-                        return last, False
-        return last, False
+                        return
 
 
 def _since(begun: float) -> float:
@@ -179,13 +196,24 @@ def _spread(values: list[float]) -> str:
     return " / ".join(f"{percentile(values, share):.0f}" for share in (0.5, 0.95, 1.0))
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server: its address, an API token, the id of its process, and questions to ask it."""
+
+    address: str
+    token: str
+    process: int
+    questions: Sequence[str]
+
+
 @contextmanager
-def serving() -> Iterator[tuple[str, str, int]]:
-    """Yield the address of a new server, a token, and the id of its process."""
-    with tempfile.TemporaryDirectory() as home:
+def serving(*, apart: bool = False) -> Iterator[Served]:
+    """Yield a new server that researches in a simulated world, or has a worker that does so."""
+    with running_world(SEED, latency=True) as running, tempfile.TemporaryDirectory() as home:
         settings = Path(home) / "no-settings"
         settings.touch()
         environment = {
+            **running.environment(),
             "PATH": os.environ["PATH"],
             "PLUMBLINE_HOME": home,
             "DEEPRESEARCH_ENV_FILE": str(settings),
@@ -199,26 +227,31 @@ def serving() -> Iterator[tuple[str, str, int]]:
             [*manage, "shell", "--no-imports", "-c", MAKE_TOKEN], check=True, text=True, **shared
         )
         port = free_port()
+        alone = ["--no-worker"] if apart else []
         server = subprocess.Popen(
-            [*manage, "serve", "--port", str(port)], stderr=subprocess.DEVNULL, **shared
+            [*manage, "serve", "--port", str(port), *alone], stderr=subprocess.DEVNULL, **shared
         )
+        worker = None
         try:
+            if apart:
+                worker = subprocess.Popen([*manage, "worker"], stderr=subprocess.DEVNULL, **shared)
             if server.stdout is None or not server.stdout.readline():
                 raise RuntimeError("the server did not start")
-            yield f"http://127.0.0.1:{port}", made.stdout.strip(), server.pid
+            questions = [each.text for each in running.world.questions if each.needed]
+            yield Served(f"http://127.0.0.1:{port}", made.stdout.strip(), server.pid, questions)
         finally:
-            server.terminate()
-            server.communicate(timeout=30)
+            for process in filter(None, (worker, server)):
+                process.terminate()
+                process.communicate(timeout=30)
 
 
-async def measure(
-    address: str, token: str, server: int, pollers: int, streams: int, seconds: float, seed: int = 1
-) -> Measured:
+async def measure(served: Served, pollers: int, streams: int, seconds: float) -> Measured:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
-    headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
+    headers = {"Authorization": f"Bearer {served.token}", "Accept-Encoding": "identity"}
     options: dict[str, Any] = {"limits": limits, "timeout": LONGEST_SECONDS, "trust_env": False}
-    async with httpx.AsyncClient(base_url=address, headers=headers, **options) as http:
-        return await Load(http, seed, server).measure(pollers, streams, seconds)
+    async with httpx.AsyncClient(base_url=served.address, headers=headers, **options) as http:
+        load = Load(http, SEED, served.process, served.questions)
+        return await load.measure(pollers, streams, seconds)
 
 
 def main() -> None:
@@ -226,11 +259,11 @@ def main() -> None:
     parser.add_argument("--pollers", type=int, default=50)
     parser.add_argument("--streams", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60, help="for which runs are started")
+    parser.add_argument("--apart", action="store_true", help="research in a process of its own")
     options = parser.parse_args()
     load_before = os.getloadavg()[0]
-    with serving() as served:
-        asked = (options.pollers, options.streams, options.seconds)
-        measured = asyncio.run(measure(*served, *asked))
+    with serving(apart=options.apart) as served:
+        measured = asyncio.run(measure(served, options.pollers, options.streams, options.seconds))
     told = {**measured.figures(), "load average before": round(load_before, 1)}
     print(json.dumps(told, indent=1))
 

@@ -10,7 +10,7 @@ from typing import Any
 
 DATA = Path(__file__).parent
 TUNING = "tuning"
-PARTS = (TUNING, "held_out", "held_out_2", "held_out_3")
+PARTS = (TUNING, "held_out", "held_out_2", "held_out_3", "tuning_4", "held_out_4")
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Form:
     decoded: bool = False
     claim: str = ""
     cells: tuple[str, ...] = ()
+    page: str = ""
 
     @property
     def is_forged(self) -> bool:
@@ -63,7 +64,7 @@ def forms(part: str) -> list[Form]:
         Form(
             row["id"], row["carrier"], row["language"], row["technique"], row["goal"], row["text"],
             row["marker"], bool(row.get("decoded")), row.get("claim", ""),
-            tuple(row.get("cells", ())),
+            tuple(row.get("cells", ())), row.get("page", ""),
         )
         for row in _rows("forms", part)
     ]  # fmt: skip
@@ -85,7 +86,9 @@ def benign_sentences(part: str) -> list[BenignSentence]:
 
 
 def page_for(form: Form, number: int, pages: Sequence[HostPage]) -> HostPage:
-    """Return a page of the form's language, another one for each form in turn."""
+    """Return the form's own page, or one of its language, another one for each form in turn."""
+    if form.page:
+        return next(page for page in pages if page.id == form.page)
     same = [page for page in pages if page.language == form.language]
     return same[number % len(same)]
 

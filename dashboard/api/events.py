@@ -7,17 +7,16 @@ state, so a client that reconnects or is slow loses nothing: it continues with t
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.http import StreamingHttpResponse
 
 from dashboard.live.hub import hub_for
-from dashboard.queries import queries
 from research.models import Run
 from research.readmodel.progress import build_payload
 from research.readmodel.progress_parts import Progress
@@ -25,6 +24,8 @@ from research.readmodel.run_rows import Committed
 
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = b": still here\n\n"
+RECONNECT_MILLISECONDS = (500, 1500)
+"""Clients whose connections broke at the same moment come back spread over this range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +40,6 @@ class ProgressState:
     @cached_property
     def event(self) -> bytes:
         return event_bytes(self.progress.model_dump_json(), "progress", self.sequence)
-
-
-find_head = sync_to_async(queries.find_head)
 
 
 async def progress_states(
@@ -59,9 +57,12 @@ async def progress_states(
 
 
 async def progress_events(public_id: str, after: int, known: int) -> AsyncIterator[bytes]:
+    """Yield the events; the first tells the client when to reconnect after a lost connection."""
+    head = f"retry: {random.randint(*RECONNECT_MILLISECONDS)}\n".encode()
     async with aclosing(progress_states(public_id, after, known)) as states:
         async for state in states:
-            yield state.event
+            yield head + state.event
+            head = b""
 
 
 def event_stream(events: AsyncIterator[bytes]) -> StreamingHttpResponse:

@@ -119,16 +119,17 @@ def send_command(request: HttpRequest, run_id: str, payload: NewCommand) -> Stat
     summary="Follow a run as server-sent events",
     openapi_extra={"responses": EVENTS},
 )
-async def follow_run(
+def follow_run(
     request: HttpRequest, run_id: str, last_event_id: LastEventId = None
 ) -> HttpResponseBase:
     """Each `progress` event is the whole progress payload, its id the run's sequence number.
 
     The stream ends with the run. With `Last-Event-ID` it begins at the next change; status 204
-    means that the run has ended and nothing follows.
+    means that the run has ended and nothing follows. `retry` holds the milliseconds to wait before
+    reconnecting.
     """
     sent = int(last_event_id or -1)
-    run = await events.find_head(request.auth.user, run_id)
+    run = queries.find_head(request.auth.user, run_id)
     if run.ended and run.sequence <= sent:
         return HttpResponse(status=204)
     return events.event_stream(events.progress_events(run.public_id, sent, run.sequence))

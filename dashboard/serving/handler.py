@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
-from django.db import close_old_connections, connections
+from django.core.signals import request_started
+from django.db import close_old_connections, connections, reset_queries
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 
@@ -131,4 +132,8 @@ def _one_thread(name: str) -> ThreadPoolExecutor:
 
 def get_application() -> SpooledBodyHandler:
     django.setup(set_prefix=False)
+    # The handler closes old connections in the request's own thread. With these receivers, Django
+    # would switch to a thread and back before each request.
+    request_started.disconnect(close_old_connections)
+    request_started.disconnect(reset_queries)
     return SpooledBodyHandler()

@@ -81,8 +81,11 @@ def revoke_token(actor: AbstractUser, public_id: str) -> str:
 def find_token(secret: str) -> ApiToken | None:
     """Return the valid token with its owner, and record its use; None if there is none."""
     found = ApiToken.objects.select_related("owner").filter(digest=_digest(secret))
-    row = found.filter(owner__is_active=True).first()
-    if row is None or row.has_expired:
+    try:
+        row = found.get(owner__is_active=True)
+    except ApiToken.DoesNotExist:
+        return None
+    if row.has_expired:
         return None
     now = timezone.now()
     if row.last_used_at is None or now - row.last_used_at >= USED_AGAIN:

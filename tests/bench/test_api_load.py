@@ -30,15 +30,15 @@ def follow(*bodies: str) -> Load:
     return asyncio.run(run())
 
 
-def test_a_stream_reconnects_until_the_final_state(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.api_load.RECONNECT_SECONDS", 0)
-    found = follow(event(1), event(2) + event(3, ended=True), event(3, ended=True)).measured
+def test_a_stream_reconnects_until_the_final_state() -> None:
+    found = follow(
+        "retry: 0\n" + event(1), event(2) + event(3, ended=True), event(3, ended=True)
+    ).measured
     assert found.reconnects >= 1 and (found.unfinished, found.followed) == (0, 1)
 
 
-def test_an_event_that_comes_again_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bench.api_load.RECONNECT_SECONDS", 0)
-    assert follow(event(2), event(2), event(3, ended=True)).measured.repeated == 1
+def test_an_event_that_comes_again_is_counted() -> None:
+    assert follow("retry: 0\n" + event(2), event(2), event(3, ended=True)).measured.repeated == 1
 
 
 def test_a_run_that_never_ends_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +50,7 @@ def test_a_run_that_never_ends_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 def test_a_small_load_loses_nothing() -> None:
     with serving() as served:
-        found = asyncio.run(measure(*served, pollers=2, streams=3, seconds=0))
+        found = asyncio.run(measure(served, pollers=2, streams=3, seconds=0))
     assert (found.runs, found.followed, found.unfinished) == (1, 3, 0)
     assert found.polls and found.events and not (found.repeated or found.errors)
     assert min(found.cpu_milliseconds.values()) > 0

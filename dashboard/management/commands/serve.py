@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from argparse import ArgumentParser
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -66,19 +67,20 @@ class Command(BaseCommand):
             from dashboard.mcp import http as mcp
             from research.queue import QUEUES
             from research.queue.processes import make_workers
-            from research.queue.workers import Together
+            from research.queue.workers import InThread, Together
             from research.runtime import tool_factory
             from research.services import documents
 
             documents.take_in(settings.DOCUMENTS)
-            workers = make_workers(QUEUES, settings.RESEARCH_SLOTS) if works else Together()
-            beside = Together([workers, mcp.endpoint])
+            worker = InThread(
+                make_workers(QUEUES, settings.RESEARCH_SLOTS) if works else Together()
+            )
             EmbeddedServer(
                 application,
-                beside,
+                Together([worker, mcp.endpoint]),
                 address,
                 on_ready=lambda: self.announce(host, port),
-                close=tool_factory.close_tools,
+                close=partial(worker.close, tool_factory.close_tools),
             ).run()
         except ListenError as error:
             raise CommandError(str(error)) from None
