@@ -1,7 +1,8 @@
 """Run the whole test suite, as `make test` does, and end with one line of totals.
 
-Tests run in up to four processes, one per core, browser tests in twice as many. These are separate,
-because synchronous Playwright keeps an event loop running, in which asyncio tests fail. `--fast`
+Tests run in up to four processes, one per core, and browser tests beside them in as many: both wait
+half of the time. Browser tests are separate, because synchronous Playwright keeps an event loop
+running, in which asyncio tests fail; their output follows that of the others. `--fast`
 (`make test-fast`) skips tests of browsers, services and other processes, and the slowest tests.
 Arguments are passed to both parts (`-n 0` runs each in one process). TEST_SUMMARY may name a file
 for the totals.
@@ -29,18 +30,23 @@ def main(extra: list[str]) -> int:
     is_fast = FAST in extra
     extra = [argument for argument in extra if argument != FAST]
     chosen = f"not browser{NOT_FAST if is_fast else ''}"
-    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", chosen, "-n", str(PROCESSES)]]
+    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", chosen]]
     if (ROOT / BROWSER_TESTS).is_dir() and not is_fast:
-        parts.append([BROWSER_TESTS, "-n", str(2 * PROCESSES)])  # they wait half of the time
+        parts.append([BROWSER_TESTS])
     total: Counter[str] = Counter()
     failed = 0
-    for part in parts:
-        status, counts = run_pytest([*part, *OPTIONS, *extra])
-        total += counts
-        if status == INTERRUPTED:
-            return 130
-        if status not in (0, NO_TESTS_SELECTED):
-            failed = status
+    with tempfile.TemporaryDirectory() as folder:
+        running = [
+            Part(Path(folder), number, [*part, "-n", str(PROCESSES), *OPTIONS, *extra])
+            for number, part in enumerate(parts)
+        ]
+        for part in running:
+            status, counts = part.finish()
+            total += counts
+            if status not in (0, NO_TESTS_SELECTED):
+                failed = status
+    if failed == INTERRUPTED:
+        return 130
     if not total:
         print("No test was selected.")
         return failed or NO_TESTS_SELECTED
@@ -50,16 +56,31 @@ def main(extra: list[str]) -> int:
     return failed
 
 
-def run_pytest(arguments: list[str]) -> tuple[int, Counter[str]]:
-    with tempfile.TemporaryDirectory() as folder:
-        results = Path(folder) / "results.xml"
-        command = [sys.executable, "-m", "pytest", *arguments, f"--junit-xml={results}"]
-        process = subprocess.Popen(command, cwd=ROOT)
+class Part:
+    """A pytest process under way; the output of all but the first is shown once they are due."""
+
+    def __init__(self, folder: Path, number: int, arguments: list[str]) -> None:
+        self._results = folder / f"results-{number}.xml"
+        self._output = folder / f"output-{number}" if number else None
+        command = [sys.executable, "-m", "pytest", *arguments, f"--junit-xml={self._results}"]
+        with open(self._output or os.devnull, "wb") as output:
+            self._process = subprocess.Popen(
+                command, cwd=ROOT, stdout=output if self._output else None
+            )
+
+    def finish(self) -> tuple[int, Counter[str]]:
+        """Wait for the process, print what it printed, and return its status and counts."""
         while True:
             try:
-                return process.wait(), read_counts(results)
+                status = self._process.wait()
+                break
             except KeyboardInterrupt:
                 continue  # pytest receives the signal, too, and reports before it exits
+        if self._output:
+            sys.stdout.flush()
+            sys.stdout.buffer.write(self._output.read_bytes())
+            sys.stdout.flush()
+        return status, read_counts(self._results)
 
 
 def read_counts(results: Path) -> Counter[str]:

@@ -1,10 +1,11 @@
 """Resources shared by the runs of one process: extraction workers, document index, HTTP clients.
 
-Each is created on first use and belongs to one event loop.
+Each is created on first use. All belong to one event loop, except that pages search the index, too.
 """
 
 from __future__ import annotations
 
+import threading
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,8 +39,16 @@ class Parts:
 
         return TextPool()
 
-    @cached_property
+    def __init__(self) -> None:
+        self._creating_index = threading.Lock()
+
+    @property
     def index(self) -> DocumentIndex:
+        with self._creating_index:
+            return self._index
+
+    @cached_property
+    def _index(self) -> DocumentIndex:
         from research.fulltext.index import DocumentIndex
 
         return DocumentIndex(_index_place())
@@ -103,10 +112,11 @@ class Parts:
             await part.aclose()
         if "client" in made:
             await made["client"].aclose()
-        for name in ("index", "pool", "limits"):
+        for name in ("_index", "pool", "limits"):
             if made.get(name) is not None:
                 made[name].close()
-        made.clear()
+        for name in made.keys() - {"_creating_index"}:
+            del made[name]
 
 
 def _index_place() -> Path | IndexStore:

@@ -11,7 +11,6 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.browser.serving import Server
-from tests.browser.test_live import slow
 from tests.support.world import CHAINED, SCRIPTS, SIMPLE, TRAINED, TRAINING, World
 
 QUESTION = "Which lighthouse do you mean?"
@@ -61,12 +60,14 @@ def steer(page: Page, world: World) -> None:
     expect(page.locator(".verdict-sentence")).to_contain_text("Paused", timeout=LONG)
     page.get_by_label("Something else to find out").fill(SIMPLE)
     press(page, "Add")
-    slow(world, 1)
+    world.model.hold("assess")  # the run can't end before it is told to
     press(page, "Go on")
     own = page.locator(".aspect", has_text=SIMPLE)
     expect(own.locator(".aspect-state")).to_contain_text("raised by you", timeout=LONG)
     expect(page.locator(".evidence-item", has_text=TRAINED)).not_to_have_count(0, timeout=LONG)
     press(page, "Stop and report")
+    expect(page.get_by_role("button", name="Stop and report")).to_have_count(0)
+    world.model.let_go()
     expect(page.locator(".report")).to_contain_text(ENGINEER, timeout=LONG)
     expect(page).to_have_title(re.compile("^[✓◐] "))
 

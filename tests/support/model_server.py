@@ -115,6 +115,9 @@ class ModelServer(LoopbackServer):
         return [asked.task for asked in self.requests]
 
     def hold(self, task: str) -> None:
+        """Hold the next answer to this task, from `held` until `let_go`."""
+        self.held.clear()
+        self._let_go.clear()
         self._holding.add(task)
 
     def let_go(self) -> None:

@@ -9,6 +9,7 @@ left undecided, even where something seems to differ.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from research.engine.evidence.claims.clauses import match_clauses
@@ -56,11 +57,13 @@ class ClaimCheck:
     reasons: tuple[str, ...] = ()
 
 
+@lru_cache(maxsize=2048)
 def check_claim(claim: str, quote: str, context: str) -> ClaimCheck:
     """Compare a claim with its quote.
 
     `context` (title and section of the page, and the question) may lend names, since a claim names
-    what its quote calls "it"; numbers must be in the quote itself.
+    what its quote calls "it"; numbers must be in the quote itself. Drafts, their verification and
+    the report ask for the same claims.
     """
     if is_verbatim(claim, quote):
         return ClaimCheck("carried")

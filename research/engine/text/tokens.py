@@ -27,6 +27,8 @@ _GRAMMAR = re.compile("[\u3040-\u309f]+|.?[的了是吗呢么什们哪谁怎].?"
 """Pairs of characters that carry grammar only: hiragana, and what is asked with in Chinese."""
 _MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _VERB_AND_PARTICLE = re.compile(r"\b([a-z]{2,}) (up|down|out|off|over|back|in|on)\b")
+_SHORT = 300
+"""Texts of at most so many characters, such as sentences, are asked for many times."""
 _NO_VERBS = STOP_WORDS - {"back", "keep", "make", "put", "take"}
 
 
@@ -110,6 +112,15 @@ def split_terms(text: str) -> list[str]:
 
 
 def term_set(text: str) -> frozenset[str]:
+    return _term_set_of_short(text) if len(text) <= _SHORT else _find_term_set(text)
+
+
+@lru_cache(maxsize=8192)
+def _term_set_of_short(text: str) -> frozenset[str]:
+    return _find_term_set(text)
+
+
+def _find_term_set(text: str) -> frozenset[str]:
     return frozenset(chain.from_iterable(map(_terms_of, set(split_tokens(text)))))
 
 
@@ -145,6 +156,15 @@ def normalise_space(text: str) -> str:
 
 def words_in(text: str) -> int:
     """Return the number of words; two characters of an unspaced script count as one."""
+    return _words_in_short(text) if len(text) <= _SHORT else _count_words(text)
+
+
+@lru_cache(maxsize=8192)
+def _words_in_short(text: str) -> int:
+    return _count_words(text)
+
+
+def _count_words(text: str) -> int:
     found = len(_WORD.findall(text))
     if text.isascii():
         return found

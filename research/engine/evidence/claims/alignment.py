@@ -99,11 +99,12 @@ def _is_pronoun(text: str, amount: Amount) -> bool:
 
 def matched_to(claim: Sequence[Token], quote: Sequence[Token]) -> tuple[Token, ...]:
     """Return the claim's tokens, each figure and date with the key of the quote's equal one."""
-    return tuple(_rekeyed(token, quote) for token in claim)
+    measured = [token for token in quote if token.measure is not None]
+    return tuple(_rekeyed(token, measured) if token.measure else token for token in claim)
 
 
-def _rekeyed(token: Token, quote: Sequence[Token]) -> Token:
-    for other in quote:
+def _rekeyed(token: Token, measured: Sequence[Token]) -> Token:
+    for other in measured:
         if token.kind == other.kind and _is_equal(token.measure, other.measure):
             return Token(other.key, token.start, token.end, token.kind, token.measure)
     return token
