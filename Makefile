@@ -4,13 +4,14 @@ PY = .venv/bin/python
 UV_COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
 
-.PHONY: help install test-environment run test test-fast check docs bench bench-quick format lock clean
+.PHONY: help install test-environment run test test-fast test-bench check docs bench bench-quick format lock clean
 
 help:
 	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
 	@echo "make install  make .venv from requirements.lock (PYTHON=… chooses the interpreter)"
-	@echo "make test     run the whole test suite (ARGS=… for pytest)"
+	@echo "make test     run the tests of the product (ARGS=… for pytest)"
 	@echo "make test-fast  only what needs no browser, no service and no other process"
+	@echo "make test-bench  run the tests of the benchmarks, among them kills and outages"
 	@echo "make check    lint, formatting, types, templates, imports, dependencies, migrations"
 	@echo "make docs     build the documentation site into site/"
 	@echo "make bench    measure and write docs/benchmarks.md"
@@ -37,6 +38,9 @@ test: test-environment
 
 test-fast: test-environment
 	@$(PY) scripts/run_tests.py --fast $(ARGS)
+
+test-bench: test-environment
+	@$(PY) scripts/run_tests.py --bench $(ARGS)
 
 check: test-environment
 	$(PY) -m ruff check .

@@ -1,11 +1,11 @@
-"""Run the whole test suite, as `make test` does, and end with one line of totals.
+"""Run the tests of the product, as `make test` does, and end with one line of totals.
 
 Tests run in up to four processes, one per core, and browser tests beside them in as many: both wait
 half of the time. Browser tests are separate, because synchronous Playwright keeps an event loop
 running, in which asyncio tests fail; their output follows that of the others. `--fast`
-(`make test-fast`) skips tests of browsers, services and other processes, and the slowest tests.
-Arguments are passed to both parts (`-n 0` runs each in one process). TEST_SUMMARY may name a file
-for the totals.
+(`make test-fast`) skips tests of browsers, services and other processes, and the slowest tests;
+`--bench` (`make test-bench`) runs the tests of the benchmarks instead. Arguments are passed to both
+parts (`-n 0` runs each in one process). TEST_SUMMARY may name a file to which the totals are added.
 """
 
 import os
@@ -18,7 +18,8 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 BROWSER_TESTS = "tests/browser"
-FAST = "--fast"
+BENCH_TESTS = "tests/bench"
+FAST, BENCH = "--fast", "--bench"
 NOT_FAST = " and not services and not subprocess and not slow"
 PROCESSES = min(4, os.cpu_count() or 1)
 OPTIONS = ["--dist", "worksteal", "--durations=25"]
@@ -27,11 +28,12 @@ INTERRUPTED = 2
 
 
 def main(extra: list[str]) -> int:
-    is_fast = FAST in extra
-    extra = [argument for argument in extra if argument != FAST]
+    is_fast, is_bench = FAST in extra, BENCH in extra
+    extra = [argument for argument in extra if argument not in (FAST, BENCH)]
     chosen = f"not browser{NOT_FAST if is_fast else ''}"
-    parts = [["tests", "--ignore", BROWSER_TESTS, "-m", chosen]]
-    if (ROOT / BROWSER_TESTS).is_dir() and not is_fast:
+    apart = ["--ignore", BROWSER_TESTS, "--ignore", BENCH_TESTS]
+    parts = [[BENCH_TESTS] if is_bench else ["tests", *apart, "-m", chosen]]
+    if (ROOT / BROWSER_TESTS).is_dir() and not (is_fast or is_bench):
         parts.append([BROWSER_TESTS])
     total: Counter[str] = Counter()
     failed = 0
@@ -52,7 +54,8 @@ def main(extra: list[str]) -> int:
         return failed or NO_TESTS_SELECTED
     print(f"\nAll parts together:\n{describe(total)}")
     if summary := os.environ.get("TEST_SUMMARY"):
-        Path(summary).write_text(describe(total) + "\n")
+        with open(summary, "a") as file:
+            file.write(f"{describe(total)}\n")
     return failed
 
 

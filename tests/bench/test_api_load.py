@@ -48,7 +48,8 @@ def test_a_run_that_never_ends_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.subprocess
 @pytest.mark.slow
-def test_a_small_load_loses_nothing() -> None:
+def test_a_small_load_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.api_load.COUNTED_POLLS", 20)
     with serving() as served:
         found = asyncio.run(measure(served, pollers=2, streams=3, seconds=0))
     assert (found.runs, found.followed, found.unfinished) == (1, 3, 0)

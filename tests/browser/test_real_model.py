@@ -33,7 +33,7 @@ def real_server(bare_installation: Installation, real_model: str) -> Iterator[Se
         "OPENAI_BASE_URL": real_model,
         "OPENAI_API_KEY": "none",
         "RESEARCH_MODEL": "small",
-        "MAX_LLM_CALLS": "8",
+        "MAX_LLM_CALLS": "4",
         "MAX_SECONDS": "60",
     }
     yield from serving(replace(bare_installation, settings=settings))
