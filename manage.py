@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
-from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
+# The default of 700 collects hundreds of times while modules are imported: a tenth of the start.
+gc.set_threshold(20_000)
+
+from django.core.exceptions import ImproperlyConfigured  # noqa: E402
+from django.core.management import execute_from_command_line  # noqa: E402
 
 
 def main() -> int:
