@@ -35,7 +35,7 @@ from research.engine.text.tokens import term_set
 SUPPORTED_SHARE = 0.4
 ALIKE_SHARE = 0.5
 """Share of a claim's words that keep the quote's order, from which on it is worded like it."""
-NEAR_SHARE = 0.75
+NEAR_SHARE = 0.8
 """That share, from which on the claim is the quote but for a word or a phrase: what sets them
 apart is easily overlooked, and the quote says as much.
 """

@@ -18,7 +18,8 @@ from research.engine.text.amounts import Amount, find_amounts
 from research.engine.text.dates import find_dates
 
 _MOST_FIGURES = 8
-_SHARES = frozenset(("ratio", "times", "points"))
+_PERCENT = 100
+_SHARES = frozenset(("ratio", "times"))
 _BEYOND = Fraction(5, 4)
 """How far beyond a limit that a claim sets the quote's figure may be: "more than half" of 54 %."""
 _ABOVE = re.compile(
@@ -74,8 +75,15 @@ def _computed(said: Amount, known: Sequence[Amount]) -> Iterator[Fraction]:
     if is_share:
         yield from (1 - each.base for each in known if each.dimension == "ratio")
     for one, other in combinations(known, 2):
-        if one.dimension == other.dimension == said.dimension:
-            yield from (one.base + other.base, abs(one.base - other.base))
+        if one.dimension != other.dimension:
+            continue
+        if one.dimension == said.dimension:
+            yield one.base + other.base
+        apart = abs(one.base - other.base)
+        if one.dimension == "ratio" and said.dimension == "points":
+            yield apart * _PERCENT
+        elif one.dimension == said.dimension != "ratio":
+            yield apart
     for one, other in permutations(known, 2):
         if not other.base:
             continue
