@@ -29,7 +29,7 @@ from research.engine.verifier.quote_instead import quote_instead
 @dataclass(frozen=True)
 class Verified:
     """The draft as it may be shown; `carried` are the statements that only a believed verifier
-    vouches for. `refused` counts those that it did not carry.
+    vouches for. `refused` counts those that it or code did not carry.
     """
 
     draft: Draft
@@ -54,11 +54,12 @@ async def verify_draft(run: Run, draft: Draft) -> Verified:
         return Verified(quote_instead(draft, [*refused, *undecided], run.ledger))
     judged = await _judge(run, undecided)
     carried = judged.carried & may_carry
-    replaced = [*refused, *(each for each in undecided if each not in carried)]
+    faulty = [*refused, *(each for each in undecided if each not in judged.carried)]
+    near = judged.carried - carried
     return Verified(
-        quote_instead(draft, replaced, run.ledger),
+        quote_instead(draft, [*faulty, *near], run.ledger),
         carried,
-        len(replaced) if judged.use == "believed" else 0,
+        len(faulty) if judged.use == "believed" else 0,
         judged.planted,
         judged.found,
         judged.use,

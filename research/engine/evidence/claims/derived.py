@@ -72,8 +72,6 @@ def _is_beyond(said: Fraction, exact: Fraction, limit: int) -> bool:
 def _computed(said: Amount, known: Sequence[Amount]) -> Iterator[Fraction]:
     """Yield what one operation makes of the quote's figures, in the dimension of the claim's."""
     is_share = said.dimension in _SHARES
-    if is_share:
-        yield from (1 - each.base for each in known if each.dimension == "ratio")
     for one, other in combinations(known, 2):
         if one.dimension != other.dimension:
             continue
