@@ -1,7 +1,7 @@
 """How the verifier of statements fares with models that err at known rates.
 
     python -m bench.verifier                 # all of it, on the tuning part of bench/claims
-    python -m bench.verifier --part held_out_3  # its claims only, for the published figure
+    python -m bench.verifier --part held_out_4  # its claims only, for the published figure
     python -m bench.verifier --show KIND     # examples of one kind of canary, to be labelled
 
 A stub knows the labels and errs on a share of the pairs, and again on a share at its second look.

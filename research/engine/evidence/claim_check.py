@@ -72,9 +72,9 @@ def check_claim(claim: str, quote: str, context: str, *, by_proof: bool = True) 
     if is_verbatim(claim, quote):
         return ClaimCheck("carried")
     found = _differences(claim, quote, context)
-    if not found and is_vouched(claim, quote, context):
-        if not (by_proof and drops_exclusion(claim, quote)):
-            return ClaimCheck("carried")
+    drops = by_proof and drops_exclusion(claim, quote)
+    if not found and not drops and is_vouched(claim, quote, context):
+        return ClaimCheck("carried")
     proven = proven_differences(found, claim, quote, context) if by_proof else found
     share = share_in_order(claim, quote)
     if proven and (not _TOLD_BY_WORDING.issuperset(proven) or share >= ALIKE_SHARE):

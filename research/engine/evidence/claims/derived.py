@@ -97,6 +97,5 @@ def _is_span(said: Amount, quote: str) -> bool:
         return False
     dates = [Operand("", "", date=each) for each in find_dates(quote) if each.date[0]]
     return any(
-        is_time_between(said, start, end)
-        for start, end in permutations(dates[:_MOST_FIGURES], 2)
+        is_time_between(said, start, end) for start, end in permutations(dates[:_MOST_FIGURES], 2)
     )

@@ -1,7 +1,7 @@
 """Which differences between a claim and its quote are proven, and which only seem to be there.
 
-Only a proven one refuses a claim: another quantity of the same thing, a negation of the same
-predicate, another name in the same role. What may follow from the quote, or be said of it from the
+Only a proven one refuses a statement: another quantity of the same thing, a negation of the same
+predicate, another name in the same role. What may follow from the quote, or says the same from the
 other side, is for the verifier to judge.
 """
 
