@@ -24,6 +24,7 @@ OTHERWISE = [
     ("A tower of 9 metres needs a lamp.", "Towers of 8 metres need a lamp."),
     ("Tax took 9 metres.", "It earned 38 million crowns, and 29 million crowns after tax."),
     ("The share fell by 7%.", "The share fell from 71% to 64%."),
+    ("1 in 100 lamps leaks.", "1 in 10 lamps flickers; 1 in 1,000 lamps leaks."),
     ("It was lit for nine years.", "It was lit from 1912 to 1920."),
 ]
 
@@ -38,5 +39,5 @@ def test_a_figure_follows_by_one_operation_or_a_limit(claim: str, quote: str) ->
 @pytest.mark.requirement("C11")
 @pytest.mark.parametrize("claim, quote", OTHERWISE)
 def test_another_figure_does_not_follow(claim: str, quote: str) -> None:
-    [said] = find_amounts(claim)
+    said = find_amounts(claim)[0]
     assert not may_follow(said, claim, quote)

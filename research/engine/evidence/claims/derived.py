@@ -38,7 +38,7 @@ def may_follow(said: Amount, claim: str, quote: str) -> bool:
     """Return whether a figure of the claim follows from figures of the quote by one operation, or
     from a limit on either side.
     """
-    known = [each for each in find_amounts(quote) if each.dimension != "clock"][:_MOST_FIGURES]
+    known = _figures(quote)
     limit = _limit(claim, said)
     exact = [*_computed(said, known), *(each.base for each in known if _alike(said, each))]
     if any(is_rounded(said.base, said, value) for value in exact):
@@ -48,6 +48,19 @@ def may_follow(said: Amount, claim: str, quote: str) -> bool:
     return any(
         (said.base - each.base) * _limit(quote, each) > 0 for each in known if _alike(said, each)
     ) or _is_span(said, quote)
+
+
+def _figures(quote: str) -> list[Amount]:
+    """Return the first amounts of a quote; of "1 in 10" only the share, and no time of day."""
+    every = find_amounts(quote)
+    shares = [each for each in every if each.kind == "share"]
+    found = [
+        each
+        for each in every
+        if each.dimension != "clock"
+        and not any(s is not each and s.start <= each.start < s.end for s in shares)
+    ]
+    return found[:_MOST_FIGURES]
 
 
 def _alike(one: Amount, other: Amount) -> bool:
@@ -85,7 +98,7 @@ def _computed(said: Amount, known: Sequence[Amount]) -> Iterator[Fraction]:
     for one, other in permutations(known, 2):
         if not other.base:
             continue
-        if is_share and one.dimension == other.dimension:
+        if is_share and one.dimension == other.dimension != said.dimension:
             yield from (one.base / other.base, abs(one.base - other.base) / other.base)
         elif one.dimension == said.dimension and other.dimension in {"", "ratio"} and not is_share:
             yield from (one.base / other.base, one.base * other.base)
