@@ -1,8 +1,8 @@
 """How many claims does code vouch for, refuse or leave undecided? Each kind with its denominator.
 
 `python -m bench.claim_check [--part PART]` reads `bench/claims`; its README describes the rows.
-Rules may be tuned on `tuning` and on the spent `held_out` and `held_out_2`; `held_out_3` is for
-the published figure.
+Rules may be tuned on `tuning`, `tuning_4` and the spent `held_out`, `held_out_2` and `held_out_3`;
+`held_out_4` is for the published figure.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How the verifier of statements fares with models that err at known rates.
 
     python -m bench.verifier                 # all of it, on the tuning part of bench/claims
-    python -m bench.verifier --part held_out_3  # its claims only, for the published figure
+    python -m bench.verifier --part held_out_4  # its claims only, for the published figure
     python -m bench.verifier --show KIND     # examples of one kind of canary, to be labelled
 
 A stub knows the labels and errs on a share of the pairs, and again on a share at its second look.
@@ -116,16 +116,19 @@ def _fates_of_call(
     known: Qualification | None,
     chance: Random,
 ) -> Iterator[Fate]:
-    undecided = []
+    undecided, near = [], set()
     for row in rows:
-        outcome = check_claim(row.statement, row.quote, row.context).outcome
-        if outcome == "undecided":
+        check = check_claim(row.statement, row.quote, row.context)
+        if check.outcome == "undecided":
             undecided.append(row)
+            if check.is_near:
+                near.add(row.statement)
         else:
-            yield Fate(row, "statement" if outcome == "carried" else "quotation")
+            yield Fate(row, "statement" if check.outcome == "carried" else "quotation")
     is_believed = bool(undecided) and _is_believed(undecided, texts, judge, known, chance)
     for row in undecided:
-        carried = twice is not None and is_believed and twice(_labelled(row))
+        may_carry = twice is not None and is_believed and row.statement not in near
+        carried = may_carry and twice is not None and twice(_labelled(row))
         yield Fate(row, "statement" if carried else "quotation")
 
 

@@ -156,7 +156,13 @@ class Run:
             copies=NearDuplicates(self.rules.near_copy_share),
         )
         self._ledger = Ledger(
-            self.question.text, plan, self.journal.emit, book, ids_used=ids_used, rejected=rejected
+            self.question.text,
+            plan,
+            self.journal.emit,
+            book,
+            ids_used=ids_used,
+            rejected=rejected,
+            refuses_by_proof=self.form >= Form.PROVEN,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
         meter = self.journal.meter

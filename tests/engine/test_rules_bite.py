@@ -21,7 +21,7 @@ from research.engine.evidence import (
     store,
     unchecked,
 )
-from research.engine.evidence.claims import clauses, computed, names, wording
+from research.engine.evidence.claims import clauses, computed, derived, names, proof, wording
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
 from research.engine.offline.passages import passage_signs, quotable
@@ -32,6 +32,7 @@ from tests.engine.assessment import test_gates, test_score, test_stop_rule
 from tests.engine.evidence import (
     test_claim_check,
     test_computed,
+    test_derived,
     test_near_duplicates,
     test_prompt_injection,
     test_quotes,
@@ -163,6 +164,16 @@ TABLE = (
              (test_computed.test_what_the_quotes_do_not_make_is_refused,)),
     Mutation("C11", computed, "if others or foreign_dates", "if False and foreign_dates",
              (test_computed.test_what_the_quotes_do_not_make_is_refused,)),
+    Mutation("C11", claim_check, "is_near=share >= NEAR_SHARE", "is_near=False",
+             (test_claim_check.test_a_claim_is_near_that_has_nearly_the_words_of_its_quote,)),
+    Mutation("C11", proof, "if reason not in _SEEMING or not", "if True or not",
+             (test_claim_check.test_what_may_follow_from_the_quote_refuses_nothing,)),
+    Mutation("C11", proof, "not has_foreign_name(claim, quote, context) and", "",
+             (test_claim_check.test_another_number_name_or_negation_is_still_refused,)),
+    Mutation("C11", derived, "if one.dimension != other.dimension:", "if True:",
+             (test_derived.test_a_figure_follows_by_one_operation_or_a_limit,)),
+    Mutation("C11", derived, "low <= high <= low * _BEYOND", "low <= high",
+             (test_derived.test_another_figure_does_not_follow,)),
     Mutation("C11", claim_check, "own = words - (term_set(context) - quoted)", "own = words",
              (test_claim_check.test_support_is_the_share_of_the_claim_s_own_words,)),
     Mutation("C11", findings, "if not is_answer(", "if False and not is_answer(",

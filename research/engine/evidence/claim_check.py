@@ -2,8 +2,8 @@
 
 Rules F1 and C11 of `docs/requirements.md`. Figures, dates and names of the claim have to be the
 quote's; each clause is compared with the part of the quote that shares most of its words
-(`claims/`). What keeps the quote's words in their order is vouched for; what is worded freely is
-left undecided, even where something seems to differ.
+(`claims/`). What keeps the quote's words in their order is vouched for. What is worded freely, or
+differs in a way that may follow from the quote, is left undecided.
 """
 
 from __future__ import annotations
@@ -28,13 +28,18 @@ from research.engine.evidence.claims.order import (
     share_in_order,
 )
 from research.engine.evidence.claims.pairs import measures_another_way, mixes_pairs
-from research.engine.evidence.claims.vouching import is_verbatim, is_vouched
+from research.engine.evidence.claims.proof import proven_differences
+from research.engine.evidence.claims.vouching import drops_exclusion, is_verbatim, is_vouched
 from research.engine.evidence.claims.wording import is_opposite, is_swapped, wording_differences
 from research.engine.text.tokens import term_set
 
 SUPPORTED_SHARE = 0.4
 ALIKE_SHARE = 0.5
 """Share of a claim's words that keep the quote's order, from which on it is worded like it."""
+NEAR_SHARE = 0.8
+"""That share, from which on the claim is the quote but for a word or a phrase: what sets them
+apart is easily overlooked, and the quote says as much.
+"""
 _TOLD_BY_WORDING = frozenset((
     "number differs", "date differs", "negation differs", "direction differs", "hedge lost",
     "speaker lost", "generalised",
@@ -50,29 +55,34 @@ class ClaimCheck:
 
     `carried`: code vouches that the quotes say it. `refused`: code found a difference, and no
     other opinion counts. `undecided`: code can't know. `reasons` are the differences that it found
-    or suspects.
+    or suspects. `is_near` marks an undecided claim that nearly has the words of its quote.
     """
 
     outcome: Outcome
     reasons: tuple[str, ...] = ()
+    is_near: bool = False
 
 
 @lru_cache(maxsize=2048)
-def check_claim(claim: str, quote: str, context: str) -> ClaimCheck:
+def check_claim(claim: str, quote: str, context: str, *, by_proof: bool = True) -> ClaimCheck:
     """Compare a claim with its quote.
 
     `context` (title and section of the page, and the question) may lend names, since a claim names
-    what its quote calls "it"; numbers must be in the quote itself. Drafts, their verification and
-    the report ask for the same claims.
+    what its quote calls "it"; numbers must be in the quote itself. Without `by_proof`, a difference
+    that may follow from the quote refuses too, as it did in earlier forms of research. Drafts,
+    their verification and the report ask for the same claims.
     """
     if is_verbatim(claim, quote):
         return ClaimCheck("carried")
     found = _differences(claim, quote, context)
-    if not found:
-        return ClaimCheck("carried" if is_vouched(claim, quote, context) else "undecided")
-    if not _TOLD_BY_WORDING.issuperset(found) or share_in_order(claim, quote) >= ALIKE_SHARE:
+    drops = by_proof and drops_exclusion(claim, quote)
+    if not found and not drops and is_vouched(claim, quote, context):
+        return ClaimCheck("carried")
+    proven = proven_differences(found, claim, quote, context) if by_proof else found
+    share = share_in_order(claim, quote)
+    if proven and (not _TOLD_BY_WORDING.issuperset(proven) or share >= ALIKE_SHARE):
         return ClaimCheck("refused", found)
-    return ClaimCheck("undecided", found)
+    return ClaimCheck("undecided", found, is_near=share >= NEAR_SHARE)
 
 
 def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:

@@ -75,6 +75,7 @@ class Ledger:
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[QuoteSource, ...] = ()
     relations: Relations = field(default_factory=Relations)
+    refuses_by_proof: bool = True
 
     @property
     def complexity(self) -> Complexity:

@@ -28,6 +28,10 @@ class Form(IntEnum):
     """
     LOOKED_TWICE = 6
     """The verifier looks at each statement twice, the second time for faults."""
+    PROVEN = 7
+    """Code refuses a statement only by a proven difference, and the quote is shown in the place of
+    one that nearly has its words.
+    """
 
 
 NEWEST = max(Form)

@@ -184,7 +184,8 @@ def _verbatim(each: Vouched) -> LabelledPair:
 
 def _passes_code(pair: Pair) -> bool:
     [quote] = pair.quotes
-    return check_claim(pair.statement, quote.text, quote.source).outcome != "refused"
+    check = check_claim(pair.statement, quote.text, quote.source, by_proof=False)
+    return check.outcome != "refused"
 
 
 def _filled(

@@ -2,7 +2,10 @@
 
 The verifier is believed only if it is qualified and does as well on this call's canaries as it did
 then. What it does not carry, and all that it was asked about if it is not believed, becomes a
-quotation. Nothing of this is known to the assessments of the rounds.
+quotation. So does a statement that nearly has its quote's words: what sets the two apart is easily
+overlooked, by both looks alike, and the quotation says as much. The verifier is asked about it all
+the same, for canaries are quotes with a word changed and would stand out among freely worded
+statements. Nothing of this is known to the assessments of the rounds.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailed
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
@@ -25,7 +29,7 @@ from research.engine.verifier.quote_instead import quote_instead
 @dataclass(frozen=True)
 class Verified:
     """The draft as it may be shown; `carried` are the statements that only a believed verifier
-    vouches for. `refused` counts those that it did not carry.
+    vouches for. `refused` counts those that it or code did not carry.
     """
 
     draft: Draft
@@ -39,18 +43,23 @@ class Verified:
 async def verify_draft(run: Run, draft: Draft) -> Verified:
     """Return the draft with quotations in the place of statements that nothing vouches for."""
     stated = dict.fromkeys(s for s in draft.statements if s.evidence and not s.quoted)
-    outcomes = {each: check_statement(each, run.ledger).outcome for each in stated}
-    undecided = [each for each, outcome in outcomes.items() if outcome == "undecided"]
-    refused = [each for each, outcome in outcomes.items() if outcome == "refused"]
-    if not undecided:
+    checks = {each: check_statement(each, run.ledger) for each in stated}
+    undecided = [each for each, check in checks.items() if check.outcome == "undecided"]
+    refused = [each for each, check in checks.items() if check.outcome == "refused"]
+    may_carry = frozenset(undecided)
+    if run.form >= Form.PROVEN:
+        may_carry = frozenset(each for each in undecided if not checks[each].is_near)
+    if not may_carry:
         await drop_check(run)
-        return Verified(quote_instead(draft, refused, run.ledger))
+        return Verified(quote_instead(draft, [*refused, *undecided], run.ledger))
     judged = await _judge(run, undecided)
-    replaced = [*refused, *(each for each in undecided if each not in judged.carried)]
+    carried = judged.carried & may_carry
+    faulty = [*refused, *(each for each in undecided if each not in judged.carried)]
+    near = judged.carried - carried
     return Verified(
-        quote_instead(draft, replaced, run.ledger),
-        judged.carried,
-        len(replaced) if judged.use == "believed" else 0,
+        quote_instead(draft, [*faulty, *near], run.ledger),
+        carried,
+        len(faulty) if judged.use == "believed" else 0,
         judged.planted,
         judged.found,
         judged.use,

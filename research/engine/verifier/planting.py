@@ -155,6 +155,8 @@ def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterat
     for cited in map(_cited, record.sources):
         context = f"{ledger.question} {cited.source}"
         is_free = cited.text not in taken
-        if is_free and check_claim(record.claim, cited.text, context).outcome == "carried":
+        by_proof = ledger.refuses_by_proof
+        check = check_claim(record.claim, cited.text, context, by_proof=by_proof)
+        if is_free and check.outcome == "carried":
             yield Vouched(record.claim, cited)
             return

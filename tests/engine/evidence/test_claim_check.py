@@ -125,10 +125,73 @@ def test_a_quote_s_words_without_their_hedge_or_limit_are_refused(
 
 @pytest.mark.requirement("C11")
 def test_what_seems_to_differ_in_other_words_is_left_undecided() -> None:
-    claim, quote = "A quarter of the workers were kept on.", "Of the 140 workers, 35 may stay."
+    claim, quote = "A fifth of the workers were kept on.", "Of the 140 workers, 35 may stay."
     assert claim_check.check_claim(claim, quote, "").outcome == "undecided"
-    check = claim_check.check_claim("A quarter of the workers may stay.", quote, "")
+    check = claim_check.check_claim("A fifth of the workers may stay.", quote, "")
     assert (check.outcome, check.reasons) == ("refused", ("number differs",))
+
+
+SEEMING = [
+    ("A quarter of the workers may stay.", "Of the 140 workers, 35 may stay."),
+    ("Lamps at Leith are dimmer than at Calder.",
+     "Lamps at Leith, of 40 watts, are dimmer than in the capital and brighter than at Calder."),
+    ("Older lamps were likelier than newer ones to leak.",
+     "Newer lamps were more likely than older ones to crack, and less likely to leak."),
+    ("The keeper has yet to sleep in the tower.",
+     "The keeper sleeps in the cottage and has never slept in the tower."),
+    ("Marlow drew the tower at the age of nine.",
+     "Raised in Leith, she drew the tower at the age of nine."),
+    ("The ferry leaves the pier at 14:00.", "The ferry leaves the pier by 2 p.m."),
+    ("The 40 lamps use an average of 3 kilowatts each.",
+     "The 40 lamps use a combined total of 120 kilowatts."),
+]  # fmt: skip
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize("claim, quote", SEEMING)
+def test_what_may_follow_from_the_quote_refuses_nothing(claim: str, quote: str) -> None:
+    context = "Leith, Calder and Edda Marlow"
+    check = claim_check.check_claim(claim, quote, context)
+    assert check.outcome == "undecided"
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "claim, quote",
+    [
+        ("A fifth of the workers may stay.", "Of the 140 workers, 35 may stay."),
+        ("Lamps at Hull are dimmer than in the capital.",
+         "Lamps at Leith are dimmer than in the capital."),
+        ("The keeper never sleeps in the tower.", "The keeper sleeps in the tower."),
+        ("Hull drew the tower at the age of nine, for Kern.",
+         "Raised in Leith, she drew the tower at the age of nine."),
+        ("The 40 lamps use an average of 5 kilowatts each.",
+         "The 40 lamps use a combined total of 120 kilowatts."),
+    ],
+)  # fmt: skip
+def test_another_number_name_or_negation_is_still_refused(claim: str, quote: str) -> None:
+    assert claim_check.check_claim(claim, quote, "Leith").outcome == "refused"
+
+
+@pytest.mark.requirement("C11")
+def test_in_earlier_forms_a_suspicion_in_the_quote_s_words_refuses() -> None:
+    claim, quote = SEEMING[0]
+    assert claim_check.check_claim(claim, quote, "", by_proof=False).outcome == "refused"
+
+
+@pytest.mark.requirement("C11")
+@pytest.mark.parametrize(
+    "claim, is_near",
+    [
+        ("The tower was the tallest building of the county.", True),
+        ("In its day the tower was the lowest stone building of the county.", True),
+        ("No building in the whole county was as tall as its tower.", False),
+    ],
+)
+def test_a_claim_is_near_that_has_nearly_the_words_of_its_quote(claim: str, is_near: bool) -> None:
+    quote = "In its day the tower was the tallest stone building of the county."
+    check = claim_check.check_claim(claim, quote, "")
+    assert (check.outcome, check.is_near) == ("undecided", is_near)
 
 
 @pytest.mark.requirement("C11")

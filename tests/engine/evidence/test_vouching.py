@@ -48,8 +48,10 @@ def test_another_order_of_the_same_words_is_vouched_for(claim: str, quote: str) 
         ("The hire is 22 crowns.", "The hire is 22 crowns before 6 p.m.", "undecided"),
         ("The pier was built in 1887.", "The pier, some say, was built in 1887.", "refused"),
         ("The pier is a ship.", "The pier is near a ship.", "undecided"),
+        ("Its debt fell to 8 million.", "Its debt, excluding rents, fell to 8 million.",
+         "undecided"),
     ],
-)
+)  # fmt: skip
 def test_what_could_change_the_rest_may_not_be_left_out(
     claim: str, quote: str, outcome: str
 ) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.ports import ModelFailure
 from research.engine.records import GateResult, Qualification, Stage
 from tests.engine.scripted import (
@@ -77,6 +79,36 @@ async def test_a_fault_that_only_the_second_look_finds_makes_a_quotation() -> No
     assert asked.partition("# ONCE MORE")[2].count(TRUE) == 1
     assert TRUE not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
     assert ran.report.checks.verifier == "believed", "the canaries are judged by the first look"
+
+
+NEAR = "The Harrow Point lighthouse was lit on 14 March 1887."
+
+
+async def test_what_nearly_has_its_quote_s_words_becomes_a_quotation_even_if_carried() -> None:
+    model, ran, _ = await drafted(f"{NEAR} [E1]", BAD)
+    asked = next(each.prompt for each in model.requests if each.task == "verify")
+    assert NEAR in asked, "a canary would stand out without it"
+    assert NEAR not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
+    gate = next(g for g in ran.of(GateResult) if g.gate == "draft")
+    [stood] = [c for c in gate.criteria if c.name == "share of statements that stood the check"]
+    assert stood.value == 0.5, "only the other one was at fault"
+
+
+async def test_nobody_is_asked_about_statements_that_are_quoted_anyway() -> None:
+    model, ran, _ = await drafted(f"{NEAR} [E1]")
+    assert "verify" not in model.tasks
+    assert NEAR not in ran.report.markdown and f"“{LIT}”" in ran.report.markdown
+
+
+async def test_a_run_from_before_proofs_keeps_what_its_verifier_carried(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", Form.LOOKED_TWICE)
+    _, ran, world = await drafted(f"{NEAR} [E1]")
+    monkeypatch.undo()
+    assert NEAR in ran.report.markdown
+    again = await world.replay(SIMPLE.question)
+    assert again.report.markdown == ran.report.markdown and not again.journal.divergences
 
 
 async def test_where_code_vouches_for_all_nobody_is_asked() -> None:

@@ -26,10 +26,17 @@ def is_misnamed(claim: str, quote: str, context: str) -> bool:
     """Return whether the claim has a name that neither quote nor context gives, or puts one in
     the place of the quote's own subject.
     """
+    return has_foreign_name(claim, quote, context) or _has_another_subject(
+        claim, quote, f"{quote} {context}"
+    )
+
+
+def has_foreign_name(claim: str, quote: str, context: str) -> bool:
+    """Return whether the claim has a name that neither quote nor context gives."""
     allowed = f"{quote} {context}"
     known = _Known(allowed, allowed.casefold(), term_set(allowed) | _expanded(claim, allowed))
     names = (*_names(claim), *_replaced_subject(claim, quote))
-    return any(not known.has(name) for name in names) or _has_another_subject(claim, quote, allowed)
+    return any(not known.has(name) for name in names)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,11 @@ _RESTRICTS = re.compile(  # what may change the rest of its sentence
     r"|respectively|instead|rather|because of|in case|condition|usually|often|sometimes|apart)\b",
     re.IGNORECASE,
 )
+_EXCLUDES = re.compile(  # what an amount or a rule leaves out
+    r"\b(?:excluding|excluded|exclusive of|excepting|net of|not counting|leaving out|leaving aside"
+    r"|apart from|aside from|other than|besides|less)\b",
+    re.IGNORECASE,
+)
 _OPENS_ASIDE = frozenset((",", ";", ":", "(", "—", "–"))
 _CLOSES_ASIDE = frozenset((",", ";", ":", ")", "—", "–"))
 _PREPOSITIONS = frozenset(map(stem, (
@@ -110,6 +115,11 @@ def _opening_name(claim: str, context: str) -> str:
         if opening and re.search(rf"\b{re.escape(name)}\b", context):
             return f"{opening['article'] or ''}{name}"
     return ""
+
+
+def drops_exclusion(claim: str, quote: str) -> bool:
+    """Return whether the quote leaves something out of account and the claim doesn't say so."""
+    return len(_EXCLUDES.findall(claim)) < len(_EXCLUDES.findall(quote))
 
 
 def is_verbatim(claim: str, quote: str) -> bool:
