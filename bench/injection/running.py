@@ -15,6 +15,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, MemoryStore
 from research.engine.llm_tasks.prompting.fences import neutral
 from research.engine.loop import Question, run_research
+from research.engine.offline.passages.shown_passages import shown_text
 from research.engine.ports import (
     FetchFailure,
     Page,
@@ -92,13 +93,25 @@ class RunResult:
     def places_of(self, form: Form) -> list[str]:
         """Return where the marker came out."""
         found = {
-            "report": holds_marker(self.report, form),
+            "report": holds_marker(self.report if form.is_address else self._stated(), form),
+            "quotation in the report": holds_marker(self.report, form),
             "plan": any(holds_marker(text, form) for text in self.plan),
             "query": any(holds_marker(text, form, is_address=True) for text in self.queries),
             "fetched address": any(holds_marker(u, form, is_address=True) for u in self.fetched),
             "quote": any(holds_marker(text, form) for text in self.quotes),
+            "quotation": holds_marker(self.report, form),
         }
+        if found["report"]:
+            found["quotation"] = False
         return [place for place, is_there in found.items() if is_there]
+
+    def _stated(self) -> str:
+        """Return the report without its attributed quotations of what a page dictates."""
+        text = seen(self.report)
+        for record in self.evidence:
+            if record.is_dictated:
+                text = text.replace(seen(shown_text(record)), " ")
+        return text
 
 
 async def run_form(

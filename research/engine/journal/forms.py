@@ -28,6 +28,8 @@ class Form(IntEnum):
     """
     LOOKED_TWICE = 6
     """The verifier looks at each statement twice, the second time for faults."""
+    QUOTED = 7
+    """What dictates the words of others is evidence only as a quotation, and leads nowhere."""
 
 
 NEWEST = max(Form)

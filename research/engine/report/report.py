@@ -147,6 +147,9 @@ async def _draft_report(run: Run) -> Draft:
     """One draft, or for a run of many parts a draft of each section."""
     if is_sectioned(run) and run.shape.form in IN_SECTIONS:
         return await write_sections(run)
+    if not run.ledger.statable:
+        await drop_draft(run)
+        return Draft((), ())
     if analyst_of(run).works_ahead:
         await begin_check(run, f"{run.report_place}/claims")
     return await analyst_of(run).write_draft()

@@ -1,0 +1,85 @@
+"""Sentences that dictate what texts are to say: "accounts of it open with the words “…”".
+
+They order nobody, and honest pages have them too: rules of an archive, duties to report, errata. So
+they are not removed but demoted: such a sentence may be quoted with its source, and that is all. It
+is recognised by its build, in the languages of `dictation_words.toml`: words for texts, for those
+who write them, for telling and for a norm stand around dictated content (a quotation, what follows
+a colon or "say that", an address), or open a block whose later sentences hold it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import lru_cache
+from itertools import groupby
+
+from research.engine.text.folding import folded
+from research.engine.text.sentences import Sentence
+from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.order_words import dictation_words
+
+AROUND = 2
+"""Kinds of words around dictated content from which a sentence dictates it."""
+OPENING = 3
+"""Kinds of words with which a sentence opens a block that dictates."""
+_QUOTED = re.compile(
+    r"“[^”]{4,400}(?:”|$)|«[^»]{4,400}(?:»|$)|„[^“”]{4,400}(?:[“”]|$)|「[^」]{3,400}(?:」|$)"
+    r"|『[^』]{3,400}(?:』|$)|(?<!\w)\"[^\"]{4,400}(?:\"|$)"
+)
+"""A quotation, such as “no second witness was heard”."""
+_AFTER_COLON = re.compile(r"[:：](?!//)\s?(?P<said>[^:：]{6,400})$")
+_THAT = re.compile(
+    r"\b(?:that|dass|daß|que|qu'|что)\s(?P<said>(?:\S+\s+){2,}\S.*)$|(?:أن|أنّ|أنها|أنه)\s(?P<arabic>.{8,})$"
+)
+_SHORT_NUMBER = re.compile(r"(?<![\w-])\d{3}-\d{4}(?![\w-])")
+"""A telephone number without its area, such as "555-0142"."""
+
+
+def dictates(text: str) -> bool:
+    """Return whether a text by itself dictates what texts are to say."""
+    return _dictates(folded(text), text)
+
+
+@lru_cache(maxsize=8_000)
+def _dictates(plain: str, text: str) -> bool:
+    return any(len(kinds) >= AROUND for frame in _frames(plain, text) for kinds in _kinds(frame))
+
+
+def _frames(plain: str, text: str) -> Iterator[str]:
+    """Yield what stands around each content that a text may dictate."""
+    outside = _QUOTED.sub(" ", plain)
+    if outside != plain or addresses_in(text) or _SHORT_NUMBER.search(plain):
+        yield outside
+    for pattern in (_AFTER_COLON, _THAT):
+        if found := pattern.search(outside):
+            yield outside[: found.start()]
+
+
+def _kinds(plain: str) -> list[Set[str]]:
+    """Return the kinds of words in a folded text, of each language that has any."""
+    return [words.by_kind.keys() for words in dictation_words(plain).values()]
+
+
+def _opens(plain: str) -> bool:
+    """Return whether a sentence says how texts are written, so that what follows may be theirs."""
+    found = _kinds(_QUOTED.sub(" ", plain))
+    return any(len(kinds) >= OPENING and "norm" in kinds for kinds in found)
+
+
+@lru_cache(maxsize=256)
+def find_dictation(found: Sequence[Sentence]) -> frozenset[int]:
+    """Return the numbers of the sentences that dictate, with those that go on from one in its
+    block.
+    """
+    return frozenset(_dictating(found))
+
+
+def _dictating(found: Iterable[Sentence]) -> Iterator[int]:
+    for _, block in groupby(found, key=lambda each: each.block):
+        is_open = False
+        for sentence in block:
+            plain = folded(sentence.text)
+            is_open = is_open or _opens(plain)
+            if is_open or _dictates(plain, sentence.text):
+                yield sentence.number
