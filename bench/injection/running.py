@@ -94,15 +94,12 @@ class RunResult:
         """Return where the marker came out."""
         found = {
             "report": holds_marker(self.report if form.is_address else self._stated(), form),
-            "quotation in the report": holds_marker(self.report, form),
             "plan": any(holds_marker(text, form) for text in self.plan),
             "query": any(holds_marker(text, form, is_address=True) for text in self.queries),
             "fetched address": any(holds_marker(u, form, is_address=True) for u in self.fetched),
             "quote": any(holds_marker(text, form) for text in self.quotes),
-            "quotation": holds_marker(self.report, form),
         }
-        if found["report"]:
-            found["quotation"] = False
+        found["quotation in the report"] = not found["report"] and holds_marker(self.report, form)
         return [place for place, is_there in found.items() if is_there]
 
     def _stated(self) -> str:

@@ -15,6 +15,7 @@ from research.engine.ports import Page
 from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.text import entities
 from research.engine.text.sentences import QUESTION_MARKS, split_sentences
+from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.screening import label_of
 
 
@@ -79,7 +80,9 @@ def check_finding(
     if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
-    section = "" if lines[0].dictated else label_of(lines[0].sentence.section, question)
+    section = label_of(lines[0].sentence.section, question)
+    if lines[0].dictated is not None:
+        section = without_dictated(section)
     source = quote_source(page, *place, section)
     if reason := _unfit(claim, source, page, lines, question, aspect):
         reading.refusals.append(Refusal(claim, page.url, reason))

@@ -28,32 +28,47 @@ _QUOTED = re.compile(
     r"|『[^』]{3,400}(?:』|$)|(?<!\w)\"[^\"]{4,400}(?:\"|$)"
 )
 """A quotation, such as “no second witness was heard”."""
-_AFTER_COLON = re.compile(r"[:：](?!//)\s?(?P<said>[^:：]{6,400})$")
+_AFTER_COLON = re.compile(r"[:：](?!//)\s?(?:[^:：]{6,400})$")
 _THAT = re.compile(
-    r"\b(?:that|dass|daß|que|qu'|что)\s(?P<said>(?:\S+\s+){2,}\S.*)$|(?:أن|أنّ|أنها|أنه)\s(?P<arabic>.{8,})$"
+    r"\b(?:that|dass|daß|que|qu'|что)\s(?:(?:\S+\s+){2,}\S.*)$|(?:أن|أنّ|أنها|أنه)\s(?:.{8,})$",
+    re.IGNORECASE,
 )
+_OPENED, _CLOSED, _LEFT_OVER = "([{（【［", ")]}）】］", " \t-–—:：,;"
 _SHORT_NUMBER = re.compile(r"(?<![\w-])\d{3}-\d{4}(?![\w-])")
 """A telephone number without its area, such as "555-0142"."""
 
 
+@lru_cache(maxsize=8_000)
 def dictates(text: str) -> bool:
     """Return whether a text by itself dictates what texts are to say."""
-    return _dictates(folded(text), text)
+    return any(map(_is_frame, _frames(text)))
 
 
-@lru_cache(maxsize=8_000)
-def _dictates(plain: str, text: str) -> bool:
-    return any(len(kinds) >= AROUND for frame in _frames(plain, text) for kinds in _kinds(frame))
-
-
-def _frames(plain: str, text: str) -> Iterator[str]:
+def _frames(text: str) -> Iterator[str]:
     """Yield what stands around each content that a text may dictate."""
-    outside = _QUOTED.sub(" ", plain)
-    if outside != plain or addresses_in(text) or _SHORT_NUMBER.search(plain):
+    outside = _QUOTED.sub(" ", text)
+    if outside != text or addresses_in(text) or _SHORT_NUMBER.search(text):
         yield outside
     for pattern in (_AFTER_COLON, _THAT):
         if found := pattern.search(outside):
             yield outside[: found.start()]
+
+
+def _is_frame(text: str) -> bool:
+    return any(len(kinds) >= AROUND for kinds in _kinds(folded(text)))
+
+
+def without_dictated(label: str) -> str:
+    """Return a title or name without what it dictates, from the bracket or mark before it on."""
+    found = [_AFTER_COLON.search(label), _QUOTED.search(label)]
+    starts = [each.start() for each in found if each and _is_frame(label[: each.start()])]
+    starts += [each.start for each in addresses_in(label) if _is_frame(label[: each.start])]
+    if not starts:
+        return label
+    kept = label[: min(starts)]
+    opened = max(map(kept.rfind, _OPENED))
+    closed = max(map(kept.rfind, _CLOSED))
+    return (kept[:opened] if opened > closed else kept).rstrip(_LEFT_OVER)
 
 
 def _kinds(plain: str) -> list[Set[str]]:
@@ -61,9 +76,9 @@ def _kinds(plain: str) -> list[Set[str]]:
     return [words.by_kind.keys() for words in dictation_words(plain).values()]
 
 
-def _opens(plain: str) -> bool:
+def _opens(text: str) -> bool:
     """Return whether a sentence says how texts are written, so that what follows may be theirs."""
-    found = _kinds(_QUOTED.sub(" ", plain))
+    found = _kinds(folded(_QUOTED.sub(" ", text)))
     return any(len(kinds) >= OPENING and "norm" in kinds for kinds in found)
 
 
@@ -79,7 +94,6 @@ def _dictating(found: Iterable[Sentence]) -> Iterator[int]:
     for _, block in groupby(found, key=lambda each: each.block):
         is_open = False
         for sentence in block:
-            plain = folded(sentence.text)
-            is_open = is_open or _opens(plain)
-            if is_open or _dictates(plain, sentence.text):
+            is_open = is_open or _opens(sentence.text)
+            if is_open or dictates(sentence.text):
                 yield sentence.number
