@@ -21,6 +21,7 @@ from research.engine.text.folding import folded
 from research.engine.text.function_words import function_words
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import term_set
+from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_signs import order_points
 
@@ -31,6 +32,8 @@ STRANGER_SHARE = 0.15
 CODED_SHARE = 0.3
 """Required share of known words for code and markup, which are no statements otherwise."""
 DOUBTFUL_POINTS = 1.0
+DEMOTED_POINTS = 2.5
+"""From here on a sentence that is no order may only be quoted."""
 FOREIGN_SHARE = 0.1
 """Share of words in common with the surroundings, for each further point, up to which a text counts
 as foreign: the more a text looks like an order, the more it must share with its page."""
@@ -106,6 +109,15 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
         if sentence.number > begins or (wanted and not content_terms(sentence.text) & wanted):
             numbers.add(sentence.number)
     return frozenset(numbers)
+
+
+@lru_cache(maxsize=256)
+def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
+    say, or have some signs of an order.
+    """
+    signs = (each.number for each in found if _order_points(each.text, asked) >= DEMOTED_POINTS)
+    return find_dictation(found).union(signs)
 
 
 def _unended(found: Sequence[Sentence], numbers: Collection[int]) -> Iterator[int]:

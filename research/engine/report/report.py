@@ -48,12 +48,15 @@ from research.engine.report.report_format import (
 )
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
+from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.verifier.binomial import least_proportion
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
 from research.engine.verifier.quote_instead import quote_instead
 
 KEY_CLAIMS = 0.9
+MOST_QUOTATIONS = 3
+"""Of what pages dictate, on one sub-question."""
 STATEMENTS = 0.5
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
@@ -271,7 +274,8 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
             sections[aspect_id] = replace(old, statements=said)
-    ordered = tuple(sections[a] for a in ledger.aspects if a in sections)
+    found = [sections[a] for a in ledger.aspects if a in sections]
+    ordered = tuple(_with_dictated(ledger, section) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     short = _choose_short(
         given,
@@ -283,6 +287,20 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
     if ledger.relations.is_known:
         short = with_both_sides(short, ordered, ledger)
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
+
+
+def _with_dictated(ledger: Ledger, section: Section) -> Section:
+    """Return the section with what pages dictate to others, as quotations, where nothing else
+    answers or the question is about such words.
+    """
+    found = ledger.supporting(section.aspect_id)
+    told = [record for record in found if record.is_dictated][:MOST_QUOTATIONS]
+    is_asked_for = asks_for_wording(f"{ledger.question} {ledger.aspects[section.aspect_id].text}")
+    if not told or not (is_asked_for or all(record.is_dictated for record in found)):
+        return section
+    cited = {i for said in section.statements for i in said.evidence}
+    added = (quote_statement(record) for record in told if record.id not in cited)
+    return replace(section, statements=(*section.statements, *added))
 
 
 def _may_answer(ledger: Ledger, said: Statement) -> bool:

@@ -17,6 +17,7 @@ from itertools import groupby
 from research.engine.text.folding import folded
 from research.engine.text.sentences import Sentence
 from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.order_forms import is_about_orders
 from research.engine.untrusted.order_words import dictation_words
 
 AROUND = 2
@@ -49,9 +50,10 @@ def _frames(text: str) -> Iterator[str]:
     outside = _QUOTED.sub(" ", text)
     if outside != text or addresses_in(text) or _SHORT_NUMBER.search(text):
         yield outside
-    for pattern in (_AFTER_COLON, _THAT):
-        if found := pattern.search(outside):
-            yield outside[: found.start()]
+    for said in dict.fromkeys((outside, text)):
+        for pattern in (_AFTER_COLON, _THAT):
+            if found := pattern.search(said):
+                yield said[: found.start()]
 
 
 def _is_frame(text: str) -> bool:
@@ -76,6 +78,15 @@ def _kinds(plain: str) -> list[Set[str]]:
     return [words.by_kind.keys() for words in dictation_words(plain).values()]
 
 
+def asks_for_wording(question: str) -> bool:
+    """Return whether a question is about rules, texts or orders, so that a page that dictates may
+    answer it.
+    """
+    found = _kinds(folded(question))
+    is_on_texts = any({"norm", "text"} & kinds or len(kinds) >= AROUND for kinds in found)
+    return is_on_texts or is_about_orders(question)
+
+
 def _opens(text: str) -> bool:
     """Return whether a sentence says how texts are written, so that what follows may be theirs."""
     found = _kinds(folded(_QUOTED.sub(" ", text)))
@@ -85,15 +96,20 @@ def _opens(text: str) -> bool:
 @lru_cache(maxsize=256)
 def find_dictation(found: Sequence[Sentence]) -> frozenset[int]:
     """Return the numbers of the sentences that dictate, with those that go on from one in its
-    block.
+    block, and the one before a norm without content of its own: "This is to open every account."
     """
     return frozenset(_dictating(found))
 
 
 def _dictating(found: Iterable[Sentence]) -> Iterator[int]:
     for _, block in groupby(found, key=lambda each: each.block):
-        is_open = False
+        is_open, before = False, None
         for sentence in block:
-            is_open = is_open or _opens(sentence.text)
-            if is_open or dictates(sentence.text):
+            has_content = dictates(sentence.text)
+            if not is_open and _opens(sentence.text):
+                is_open = True
+                if before is not None and not has_content:
+                    yield before
+            if is_open or has_content:
                 yield sentence.number
+            before = sentence.number

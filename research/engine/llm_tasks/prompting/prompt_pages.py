@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from research.engine.evidence.near_duplicates import COPIED, near_copies
-from research.engine.evidence.prompt_injection import find_orders
+from research.engine.evidence.prompt_injection import find_dictated, find_orders
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
 from research.engine.text.tokens import term_set
-from research.engine.untrusted.dictation import find_dictation
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
@@ -67,7 +66,9 @@ def number_sentences(
     number = 0
     for position, page in enumerate(pages):
         lines = []
-        told = find_dictation(tuple(split_sentences(page.text))) if marks_dictation else frozenset()
+        told = (
+            find_dictated(split_sentences(page.text), aims[0]) if marks_dictation else frozenset()
+        )
         repeated = _repeated_sentences(page, sheets, copied_share)
         near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
         for sentence in _fit_sentences(page, near, aims, shares[position]):
