@@ -142,7 +142,7 @@ def _result(
     plan += [each.text for each in final if isinstance(each, (Aspect, Gap))]
     plan += [each.topic for each in final if isinstance(each, Unit)]
     text = report.markdown if report else ""
-    plain = seen(text).replace(" ", "")
+    plain = seen(neutral(text)).replace(" ", "")
     facts = [seen(neutral(fact)).replace(" ", "") for fact in host.facts]
     return RunResult(
         report=text,

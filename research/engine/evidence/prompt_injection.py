@@ -33,7 +33,7 @@ CODED_SHARE = 0.3
 """Required share of known words for code and markup, which are no statements otherwise."""
 DOUBTFUL_POINTS = 1.0
 DEMOTED_POINTS = 2.5
-"""From here on a sentence that is no order may only be quoted."""
+"""From here on code, and a sentence that is a stranger on its page, may only be quoted."""
 FOREIGN_SHARE = 0.1
 """Share of words in common with the surroundings, for each further point, up to which a text counts
 as foreign: the more a text looks like an order, the more it must share with its page."""
@@ -114,10 +114,25 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
 @lru_cache(maxsize=256)
 def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
     """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
-    say, or have some signs of an order.
+    say, or have signs of an order and are code or strangers on their page.
     """
-    signs = (each.number for each in found if _order_points(each.text, asked) >= DEMOTED_POINTS)
-    return find_dictation(found).union(signs)
+    told = find_dictation(found)
+    if is_about_orders(asked):
+        return told
+    return told.union(
+        each.number
+        for each in found
+        if each.number not in told and _is_doubtful(each, found, asked)
+    )
+
+
+def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:
+    if _order_points(sentence.text, asked) < DEMOTED_POINTS:
+        return False
+    if sentence.kind == "code" or is_for_machines(sentence.text):
+        return True
+    known = (_common_terms(found), content_terms(f"{asked} {sentence.section}"))
+    return _is_stranger(sentence.text, known, FOREIGN_SHARE)
 
 
 def _unended(found: Sequence[Sentence], numbers: Collection[int]) -> Iterator[int]:

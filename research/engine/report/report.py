@@ -9,6 +9,7 @@ from datetime import datetime
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.prompt_injection import content_terms
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     compare_findings,
@@ -291,16 +292,21 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
 
 def _with_dictated(ledger: Ledger, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
-    answers or the question is about such words.
+    answers, the question is about such words, or they hold most words of the sub-question.
     """
     found = ledger.supporting(section.aspect_id)
-    told = [record for record in found if record.is_dictated][:MOST_QUOTATIONS]
-    is_asked_for = asks_for_wording(f"{ledger.question} {ledger.aspects[section.aspect_id].text}")
-    if not told or not (is_asked_for or all(record.is_dictated for record in found)):
-        return section
+    asked = ledger.aspects[section.aspect_id].text
+    is_all = all(record.is_dictated for record in found)
+    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
+    told = [r for r in found if r.is_dictated and (is_all or _holds_most(r.claim, asked))]
     cited = {i for said in section.statements for i in said.evidence}
-    added = (quote_statement(record) for record in told if record.id not in cited)
+    added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
     return replace(section, statements=(*section.statements, *added))
+
+
+def _holds_most(text: str, asked: str) -> bool:
+    wanted = content_terms(asked)
+    return 2 * len(wanted & content_terms(text)) >= len(wanted)
 
 
 def _may_answer(ledger: Ledger, said: Statement) -> bool:

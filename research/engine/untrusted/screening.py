@@ -33,13 +33,15 @@ def screened_page(page: Page, asked: str, *, cuts_dictation: bool = True) -> Pag
 
     `cuts_dictation` cuts what a title or name dictates.
     """
-    if cuts_dictation:
-        page = replace(page, title=without_dictated(page.title), site=without_dictated(page.site))
     wall, around = AddressWall(asked, [page]), page.text
+    title = page.title if names_page(page.title, page, asked) else ""
+    site = "" if is_foreign(page.site, around, asked) else page.site
+    if cuts_dictation:
+        title, site = without_dictated(title), without_dictated(site)
     return replace(
         page,
-        title=_label(page.title, asked, wall) if names_page(page.title, page, asked) else "",
-        site="" if is_foreign(page.site, around, asked) else _label(page.site, asked, wall),
+        title=_label(title, asked, wall),
+        site=_label(site, asked, wall),
         published=_date(page.published),
     )
 
