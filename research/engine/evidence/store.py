@@ -101,10 +101,10 @@ class EvidenceStore:
             if known.is_dictated and place in {(s.url, s.start, s.end) for s in known.sources}:
                 return known, False
         record = self._new_record(finding, round_number)
-        self._enter_quotation(record)
+        self._enter(record)
         return self._settle(record), True
 
-    def _enter_quotation(self, record: Evidence) -> None:
+    def _enter(self, record: Evidence) -> None:
         self.last = max(self.last, int(record.id[1:]))
         self.records[record.id] = record
         self._by_aspect[record.aspect_id].append(record.id)
@@ -121,7 +121,7 @@ class EvidenceStore:
     def take_over(self, record: Evidence) -> Evidence:
         """Enter a record of an earlier run under its own id."""
         if record.is_dictated:
-            self._enter_quotation(record)
+            self._enter(record)
         else:
             self._add_record(record, Signature.of(record.claim))
         for aspect_id in record.also_answers:
@@ -129,10 +129,8 @@ class EvidenceStore:
         return self._settle(record)
 
     def _add_record(self, record: Evidence, signature: Signature) -> None:
-        self.last = max(self.last, int(record.id[1:]))
-        self.records[record.id] = record
+        self._enter(record)
         self._signatures[record.id] = signature
-        self._by_aspect[record.aspect_id].append(record.id)
         for word in signature.words:
             self._holders[word].append(record.id)
         if filled := self._slot_for(signature, record.aspect_id):
