@@ -4,7 +4,7 @@ They order nobody, and honest pages have them too: rules of an archive, duties t
 they are not removed but demoted: such a sentence may be quoted with its source, and that is all. It
 is recognised by its build, in the languages of `dictation_words.toml`: words for texts, for those
 who write them, for telling and for a norm stand around dictated content (a quotation, what follows
-a colon or "say that", an address), or open a block whose later sentences hold it.
+a colon or "say that", a short telephone number; addresses are left to the wall), or open a block whose later sentences hold it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def dictates(text: str) -> bool:
 def _frames(text: str) -> Iterator[str]:
     """Yield what stands around each content that a text may dictate."""
     outside = _QUOTED.sub(" ", text)
-    if outside != text or addresses_in(text) or _SHORT_NUMBER.search(text):
+    if outside != text or _SHORT_NUMBER.search(text):
         yield outside
     for said in dict.fromkeys((outside, text)):
         for pattern in (_AFTER_COLON, _THAT):
