@@ -201,6 +201,8 @@ def _is_stranger(text: str, known: Collection[Collection[str]], share: float) ->
 def is_beside_the_point(blocks: Collection[int], page: Page, asked: str) -> bool:
     """Return whether these blocks of a page have some signs of an order, and
     next to nothing to do with the question or the rest of the page.
+
+    For runs that began before `Form.QUOTED`; later ones quote what is doubtful.
     """
     if is_about_orders(asked):
         return False
