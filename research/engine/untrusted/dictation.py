@@ -4,7 +4,8 @@ They order nobody, and honest pages have them too: rules of an archive, duties t
 they are not removed but demoted: such a sentence may be quoted with its source, and that is all. It
 is recognised by its build, in the languages of `dictation_words.toml`: words for texts, for those
 who write them, for telling and for a norm stand around dictated content (a quotation, what follows
-a colon or "say that", a short telephone number; addresses are left to the wall), or open a block whose later sentences hold it.
+a colon or "say that", a short telephone number; other addresses are left to the wall), or open a
+block whose later sentences hold it.
 """
 
 from __future__ import annotations
