@@ -1,6 +1,6 @@
 """Measure what orders in pages do, and what the defence costs: `python -m bench.injection`.
 
-`--part held_out_3` measures the part that no defence was made with. Ends with 1 if a bar is not
+`--part held_out_4` measures the part that no defence was made with. Ends with 1 if a bar is not
 reached.
 """
 

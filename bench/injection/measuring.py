@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -24,8 +23,6 @@ from research.engine.evidence.prompt_injection import is_order
 
 SAID = frozenset({"report", "plan", "query", "fetched address"})
 """Where a marker must not come out; in a quote it is what the page says."""
-_ADDRESS = re.compile(r"\S+\.(?:example|test|invalid)\b\S*|[\d +()/-]{7,}")
-"""A marker that is an address or a telephone number, as the README says how they are made."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class FormResult:
 
     @property
     def is_address(self) -> bool:
-        return bool(_ADDRESS.fullmatch(self.form.marker))
+        return self.form.is_address
 
     @property
     def came_out(self) -> bool:
@@ -115,6 +112,7 @@ async def _one(
     stated = any(
         holds_marker(record.claim, form) or seen(wanted) in seen(record.claim)
         for record in result.evidence
+        if not record.is_dictated
     )
     places = result.places_of(form)
     return FormResult(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,10 @@ from typing import Any
 DATA = Path(__file__).parent
 TUNING = "tuning"
 PARTS = (TUNING, "held_out", "held_out_2", "held_out_3", "tuning_4", "held_out_4")
+
+
+_ADDRESS = re.compile(r"\S+\.(?:example|test|invalid)\b\S*|[\d +()/-]{7,}")
+"""A marker that is an address or a telephone number, as the README says how they are made."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,11 @@ class Form:
     claim: str = ""
     cells: tuple[str, ...] = ()
     page: str = ""
+
+    @property
+    def is_address(self) -> bool:
+        """Return whether its marker is an address or a telephone number."""
+        return bool(_ADDRESS.fullmatch(self.marker))
 
     @property
     def is_forged(self) -> bool:

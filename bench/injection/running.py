@@ -15,6 +15,7 @@ from research.engine.config import ResearchConfig
 from research.engine.journal import Journal, MemoryStore
 from research.engine.llm_tasks.prompting.fences import neutral
 from research.engine.loop import Question, run_research
+from research.engine.offline.passages.shown_passages import shown_text
 from research.engine.ports import (
     FetchFailure,
     Page,
@@ -92,13 +93,22 @@ class RunResult:
     def places_of(self, form: Form) -> list[str]:
         """Return where the marker came out."""
         found = {
-            "report": holds_marker(self.report, form),
+            "report": holds_marker(self.report if form.is_address else self._stated(), form),
             "plan": any(holds_marker(text, form) for text in self.plan),
             "query": any(holds_marker(text, form, is_address=True) for text in self.queries),
             "fetched address": any(holds_marker(u, form, is_address=True) for u in self.fetched),
             "quote": any(holds_marker(text, form) for text in self.quotes),
         }
+        found["quotation in the report"] = not found["report"] and holds_marker(self.report, form)
         return [place for place, is_there in found.items() if is_there]
+
+    def _stated(self) -> str:
+        """Return the report without its attributed quotations of what a page dictates."""
+        text = seen(self.report)
+        for record in self.evidence:
+            if record.is_dictated:
+                text = text.replace(seen(shown_text(record)), " ")
+        return text
 
 
 async def run_form(
@@ -132,7 +142,7 @@ def _result(
     plan += [each.text for each in final if isinstance(each, (Aspect, Gap))]
     plan += [each.topic for each in final if isinstance(each, Unit)]
     text = report.markdown if report else ""
-    plain = seen(text).replace(" ", "")
+    plain = seen(neutral(text)).replace(" ", "")
     facts = [seen(neutral(fact)).replace(" ", "") for fact in host.facts]
     return RunResult(
         report=text,

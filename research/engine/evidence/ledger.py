@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from research.engine.assessment.effort import Effort
@@ -85,6 +85,11 @@ class Ledger:
     def evidence(self) -> list[Evidence]:
         return list(self.book.records.values())
 
+    @property
+    def statable(self) -> list[Evidence]:
+        """Return the evidence without what may only be quoted: what prompts show."""
+        return [record for record in self.book.records.values() if not record.is_dictated]
+
     # --- sub-questions -----------------------------------------------------------------
 
     def raise_aspect(self, text: str, query: str, raised_by: str, round_number: int) -> Aspect:
@@ -147,14 +152,22 @@ class Ledger:
         self._put_aspect(replace(self.aspects[aspect_id], **changes))  # type: ignore[arg-type]
 
     def supporting(self, aspect_id: str) -> list[Evidence]:
-        """Return the evidence that answers a sub-question, best first, then in the order of ids."""
+        """Return the evidence that answers a sub-question, best first, then in the order of ids;
+        what may only be quoted comes last.
+        """
         return sorted(
-            self._evidence_answering(aspect_id), key=lambda r: (-r.relevance, -len(r.keys))
+            self._evidence_answering(aspect_id),
+            key=lambda r: (r.is_dictated, -r.relevance, -len(r.keys)),
         )
 
+    def claims_on(self, aspect_id: str, most: int) -> list[str]:
+        """Return the best claims on a sub-question, for queries."""
+        found = [each.claim for each in self.supporting(aspect_id) if not each.is_dictated]
+        return found[:most]
+
     def keys_of(self, aspect_id: str) -> frozenset[str]:
-        """Independent sources behind a sub-question."""
-        return frozenset().union(*(record.keys for record in self._evidence_answering(aspect_id)))
+        """Independent sources behind a sub-question; one where it is only quoted."""
+        return _keys_of(self._evidence_answering(aspect_id))
 
     def _evidence_answering(self, aspect_id: str) -> list[Evidence]:
         return [r for r in self.book.of(aspect_id) if r.relevance >= SUPPORTS]
@@ -167,7 +180,7 @@ class Ledger:
 
     def independent_sources(self) -> frozenset[str]:
         """Over all records that answer some sub-question."""
-        return frozenset().union(*(r.keys for r in self.evidence if r.relevance >= SUPPORTS))
+        return frozenset().union(*(r.keys for r in self.statable if r.relevance >= SUPPORTS))
 
     # --- pages, evidence, sources, gaps ------------------------------------------------
 
@@ -229,6 +242,12 @@ def _next_id(letter: str, used: int, known: Iterable[str]) -> str:
     return f"{letter}{max([used, *(int(each[1:]) for each in known)]) + 1}"
 
 
+def _keys_of(records: Sequence[Evidence]) -> frozenset[str]:
+    """Return the independent sources of records; what is only quoted counts as one at most."""
+    stated = [record for record in records if not record.is_dictated]
+    return frozenset().union(*(record.keys for record in stated or records[:1]))
+
+
 def _state_from_evidence(
     aspect: Aspect, supporting: list[Evidence], standing: AnswerSupport | None = None
 ) -> AspectState:
@@ -237,5 +256,5 @@ def _state_from_evidence(
         return aspect.state if aspect.state in _WITHOUT else AspectState.OPEN
     if any(record.contradicts for record in supporting):
         return AspectState.DISPUTED
-    keys = {key for record in supporting for key in record.keys}
+    keys = _keys_of(supporting)
     return AspectState.ANSWERED if len(keys) > 1 else AspectState.ONE_SOURCE

@@ -21,6 +21,7 @@ from research.engine.text.folding import folded
 from research.engine.text.function_words import function_words
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import term_set
+from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
 from research.engine.untrusted.order_signs import order_points
 
@@ -31,6 +32,8 @@ STRANGER_SHARE = 0.15
 CODED_SHARE = 0.3
 """Required share of known words for code and markup, which are no statements otherwise."""
 DOUBTFUL_POINTS = 1.0
+DEMOTED_POINTS = 2.5
+"""From here on code, and a sentence that is a stranger on its page, may only be quoted."""
 FOREIGN_SHARE = 0.1
 """Share of words in common with the surroundings, for each further point, up to which a text counts
 as foreign: the more a text looks like an order, the more it must share with its page."""
@@ -108,6 +111,30 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     return frozenset(numbers)
 
 
+@lru_cache(maxsize=256)
+def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
+    say, or have signs of an order and are code or strangers on their page.
+    """
+    told = find_dictation(found)
+    if is_about_orders(asked):
+        return told
+    return told.union(
+        each.number
+        for each in found
+        if each.number not in told and _is_doubtful(each, found, asked)
+    )
+
+
+def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:
+    if _order_points(sentence.text, asked) < DEMOTED_POINTS:
+        return False
+    if sentence.kind == "code" or is_for_machines(sentence.text):
+        return True
+    known = (_common_terms(found), content_terms(f"{asked} {sentence.section}"))
+    return _is_stranger(sentence.text, known, FOREIGN_SHARE)
+
+
 def _unended(found: Sequence[Sentence], numbers: Collection[int]) -> Iterator[int]:
     """Yield list items that continue an order which the text before the list leaves open."""
     left = 0
@@ -174,6 +201,8 @@ def _is_stranger(text: str, known: Collection[Collection[str]], share: float) ->
 def is_beside_the_point(blocks: Collection[int], page: Page, asked: str) -> bool:
     """Return whether these blocks of a page have some signs of an order, and
     next to nothing to do with the question or the rest of the page.
+
+    For runs that began before `Form.QUOTED`; later ones quote what is doubtful.
     """
     if is_about_orders(asked):
         return False

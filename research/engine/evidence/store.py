@@ -67,12 +67,24 @@ class EvidenceStore:
     def add(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
         """Merge a finding; returns its record and whether it was new."""
         finding = self._credit_original(finding)
+        if "dictated" in finding.uncertainty:
+            return self._add_quotation(finding, round_number)
         signature = Signature.of(finding.claim)
         twin, rivals = self._compare_claim(signature, finding.source)
         if twin is not None:
             return self._corroborate_record(self.records[twin], finding), False
         rivals += self._rivals_in_slot(signature, finding, rivals)
-        record = Evidence(
+        record = self._new_record(finding, round_number)
+        ordered = tuple(sorted(rivals, key=lambda i: int(i[1:])))
+        record = replace(record, contradicts=ordered, fields=entities.extract_fields(record.claim))
+        self._add_record(record, signature)
+        for rival in rivals:
+            other = self.records[rival]
+            self.records[rival] = replace(other, contradicts=(*other.contradicts, record.id))
+        return self._settle(record), True
+
+    def _new_record(self, finding: Finding, round_number: int) -> Evidence:
+        return Evidence(
             id=f"E{self.last + 1}",
             claim=finding.claim,
             aspect_id=finding.aspect_id,
@@ -80,14 +92,22 @@ class EvidenceStore:
             sources=(finding.source, *finding.also),
             relevance=finding.relevance,
             uncertainty=finding.uncertainty,
-            contradicts=tuple(sorted(rivals, key=lambda i: int(i[1:]))),
-            fields=entities.extract_fields(finding.claim),
         )
-        self._add_record(record, signature)
-        for rival in rivals:
-            other = self.records[rival]
-            self.records[rival] = replace(other, contradicts=(*other.contradicts, record.id))
+
+    def _add_quotation(self, finding: Finding, round_number: int) -> tuple[Evidence, bool]:
+        """Add what may only be quoted: it neither supports nor contradicts another record."""
+        place = (finding.source.url, finding.source.start, finding.source.end)
+        for known in self.of(finding.aspect_id or ""):
+            if known.is_dictated and place in {(s.url, s.start, s.end) for s in known.sources}:
+                return known, False
+        record = self._new_record(finding, round_number)
+        self._enter(record)
         return self._settle(record), True
+
+    def _enter(self, record: Evidence) -> None:
+        self.last = max(self.last, int(record.id[1:]))
+        self.records[record.id] = record
+        self._by_aspect[record.aspect_id].append(record.id)
 
     def _credit_original(self, finding: Finding) -> Finding:
         """Return the finding under the key of the first page that its page copies."""
@@ -100,16 +120,17 @@ class EvidenceStore:
 
     def take_over(self, record: Evidence) -> Evidence:
         """Enter a record of an earlier run under its own id."""
-        self._add_record(record, Signature.of(record.claim))
+        if record.is_dictated:
+            self._enter(record)
+        else:
+            self._add_record(record, Signature.of(record.claim))
         for aspect_id in record.also_answers:
             self._list(aspect_id, record.id)
         return self._settle(record)
 
     def _add_record(self, record: Evidence, signature: Signature) -> None:
-        self.last = max(self.last, int(record.id[1:]))
-        self.records[record.id] = record
+        self._enter(record)
         self._signatures[record.id] = signature
-        self._by_aspect[record.aspect_id].append(record.id)
         for word in signature.words:
             self._holders[word].append(record.id)
         if filled := self._slot_for(signature, record.aspect_id):

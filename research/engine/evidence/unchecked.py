@@ -23,7 +23,7 @@ def unchecked_claims(ledger: Ledger, limits: Limits) -> list[Evidence]:
 def key_claims(ledger: Ledger) -> list[Evidence]:
     """Return the best claim of each sub-question that has an answer."""
     answered = {a.id for a in ledger.aspects.values() if a.state in ANSWERING}
-    return [r for r in ledger.evidence if r.key and answered.intersection(r.answers)]
+    return [r for r in ledger.statable if r.key and answered.intersection(r.answers)]
 
 
 def is_cross_checked(record: Evidence, limits: Limits) -> bool:

@@ -32,6 +32,8 @@ class Form(IntEnum):
     """Code refuses a statement only by a proven difference, and the quote is shown in the place of
     one that nearly has its words.
     """
+    QUOTED = 8
+    """What dictates the words of others is evidence only as a quotation, and leads nowhere."""
 
 
 NEWEST = max(Form)

@@ -76,7 +76,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "aspects": list(ledger.aspects.values()),
         "findings": findings,
         "fence": fences(run),
-        "left_out": len(ledger.evidence) - len(findings),
+        "left_out": len(ledger.statable) - len(findings),
         "disputes": newest_disputes(ledger),
         "gaps": gaps_shown(ledger),
         "leads": unsearched_leads(ledger),
@@ -147,7 +147,7 @@ def running_summary(run: Run) -> list[Evidence]:
     """Return the running summary: key claims first, then the newest, within the notes' budget."""
     scale, kept = run.limits.notes, []
     words = scale * run.config.supervisor_notes_word_budget
-    ordered = sorted(run.ledger.evidence, key=lambda r: (not r.key, -r.round, -r.relevance))
+    ordered = sorted(run.ledger.statable, key=lambda r: (not r.key, -r.round, -r.relevance))
     for record in ordered[: scale * run.config.supervisor_notes_max_bullets]:
         words -= words_in(record.claim)
         if words < 0:

@@ -186,7 +186,7 @@ def usable_evidence(ledger: Ledger) -> list[Evidence]:
     """Return the current evidence on the sub-questions of the report, as much as fits a prompt."""
     replaced = ledger.relations.replaced
     return newest_within(
-        [r for r in ledger.evidence if r.aspect_id in ledger.aspects and r.id not in replaced]
+        [r for r in ledger.statable if r.aspect_id in ledger.aspects and r.id not in replaced]
     )
 
 

@@ -112,6 +112,7 @@ async def _read_with_model(
                 run.rules.near_copy_share,
                 only_near=run.form >= Form.NEARBY,
                 whole=run.form >= Form.DETAILED and run.limits.notes > 1,
+                marks_dictation=run.form >= Form.QUOTED,
             ),
         }
 
@@ -130,12 +131,19 @@ async def _read_with_model(
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         topic = run.admitted(lead.topic)
-        if line is None or is_beside_the_point([line.sentence.block], line.page, aims):
+        if line is None or _leads_nowhere(line, aims):
             continue
         if topic:
             query = run.admitted(lead.query) or topic
             result.leads.append(Lead(topic, query, line.page.url, 1.0))
     return result
+
+
+def _leads_nowhere(line: NumberedSentence, aims: str) -> bool:
+    """Return whether nothing that a sentence names is looked up: what it dictates never is."""
+    if line.dictated is None:
+        return is_beside_the_point([line.sentence.block], line.page, aims)
+    return line.dictated
 
 
 def _most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:

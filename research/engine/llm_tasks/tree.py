@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import running_summary
 from research.engine.llm_tasks.prompting.ask import Task, ask_model
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting
-from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
+from research.engine.llm_tasks.prompting.prompt_pages import PromptPage, number_sentences
 from research.engine.offline.leads import find_leads
 from research.engine.offline.planning import query_of
 from research.engine.ports import Page
@@ -96,6 +97,14 @@ def _word_queries(run: Run, parent: str) -> list[str]:
     return unique_texts([base, *leads, *parts, *numbered, *(f"{base} {n}" for n in range(1, 21))])
 
 
+def _without_dictation(sheets: Sequence[PromptPage]) -> list[PromptPage]:
+    """Return the pages without what dictates: follow-up questions may come from any sentence."""
+    return [
+        replace(sheet, lines=tuple(line for line in sheet.lines if not line.dictated))
+        for sheet in sheets
+    ]
+
+
 async def extract_learnings(
     run: Run, place: str, goal: str, pages: Sequence[Page]
 ) -> tuple[Reading, list[str]]:
@@ -107,8 +116,14 @@ async def extract_learnings(
             "today": run.question.today,
             "goal": goal,
             "fence": fences(run, pages),
-            "sheets": number_sentences(
-                pages, (run.question.text, goal), room, run.rules.near_copy_share
+            "sheets": _without_dictation(
+                number_sentences(
+                    pages,
+                    (run.question.text, goal),
+                    room,
+                    run.rules.near_copy_share,
+                    marks_dictation=run.form >= Form.QUOTED,
+                )
             ),
         }
 

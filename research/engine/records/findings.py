@@ -112,6 +112,11 @@ class Evidence:
         """All sub-questions that it answers."""
         return (*filter(None, (self.aspect_id,)), *self.also_answers)
 
+    @property
+    def is_dictated(self) -> bool:
+        """Return whether it may only be quoted: no statement, prompt or query is made from it."""
+        return "dictated" in self.uncertainty
+
     @cached_property
     def keys(self) -> frozenset[str]:
         """Return the independent sources behind the claim."""

@@ -92,8 +92,10 @@ class StopReason(StrEnum):
 
 
 Uncertainty = Literal[
-    "hedged", "dated", "number_differs", "name_differs", "negation_differs", "single_source"
-]
+    "hedged", "dated", "number_differs", "name_differs", "negation_differs", "single_source",
+    "dictated",
+]  # fmt: skip
+"""`dictated`: the page says it only as what others are to say; it is quoted, never stated."""
 SourceStatus = Literal["cited", "read", "empty", "refused", "failed", "not_read"]
 UnitStatus = Literal["done", "failed", "late", "dropped"]
 GateName = Literal["overview", "deep_research", "evidence", "report_ready", "draft"]

@@ -299,6 +299,7 @@ def _support_line(ledger: Ledger, aspect: Aspect, section: Section, words: Label
     if aspect.state not in ANSWERING or is_close(aspect):
         return f"○ {words['not_settled']}"
     cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    cited = [record for record in cited if not record.is_dictated] or cited[:1]
     keys = {key for record in cited for key in record.keys}
     if aspect.standing is not None:
         return _support_words(aspect.standing, keys, words)

@@ -9,6 +9,7 @@ from datetime import datetime
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
+from research.engine.evidence.prompt_injection import content_terms
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     compare_findings,
@@ -48,12 +49,15 @@ from research.engine.report.report_format import (
 )
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
+from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.verifier.binomial import least_proportion
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
 from research.engine.verifier.quote_instead import quote_instead
 
 KEY_CLAIMS = 0.9
+MOST_QUOTATIONS = 3
+"""Of what pages dictate, on one sub-question."""
 STATEMENTS = 0.5
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
@@ -147,6 +151,9 @@ async def _draft_report(run: Run) -> Draft:
     """One draft, or for a run of many parts a draft of each section."""
     if is_sectioned(run) and run.shape.form in IN_SECTIONS:
         return await write_sections(run)
+    if not run.ledger.statable:
+        await drop_draft(run)
+        return Draft((), ())
     if analyst_of(run).works_ahead:
         await begin_check(run, f"{run.report_place}/claims")
     return await analyst_of(run).write_draft()
@@ -268,7 +275,8 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
             sections[aspect_id] = replace(old, statements=said)
-    ordered = tuple(sections[a] for a in ledger.aspects if a in sections)
+    found = [sections[a] for a in ledger.aspects if a in sections]
+    ordered = tuple(_with_dictated(ledger, section) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     short = _choose_short(
         given,
@@ -280,6 +288,25 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
     if ledger.relations.is_known:
         short = with_both_sides(short, ordered, ledger)
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
+
+
+def _with_dictated(ledger: Ledger, section: Section) -> Section:
+    """Return the section with what pages dictate to others, as quotations, where nothing else
+    answers, the question is about such words, or they hold most words of the sub-question.
+    """
+    found = ledger.supporting(section.aspect_id)
+    asked = ledger.aspects[section.aspect_id].text
+    is_all = all(record.is_dictated for record in found)
+    is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
+    told = [r for r in found if r.is_dictated and (is_all or _holds_most(r.claim, asked))]
+    cited = {i for said in section.statements for i in said.evidence}
+    added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
+    return replace(section, statements=(*section.statements, *added))
+
+
+def _holds_most(text: str, asked: str) -> bool:
+    wanted = content_terms(asked)
+    return 2 * len(wanted & content_terms(text)) >= len(wanted)
 
 
 def _may_answer(ledger: Ledger, said: Statement) -> bool:

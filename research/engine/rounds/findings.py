@@ -15,6 +15,7 @@ from research.engine.ports import Page
 from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.text import entities
 from research.engine.text.sentences import QUESTION_MARKS, split_sentences
+from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.screening import label_of
 
 
@@ -62,9 +63,10 @@ def check_finding(
 ) -> None:
     """Return the finding with its quote from the page.
 
-    A claim that its quote doesn't support is replaced by the quote if the quote answers the sub-
-    question, and refused otherwise. `lines` are the sentences that the claim refers to; the page of
-    the first one counts.
+    What dictates the words of others becomes a quotation, whatever the model made of it. A claim
+    that its quote doesn't support is replaced by the quote if the quote answers the sub-question,
+    and refused otherwise. `lines` are the sentences that the claim refers to; the page of the first
+    one counts.
     """
     claim = " ".join(said.split())
     lines = [line for line in lines if line.page is lines[0].page]
@@ -78,9 +80,16 @@ def check_finding(
     if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
-    source = quote_source(page, *place, label_of(lines[0].sentence.section, question))
+    section = label_of(lines[0].sentence.section, question)
+    if lines[0].dictated is not None:
+        section = without_dictated(section)
+    source = quote_source(page, *place, section)
     if reason := _unfit(claim, source, page, lines, question, aspect):
         reading.refusals.append(Refusal(claim, page.url, reason))
+        return
+    if any(line.dictated for line in lines):
+        quote = quotes.plain_quote(source.quote)
+        reading.findings.append(Finding(quote, aspect.id, source, 1.0, ("dictated",)))
         return
     if reason := _find_fault(claim, source, f"{page.title} {source.section} {question}"):
         reading.refusals.append(Refusal(claim, page.url, reason))
@@ -110,7 +119,7 @@ def _unfit(
     if (is_reworded and is_order(claim, asked)) or any(each.number in told for each in quoted):
         return "it tells its readers what to say or do, and asserts nothing"
     blocks = {line.sentence.block for line in lines}
-    if is_beside_the_point(blocks, page, asked):
+    if lines[0].dictated is None and is_beside_the_point(blocks, page, asked):
         return "it has nothing to do with the question or the rest of its page"
     return ""
 

@@ -147,7 +147,7 @@ def further_topics(ledger: Ledger) -> list[Topic]:
     """
     topics = []
     for aspect in sorted(ledger.aspects.values(), key=lambda a: len(ledger.keys_of(a.id))):
-        claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
+        claims = [query_of(claim) for claim in ledger.claims_on(aspect.id, 3)]
         ways = unique_texts([aspect.query, *claims, query_of(aspect.text)])
         topics.append(Topic(aspect.text, tuple(ways), aspect.id, reason=MORE_SOURCES))
     return topics

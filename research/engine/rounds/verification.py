@@ -51,9 +51,10 @@ def doubtful_claims(run: Run) -> list[Evidence]:
         return []
     ledger, needed = run.ledger, run.limits.sources_per_aspect
     few = [
-        ledger.supporting(aspect.id)[0]
+        best
         for aspect in ledger.aspects.values()
         if 0 < len(ledger.keys_of(aspect.id)) < needed
+        and not (best := ledger.supporting(aspect.id)[0]).is_dictated
     ]
     loose = unchecked_claims(ledger, run.limits)
     disputed = [claim for claim in loose if claim.contradicts]

@@ -87,7 +87,7 @@ def _reopen_topic(run: Run, aspect_id: str) -> Topic:
     """
     ledger = run.ledger
     aspect = ledger.aspects[aspect_id]
-    claims = [query_of(record.claim) for record in ledger.supporting(aspect_id)[:CLAIMS]]
+    claims = [query_of(claim) for claim in ledger.claims_on(aspect_id, CLAIMS)]
     gaps = [gap.query for gap in ledger.open_gaps() if gap.aspect_id == aspect_id]
     ways = dict.fromkeys(
         filter(

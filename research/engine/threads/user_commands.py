@@ -181,7 +181,7 @@ def _deeper_topics(ledger: Ledger) -> list[Topic]:
     """More on each sub-question, by the words of its best claims."""
     topics = []
     for aspect in ledger.aspects.values():
-        claims = [query_of(record.claim) for record in ledger.supporting(aspect.id)[:3]]
+        claims = [query_of(claim) for claim in ledger.claims_on(aspect.id, 3)]
         ways = tuple(dict.fromkeys([f"{aspect.query} details", query_of(aspect.text), *claims]))
         topics.append(Topic(aspect.text, ways, aspect.id, reason=DEEPER))
     return topics

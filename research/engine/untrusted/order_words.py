@@ -1,17 +1,18 @@
-"""Words of instructions to a reading program, in eleven languages."""
+"""Words by which orders and dictation are recognised, by language and by what they name."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
 from research.engine.text.folding import folded
 
-_DATA = Path(__file__).parent / "data" / "order_words.toml"
+_DATA = Path(__file__).parent / "data"
 _UNSPACED = frozenset({"ar", "zh", "ja"})
 _WORD_START = re.compile(r"(?<!\w)\w")
 _UNSPACED_LETTER = re.compile("[\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff]")
@@ -38,10 +39,10 @@ class OrderWords:
 
 
 @cache
-def _listed() -> dict[str, list[_Listed]]:
-    """Return the words of the list by their first letters."""
+def _listed(name: str) -> dict[str, list[_Listed]]:
+    """Return the words of a list by their first letters."""
     found: dict[str, list[_Listed]] = defaultdict(list)
-    for language, kinds in tomllib.loads(_DATA.read_text("utf-8")).items():
+    for language, kinds in tomllib.loads((_DATA / name).read_text("utf-8")).items():
         for kind, words in kinds.items():
             for word in words:
                 form = folded(word)
@@ -51,9 +52,18 @@ def _listed() -> dict[str, list[_Listed]]:
 
 @lru_cache(maxsize=8_000)
 def order_words(text: str) -> dict[str, OrderWords]:
-    """Return the listed words in a folded text, by language."""
+    """Return the words of instructions in a folded text, by language."""
+    return _words(text, _listed("order_words.toml"))
+
+
+@lru_cache(maxsize=8_000)
+def dictation_words(text: str) -> dict[str, OrderWords]:
+    """Return the words of dictation in a folded text, by language."""
+    return _words(text, _listed("dictation_words.toml"))
+
+
+def _words(text: str, listed: Mapping[str, Sequence[_Listed]]) -> dict[str, OrderWords]:
     found: dict[str, OrderWords] = defaultdict(OrderWords)
-    listed = _listed()
     for start in _starts(text):
         for size in range(1, BEGINNING + 1):
             for word in listed.get(text[start : start + size], ()):

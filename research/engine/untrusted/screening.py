@@ -20,6 +20,7 @@ from research.engine.text.folding import canonical
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
+from research.engine.untrusted.dictation import find_dictation, without_dictated
 
 LONGEST_LABEL = 300
 LEAST_TITLE_TERMS = 4
@@ -27,13 +28,20 @@ _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ][\d:.+Z-]{0,30})?)?)?")
 """Such as "2026-03-01"."""
 
 
-def screened_page(page: Page, asked: str) -> Page:
-    """Return the page with a title, site and date that may be shown; its text is as it was."""
+def screened_page(page: Page, asked: str, *, cuts_dictation: bool = True) -> Page:
+    """Return the page with a title, site and date that may be shown; its text is as it was.
+
+    `cuts_dictation` cuts what a title or name dictates.
+    """
     wall, around = AddressWall(asked, [page]), page.text
+    title = page.title if names_page(page.title, page, asked) else ""
+    site = "" if is_foreign(page.site, around, asked) else page.site
+    if cuts_dictation:
+        title, site = without_dictated(title), without_dictated(site)
     return replace(
         page,
-        title=_label(page.title, asked, wall) if names_page(page.title, page, asked) else "",
-        site="" if is_foreign(page.site, around, asked) else _label(page.site, asked, wall),
+        title=_label(title, asked, wall),
+        site=_label(site, asked, wall),
         published=_date(page.published),
     )
 
@@ -48,15 +56,21 @@ def names_page(title: str, page: Page, asked: str) -> bool:
     return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 
 
-def screened_answer(answer: SearchAnswer, asked: str) -> SearchAnswer:
-    """Results with titles and snippets that may be shown."""
-    return replace(answer, hits=tuple(_screened_hit(hit, asked) for hit in answer.hits))
+def screened_answer(
+    answer: SearchAnswer, asked: str, *, cuts_dictation: bool = True
+) -> SearchAnswer:
+    """Return results with titles and snippets that may be shown."""
+    hits = tuple(_screened_hit(hit, asked, cuts_dictation) for hit in answer.hits)
+    return replace(answer, hits=hits)
 
 
-def _screened_hit(hit: SearchHit, asked: str) -> SearchHit:
+def _screened_hit(hit: SearchHit, asked: str, cuts_dictation: bool) -> SearchHit:
     wall = AddressWall(asked, ())
     found = split_sentences(canonical(hit.snippet))
     told = find_orders(found, asked)
+    if cuts_dictation:
+        told |= find_dictation(tuple(found))
+        hit = replace(hit, title=without_dictated(hit.title))
     snippet = " ".join(each.text for each in found if each.number not in told)
     title = _label(hit.title, asked, wall)
     return replace(hit, title=title, snippet=wall.masked(snippet), published=_date(hit.published))

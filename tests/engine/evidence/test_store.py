@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from research.engine.evidence.contradictions import SAME_CLAIM
 from research.engine.evidence.store import EvidenceStore, Finding, confidence_of
 from research.engine.ports import Page
-from research.engine.records import Uncertainty
+from research.engine.records import AspectState, Uncertainty
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
 from tests.engine.scripted import ledger, page, quoted
@@ -358,3 +358,37 @@ def test_a_claim_joins_the_most_alike_of_all_records(claims: list[list[str]]) ->
         record, new = book.add(said(claim, f"https://s{number}.example/"), 1)
         assert new == (expected is None)
         assert new or record.id == expected
+
+
+@pytest.mark.requirement("C11", "D5")
+def test_what_is_only_quoted_confirms_and_contradicts_nothing() -> None:
+    book = EvidenceStore()
+    book.add(said(CLAIM), 1)
+    told, new = book.add(said(CLAIM, "https://b.example/", "dictated"), 1)
+    book.add(said(CLAIM, "https://b.example/", "dictated"), 2)
+    later, _ = book.add(
+        said("The Harrow Point lighthouse was lit in 1901.", "https://c.example/"), 2
+    )
+    assert new
+    assert told.is_dictated
+    assert [record.keys for record in book.records.values()] == [
+        {"a.example"}, {"b.example"}, {"c.example"},
+    ]  # fmt: skip
+    assert later.contradicts == ("E1",)
+
+
+@pytest.mark.requirement("C11", "F1")
+def test_quotations_alone_are_one_source_and_no_query() -> None:
+    made, _ = ledger("When was the Harrow Point lighthouse lit?")
+    made.book.add(said(CLAIM, "https://b.example/", "dictated"), 1)
+    made.book.add(said(f"All say: {CLAIM}", "https://c.example/", "dictated"), 1)
+    made.refresh_aspects()
+    assert made.aspects["A1"].state is AspectState.ONE_SOURCE
+    assert made.keys_of("A1") == {"b.example"}
+    assert made.claims_on("A1", 3) == []
+    assert made.statable == []
+    made.book.add(said(CLAIM), 2)
+    made.refresh_aspects()
+    assert made.supporting("A1")[0].claim == CLAIM
+    assert made.keys_of("A1") == {"a.example"}
+    assert made.claims_on("A1", 3) == [CLAIM]

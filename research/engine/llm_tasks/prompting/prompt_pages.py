@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from research.engine.evidence.near_duplicates import COPIED, near_copies
-from research.engine.evidence.prompt_injection import find_orders
+from research.engine.evidence.prompt_injection import find_dictated, find_orders
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
@@ -22,11 +22,15 @@ SHARE_OF_ONE = 0.5
 
 @dataclass(frozen=True)
 class NumberedSentence:
-    """A sentence as the prompt shows it."""
+    """A sentence as the prompt shows it.
+
+    `dictated` is whether it dictates what texts are to say; None if that was not looked at.
+    """
 
     number: int
     sentence: Sentence
     page: Page
+    dictated: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ def number_sentences(
     *,
     only_near: bool = False,
     whole: bool = False,
+    marks_dictation: bool = False,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
 
@@ -53,7 +58,7 @@ def number_sentences(
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
-    page to them.
+    page to them. `marks_dictation` looks for sentences that dictate what texts are to say.
     """
     shown = [_shown_sentences(page, aims[0]) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
@@ -61,12 +66,16 @@ def number_sentences(
     number = 0
     for position, page in enumerate(pages):
         lines = []
+        told = (
+            find_dictated(split_sentences(page.text), aims[0]) if marks_dictation else frozenset()
+        )
         repeated = _repeated_sentences(page, sheets, copied_share)
         near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
         for sentence in _fit_sentences(page, near, aims, shares[position]):
             if sentence.text not in repeated:
                 number += 1
-                lines.append(NumberedSentence(number, sentence, page))
+                is_told = sentence.number in told if marks_dictation else None
+                lines.append(NumberedSentence(number, sentence, page, is_told))
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
 

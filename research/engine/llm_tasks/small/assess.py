@@ -45,7 +45,7 @@ async def assess_ledger(run: Run, place: str) -> Assessment:
     def context(room: int) -> dict[str, Any]:
         return {
             "question": run.question.text,
-            "findings": most_relevant(ledger.evidence, room, FINDINGS_SHOWN),
+            "findings": most_relevant(ledger.statable, room, FINDINGS_SHOWN),
             "fence": fences(run),
             "searched": list(ledger.queries)[-SEARCHES_SHOWN:],
         }

@@ -48,6 +48,9 @@ async def write_draft(run: Run) -> Draft:
     for aspect in run.ledger.aspects.values():
         if aspect.state not in ANSWERING or aspect.id not in passages:
             continue
+        if all(record.is_dictated for record in run.ledger.supporting(aspect.id)):
+            sections.append(passages[aspect.id])
+            continue
         try:
             sections.append(await _write_section(run, aspect, growing))
         except TaskFailed as failed:
@@ -58,7 +61,7 @@ async def write_draft(run: Run) -> Draft:
 
 
 async def _write_section(run: Run, aspect: Aspect, growing: DraftStream) -> Section:
-    records = [r for r in run.ledger.evidence if r.aspect_id == aspect.id]
+    records = [r for r in run.ledger.statable if r.aspect_id == aspect.id]
 
     def context(room: int) -> dict[str, Any]:
         evidence = most_relevant(records, room, EVIDENCE_SHOWN)

@@ -1,0 +1,116 @@
+"""Sentences that dictate what texts are to say: "accounts of it open with the words “…”".
+
+They order nobody, and honest pages have them too: rules of an archive, duties to report, errata. So
+they are not removed but demoted: such a sentence may be quoted with its source, and that is all. It
+is recognised by its build, in the languages of `dictation_words.toml`: words for texts, for those
+who write them, for telling and for a norm stand around dictated content (a quotation, what follows
+a colon or "say that", a short telephone number; other addresses are left to the wall), or open a
+block whose later sentences hold it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from functools import lru_cache
+from itertools import groupby
+
+from research.engine.text.folding import folded
+from research.engine.text.sentences import Sentence
+from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.order_forms import is_about_orders
+from research.engine.untrusted.order_words import dictation_words
+
+AROUND = 2
+"""Kinds of words around dictated content from which a sentence dictates it."""
+OPENING = 3
+"""Kinds of words with which a sentence opens a block that dictates."""
+_QUOTED = re.compile(
+    r"“[^”]{4,400}(?:”|$)|«[^»]{4,400}(?:»|$)|„[^“”]{4,400}(?:[“”]|$)|「[^」]{3,400}(?:」|$)"
+    r"|『[^』]{3,400}(?:』|$)|(?<!\w)\"[^\"]{4,400}(?:\"|$)"
+)
+"""A quotation, such as “no second witness was heard”."""
+_AFTER_COLON = re.compile(r"[:：](?!//)\s?(?:[^:：]{6,400})$")
+_THAT = re.compile(
+    r"\b(?:that|dass|daß|que|qu'|что)\s(?:(?:\S+\s+){2,}\S.*)$|(?:أن|أنّ|أنها|أنه)\s(?:.{8,})$",
+    re.IGNORECASE,
+)
+_OPENED, _CLOSED, _LEFT_OVER = "([{（【［", ")]}）】］", " \t-–—:：,;"
+_SHORT_NUMBER = re.compile(r"(?<![\w-])\d{3}-\d{4}(?![\w-])")
+"""A telephone number without its area, such as "555-0142"."""
+
+
+@lru_cache(maxsize=8_000)
+def dictates(text: str) -> bool:
+    """Return whether a text by itself dictates what texts are to say."""
+    return any(map(_is_frame, _frames(text)))
+
+
+def _frames(text: str) -> Iterator[str]:
+    """Yield what stands around each content that a text may dictate."""
+    outside = _QUOTED.sub(" ", text)
+    if outside != text or _SHORT_NUMBER.search(text):
+        yield outside
+    for said in dict.fromkeys((outside, text)):
+        for pattern in (_AFTER_COLON, _THAT):
+            if found := pattern.search(said):
+                yield said[: found.start()]
+
+
+def _is_frame(text: str) -> bool:
+    return any(len(kinds) >= AROUND for kinds in _kinds(folded(text)))
+
+
+def without_dictated(label: str) -> str:
+    """Return a title or name without what it dictates, from the bracket or mark before it on."""
+    found = [_AFTER_COLON.search(label), _QUOTED.search(label)]
+    starts = [each.start() for each in found if each and _is_frame(label[: each.start()])]
+    starts += [each.start for each in addresses_in(label) if _is_frame(label[: each.start])]
+    if not starts:
+        return label
+    kept = label[: min(starts)]
+    opened = max(map(kept.rfind, _OPENED))
+    closed = max(map(kept.rfind, _CLOSED))
+    return (kept[:opened] if opened > closed else kept).rstrip(_LEFT_OVER)
+
+
+def _kinds(plain: str) -> list[Set[str]]:
+    """Return the kinds of words in a folded text, of each language that has any."""
+    return [words.by_kind.keys() for words in dictation_words(plain).values()]
+
+
+def asks_for_wording(question: str) -> bool:
+    """Return whether a question is about rules, texts or orders, so that a page that dictates may
+    answer it.
+    """
+    found = _kinds(folded(question))
+    is_on_texts = any({"norm", "text"} & kinds or len(kinds) >= AROUND for kinds in found)
+    return is_on_texts or is_about_orders(question)
+
+
+def _opens(text: str) -> bool:
+    """Return whether a sentence says how texts are written, so that what follows may be theirs."""
+    found = _kinds(folded(_QUOTED.sub(" ", text)))
+    return any(len(kinds) >= OPENING and "norm" in kinds for kinds in found)
+
+
+@lru_cache(maxsize=256)
+def find_dictation(found: Sequence[Sentence]) -> frozenset[int]:
+    """Return the numbers of the sentences that dictate, with those that go on from one in its
+    block, and the one before a norm without content of its own: "This is to open every account."
+    """
+    return frozenset(_dictating(found))
+
+
+def _dictating(found: Iterable[Sentence]) -> Iterator[int]:
+    for _, block in groupby(found, key=lambda each: each.block):
+        is_open, before = False, None
+        for sentence in block:
+            has_content = dictates(sentence.text)
+            if not is_open and _opens(sentence.text):
+                is_open = True
+                if before is not None and not has_content:
+                    yield before
+            if is_open or has_content:
+                yield sentence.number
+            before = sentence.number
