@@ -28,6 +28,10 @@ class Form(IntEnum):
     """
     LOOKED_TWICE = 6
     """The verifier looks at each statement twice, the second time for faults."""
+    FIRST_SEEN = 7
+    """A value is as old as its first appearance; a value that only a newer one's quote recalls is
+    no current one. Prompts repeat less.
+    """
 
 
 NEWEST = max(Form)

@@ -34,6 +34,7 @@ from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
+    without_recalled,
     without_replaced,
     without_summarised,
     without_tabled,
@@ -100,6 +101,8 @@ async def compose_report(run: Run) -> Written | None:
     await relate_drafted(run, drafted.newer, drafted.disagree)
     if run.form >= Form.DETAILED:
         drafted = without_replaced(drafted, ledger.relations)
+    if run.form >= Form.FIRST_SEEN:
+        drafted = without_recalled(drafted, ledger)
     if ledger.relations.is_known:
         drafted = join_rivals(drafted, ledger)
     checked = _with_key_claims(ledger, await _check_draft(run, drafted))
@@ -136,7 +139,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
     words = labels_for(run.ledger.plan.language)
-    dated = with_previous_values(checked.draft, run.ledger, words)
+    dated = with_previous_values(checked.draft, run.ledger, words, run.form >= Form.FIRST_SEEN)
     draft = dated
     if not is_short(dated):
         draft = shorten(checked.draft, is_short, is_disputed, answered_by)
