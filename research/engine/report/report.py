@@ -142,7 +142,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     dated = with_previous_values(checked.draft, run.ledger, words, run.form >= Form.FIRST_SEEN)
     draft = dated
     if not is_short(dated):
-        draft = shorten(checked.draft, is_short, is_disputed, answered_by)
+        draft = shorten(checked.draft, is_short, is_disputed, answered_by, _is_terse(run))
     return replace(checked, draft=draft)
 
 
@@ -188,12 +188,19 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     layout = Layout(
         as_table=run.shape.form == "table",
         is_brief=is_detailed and depth == "quick",
+        is_terse=_is_terse(run),
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         summary_sentences=MOST_SENTENCES - is_detailed,
     )
+    if layout.is_terse:
+        ended = ""
     told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
+
+
+def _is_terse(run: Run) -> bool:
+    return run.form >= Form.FIRST_SEEN and run.config.research_depth == "quick"
 
 
 def _how_checked(words: Labels, checks: Checks) -> str:
