@@ -329,3 +329,44 @@ async def test_a_survey_s_table_has_right_cells_only() -> None:
     found = await research(question, "quick")
     assert "## Comparison" in found.report.markdown
     assert "not found" in found.report.markdown
+
+
+def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() -> None:
+    ledger = ledger_of(OLD, NEW)
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
+    usual = render_report(ledger, draft, "", 0, 0).markdown
+    terse = render_report(ledger, draft, "", 0, 0, Layout(is_terse=True)).markdown
+    assert "*○ Preliminary" in usual and "*○ Preliminary" not in terse
+    ledger.set_aspect("A1", state=AspectState.DISPUTED)
+    assert "*⚠ " in render_report(ledger, draft, "", 0, 0, Layout(is_terse=True)).markdown
+
+
+def test_a_terse_report_quotes_only_the_side_of_a_dispute_that_it_does_not_tell() -> None:
+    ledger = ledger_of(NEW, OTHER)
+    ledger.book.oppose(NEW, OTHER)
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
+
+    def listed(layout: Layout) -> list[str]:
+        told = render_report(ledger, draft, "", 0, 0, layout).markdown
+        return [line for line in told.splitlines() if line.startswith("- ") and "“" in line]
+
+    assert len(listed(Layout(is_brief=True))) == 2
+    [line] = listed(Layout(is_brief=True, is_terse=True))
+    assert OTHER.claim in line
+
+
+def test_a_terse_report_loses_the_wordiest_statements_for_their_sources_first() -> None:
+    long = Statement("This takes a great many words to say.", ("E1",))
+    shared = Statement("This takes as many words, of two sources.", ("E1", "E2"))
+    brief = Statement("It is brief.", ("E3",))
+    draft = Draft((), (Section("A1", (long, shared, brief)),))
+
+    def left(count: int, wordiest_first: bool) -> tuple[Statement, ...]:
+        short = shorten(
+            draft, lambda d: len(d.statements) <= count, lambda _: False, lambda _: set(),
+            wordiest_first,
+        )  # fmt: skip
+        return short.sections[0].statements
+
+    assert left(2, True) == (shared, brief) and left(1, True) == (brief,)
+    assert left(2, False) == (long, shared)
