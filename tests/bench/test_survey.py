@@ -119,19 +119,19 @@ async def test_prompts_repeat_neither_the_question_nor_quotes_that_are_the_claim
         return await complete(self, request)
 
     monkeypatch.setattr(SurveyOracle, "complete", noted)
-    await research(question, "quick")
+    await research(question, "thorough")
     by_task = {request.task: request.prompt for request in asked}
     assert question["question"] not in by_task["read"] and "[A2]" in by_task["read"]
     assert question["question"] in by_task["assess"]
-    assert "\n    = (" in by_task["draft"]
+    assert "\n    = (" in by_task["section"]
     listed = re.findall(r"^\[E\d+\] \((A\d+);", by_task["assess"], re.MULTILINE)
     assert max(Counter(listed).values()) == FINDINGS_OF_A_PART
 
     asked.clear()
     monkeypatch.setattr(recording, "NEWEST", Form.LOOKED_TWICE)
-    await research(question, "quick")
+    await research(question, "thorough")
     by_task = {request.task: request.prompt for request in asked}
-    assert question["question"] in by_task["read"] and "\n    = (" not in by_task["draft"]
+    assert question["question"] in by_task["read"] and "\n    = (" not in by_task["section"]
 
 
 async def test_another_version_of_a_prompt_is_measured_and_put_back(

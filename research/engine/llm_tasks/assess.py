@@ -28,7 +28,9 @@ MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
 FINDINGS_OF_A_PART = 6
-"""Findings on each sub-question that are shown: enough to tell what is missing."""
+"""Findings on each sub-question of a broad question that are shown: enough to tell what is
+missing.
+"""
 DISPUTES_SHOWN = 12
 
 
@@ -161,8 +163,8 @@ def running_summary(run: Run) -> list[Evidence]:
 
 
 def _some_of_each_part(run: Run, records: Sequence[Evidence]) -> list[Evidence]:
-    """Return the first findings on each sub-question, those with most sources before the others."""
-    if run.form < Form.FIRST_SEEN:
+    """Return, of a broad question, a few findings on each sub-question: those with most sources."""
+    if run.form < Form.FIRST_SEEN or run.limits.notes < 2:
         return list(records)
     kept, counts = set[str](), Counter[str | None]()
     for record in sorted(records, key=lambda each: (not each.key, -len(each.keys))):
