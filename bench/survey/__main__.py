@@ -2,7 +2,7 @@
 
     python -m bench.survey                        # s1-s3, quick, standard and thorough
     python -m bench.survey s1 --depth thorough --show
-    python -m bench.survey --part held_out_3
+    python -m bench.survey --part tuning_4
 
 The questions of held-out parts are looked at once, for the figure that is published.
 """

@@ -4,8 +4,13 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-from bench.survey.measure import Fact, measure, normalise, rows
+from bench.survey.measure import Fact, measure, normalise, recalls, rows
 
+PARTS = {
+    "tuning": {3}, "held_out": {5}, "held_out_2": {3}, "held_out_3": {3}, "tuning_4": {1},
+    "held_out_4": {0, 2},
+}  # fmt: skip
+"""How many questions each part may have; `held_out_4` is added only to be measured."""
 PRIMARY = {"official", "paper", "statistics table"}
 SMALL = "held_out_2"
 """The part with smaller questions, to which separate limits apply."""
@@ -146,8 +151,9 @@ def check_leaks(facts, pages):
                     if name not in ids and fact.shown(normalise(text)):
                         problems.append(f"{name} {fact.row['values']} in sentence of {ids}: {text}")
                 continue
+            is_replaced = fact.row["superseded_by"] in listed
             for part in parts:
-                if fact.shown(part):
+                if fact.shown(part) and not (is_replaced and recalls(part)):
                     problems.append(f"{name} {fact.row['values']} leaks into {page['id']}: {part}")
 
 
@@ -222,7 +228,8 @@ def main():
         ids = [row["id"] for row in entries]
         want(len(ids) == len(set(ids)), f"{name}: an id occurs twice")
     parts = Counter(question["part"] for question in questions)
-    want(parts == {"tuning": 3, "held_out": 5, SMALL: 3, "held_out_3": 3}, f"parts: {dict(parts)}")
+    known = all(parts[part] in counts for part, counts in PARTS.items())
+    want(known and parts.keys() <= PARTS.keys(), f"parts: {dict(parts)}")
     print("question part form aspects facts qualitative old disputed two-pages pages words repeats")
     for question in questions:
         mine = {fact["id"]: fact for fact in facts if fact["question"] == question["id"]}

@@ -120,7 +120,8 @@ DULL = {
 FORMER = re.compile(
     r"\b(formerly|previous(ly)?|earlier|older|outdated|superseded|had been|used to|until|"
     r"up from|down from|original(ly)?|initial(ly)?|at first|no longer|since then|since been|"
-    r"replaced|revised|corrected|rather than|instead of|once|was still|then)\b"
+    r"replaced|revised|corrected|rather than|instead of|once|was still|then|ago|"
+    r"had (?:stood|peaked|numbered|come|reached)|remembers?|(?:the|those) (?:early|first))\b"
 )
 
 
@@ -172,6 +173,11 @@ def stems(text):
         if stem not in found:
             found.append(stem)
     return found
+
+
+def recalls(normal):
+    """Return whether a normalised sentence itself says that a value in it held before."""
+    return bool(FORMER.search(normal))
 
 
 class Fact:
@@ -326,9 +332,7 @@ def measure(question, facts, pages, report):
         newest += 1
         unmarked = False
         for place in places[old]:
-            near = range(place - 1, place + 2)
-            marked = FORMER.search(sentences[place]) or any(n in near for n in places[new])
-            unmarked = unmarked or not marked
+            unmarked = unmarked or not recalls(sentences[place])
         repeated += unmarked
         wins += new in shown and not unmarked
     disputes = marked = one_sided = 0

@@ -22,7 +22,7 @@ WIDE_ROUNDS = 3
 """Rounds of a run that looks for all of its many sub-questions in each."""
 LONG_PAGE_WORDS = 800
 WORDS = {"simple": (300, 400), "ordinary": (600, 900), "complex": (900, 1500)}
-QUICK_WORDS, LEAST_THOROUGH, MOST_THOROUGH = (150, 345), (900, 1500), (4000, 6000)
+QUICK_WORDS, LEAST_THOROUGH, MOST_THOROUGH = (150, 390), (900, 1500), (4000, 6000)
 WORDS_OF_A_PART = (250, 450)
 
 

@@ -1,5 +1,7 @@
 """The survey instrument: a whole run through it, and how it reads a report."""
 
+import re
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
 
@@ -8,10 +10,13 @@ import pytest
 
 from bench import prompts
 from bench.survey.__main__ import figures_of, over_bare, research
-from bench.survey.measure import rows
-from bench.survey.oracle import parts_of
+from bench.survey.measure import measure, rows
+from bench.survey.oracle import SurveyOracle, parts_of
 from bench.survey.reading import measure_form, read_report
-from research.engine import ModelRequest
+from research.engine import ModelAnswer, ModelRequest
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
+from research.engine.llm_tasks.assess import FINDINGS_OF_A_PART
 from research.engine.llm_tasks.prompting.ask import PROMPTS
 
 
@@ -53,6 +58,25 @@ def test_a_report_is_read_as_sentences_with_addresses_and_tables() -> None:
     assert read["tables"] == [[["Name", "Year"], ["Tower", "1889"]]]
 
 
+def test_an_old_value_is_history_only_if_its_own_sentence_says_so() -> None:
+    question = {"id": "s", "aspects": [], "cells": {}, "timeline": []}
+    common = {"question": "s", "aspect": "a", "weight": 1, "disputed_with": None}
+    facts = [
+        common | {"id": "f1", "values": ["22 mg"], "superseded_by": None},
+        common | {"id": "f2", "values": ["35 mg"], "superseded_by": "f1"},
+    ]
+
+    def outdated(*texts: str) -> float:
+        report = {"sentences": [{"text": text} for text in texts]}
+        return float(measure(question, facts, [], report)["outdated_repeated"])
+
+    assert outdated("The dose, which had stood at 35 mg until 2023, is now 22 mg.") == 0
+    assert outdated("It is no longer the 35 mg of the first decade, but 22 mg.") == 0
+    assert outdated("The dose is 22 mg.", "Previously (2014): the dose is 35 mg.") == 0
+    assert outdated("The dose is 22 mg.", "For table salt it is 35 mg.") == 1
+    assert outdated("The dose is 22 mg and it is 35 mg.") == 1
+
+
 def test_repetitions_are_counted_behind_the_summary() -> None:
     twice = "The tower was built of iron in Paris. [1]"
     report = f"# What?\n\n{twice}\n\n*facts*\n\n## A\n\n{twice} {twice}\n\n## Sources\n"
@@ -81,6 +105,33 @@ def test_a_run_is_compared_with_the_bare_loop_at_the_same_coverage() -> None:
     assert 0.1 < (early["bare_coverage"] or 0) < (late["bare_coverage"] or 0) <= 1
     assert (early["wall_over_bare"] or 0) > (late["wall_over_bare"] or 0) > 0
     assert (early["tokens_over_bare"] or 0) > (late["tokens_over_bare"] or 0) > 0
+
+
+async def test_prompts_repeat_neither_the_question_nor_quotes_that_are_the_claim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s11")
+    asked: list[ModelRequest] = []
+    complete = SurveyOracle.complete
+
+    async def noted(self: SurveyOracle, request: ModelRequest) -> ModelAnswer:
+        asked.append(request)
+        return await complete(self, request)
+
+    monkeypatch.setattr(SurveyOracle, "complete", noted)
+    await research(question, "thorough")
+    by_task = {request.task: request.prompt for request in asked}
+    assert question["question"] not in by_task["read"] and "[A2]" in by_task["read"]
+    assert question["question"] in by_task["assess"]
+    assert "\n    = (" in by_task["section"]
+    listed = re.findall(r"^\[E\d+\] \((A\d+);", by_task["assess"], re.MULTILINE)
+    assert max(Counter(listed).values()) == FINDINGS_OF_A_PART
+
+    asked.clear()
+    monkeypatch.setattr(recording, "NEWEST", Form.LOOKED_TWICE)
+    await research(question, "thorough")
+    by_task = {request.task: request.prompt for request in asked}
+    assert question["question"] in by_task["read"] and "\n    = (" not in by_task["section"]
 
 
 async def test_another_version_of_a_prompt_is_measured_and_put_back(

@@ -34,6 +34,10 @@ class Form(IntEnum):
     """
     QUOTED = 8
     """What dictates the words of others is evidence only as a quotation, and leads nowhere."""
+    FIRST_SEEN = 9
+    """A value is as old as its first appearance; a value that only a newer one's quote recalls is
+    no current one. Prompts repeat less.
+    """
 
 
 NEWEST = max(Form)

@@ -6,6 +6,7 @@ One call a round. The model judges; what its marks are worth is capped by the le
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from research.engine.assessment.assessment import Assessment, MissingInfo
 from research.engine.assessment.gaps import same_gap
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.prompting.ask import Task
 from research.engine.llm_tasks.prompting.fences import fences
@@ -25,6 +27,10 @@ from research.engine.text.tokens import normalise_space, term_set, words_in
 MOST_GAPS = 10
 GAPS_SHOWN = 12
 SEARCHES_SHOWN = 24
+FINDINGS_OF_A_PART = 6
+"""Findings on each sub-question of a broad question that are shown: enough to tell what is
+missing.
+"""
 DISPUTES_SHOWN = 12
 
 
@@ -66,7 +72,7 @@ async def assess_ledger(run: Run, place: str) -> Assessment:
 
 def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     ledger = run.ledger
-    findings = most_relevant(running_summary(run), room)
+    findings = most_relevant(_some_of_each_part(run, running_summary(run)), room)
     return {
         "question": run.question.text,
         "today": run.question.today,
@@ -154,6 +160,18 @@ def running_summary(run: Run) -> list[Evidence]:
             break
         kept.append(record)
     return sorted(kept, key=lambda record: int(record.id[1:]))
+
+
+def _some_of_each_part(run: Run, records: Sequence[Evidence]) -> list[Evidence]:
+    """Return, of a broad question, a few findings on each sub-question: those with most sources."""
+    if run.form < Form.FIRST_SEEN or run.limits.notes < 2:
+        return list(records)
+    kept, counts = set[str](), Counter[str | None]()
+    for record in sorted(records, key=lambda each: (not each.key, -len(each.keys))):
+        counts[record.aspect_id] += 1
+        if counts[record.aspect_id] <= FINDINGS_OF_A_PART:
+            kept.add(record.id)
+    return [record for record in records if record.id in kept]
 
 
 def newest_disputes(ledger: Ledger) -> list[tuple[Evidence, Evidence]]:

@@ -6,7 +6,7 @@ accepts only what dates, quotes and sources confirm.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -20,7 +20,12 @@ from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
 from research.engine.records import Evidence
-from research.engine.report.parts.dating import date_of_statement
+from research.engine.report.parts.dating import (
+    amounts_of,
+    date_of_statement,
+    first_date,
+    recalls,
+)
 from research.engine.run import Run
 from research.engine.text import entities
 from research.engine.text.tokens import normalise_space, term_set, unique_texts
@@ -78,7 +83,7 @@ async def compare_findings(run: Run) -> None:
     except TaskFailed as failed:
         run.fell_back(COMPARE.name, failed.cause)
         return
-    replaced = find_replaced(run.ledger, answer.newer)
+    replaced = find_replaced(run.ledger, answer.newer, run.form >= Form.FIRST_SEEN)
     table = _table(run.ledger, answer, replaced)
     figures = find_figures(run.ledger, answer.figures, replaced)
     relations = Relations(True, replaced, *table, figures)
@@ -91,8 +96,9 @@ async def relate_drafted(
     """Note in the ledger how the findings relate to each other by the draft of a run that didn't
     compare them in a call of its own.
     """
+    first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DETAILED and not run.ledger.relations.is_known and (newer or disagree):
-        relations = Relations(True, find_replaced(run.ledger, newer))
+        relations = Relations(True, find_replaced(run.ledger, newer, first_seen))
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -128,19 +134,45 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     }
 
 
-def find_replaced(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> dict[str, str]:
+def find_replaced(
+    ledger: Ledger, pairs: Iterable[Sequence[str]], first_seen: bool = True
+) -> dict[str, str]:
     """Return the outdated records with the newest one of their chain.
 
-    A pair is accepted if its dates differ in the right direction, the quantities or names differ,
-    and both claims share words.
+    A pair is accepted if both claims share words and the newer value appeared later or its claim
+    recalls the older value. A value appeared with the oldest page, or stated date, of all records
+    that give it and are paired with the same record: later pages may repeat what has been replaced.
+    Without `first_seen`, dates are those of the newest pages, as in older runs.
     """
     newer: dict[str, str] = {}
-    for old, new in _known_pairs(ledger, pairs):
-        dates = date_of_statement(old), date_of_statement(new)
+    known = [pair for pair in _known_pairs(ledger, pairs) if _may_replace(*pair)]
+    if first_seen:
+        known = [pair[::-1] if recalls(*pair) else pair for pair in known]
+    for old, new in known:
+        if first_seen:
+            dates = _first_seen(old, new, known), _first_seen(new, old, known)
+        else:
+            dates = date_of_statement(old), date_of_statement(new)
         is_later = bool(dates[0]) and dates[0] < dates[1]
-        if is_later and _share_terms(old, new) and old.claim != new.claim:
+        if is_later or (first_seen and recalls(new, old)):
             newer.setdefault(old.id, new.id)
     return {old: _end_of_chain(old, newer) for old in newer}
+
+
+def _may_replace(old: Evidence, new: Evidence) -> bool:
+    return _share_terms(old, new) and old.claim != new.claim
+
+
+def _first_seen(
+    record: Evidence, other: Evidence, pairs: Iterable[tuple[Evidence, Evidence]]
+) -> str:
+    """Return when the value of a record first appeared, in any record with the same amounts that is
+    paired with the other one.
+    """
+    own = amounts_of(record.claim)
+    paired = [one if two.id == other.id else two for one, two in pairs if other in (one, two)]
+    same = [each for each in paired if own and amounts_of(each.claim) == own]
+    return min(filter(None, map(first_date, (record, *same))), default="")
 
 
 def _contested(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list[str]]:
@@ -155,8 +187,10 @@ def _contested(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list[str]
 
 
 def _end_of_chain(record_id: str, newer: dict[str, str]) -> str:
-    while record_id in newer:
+    passed = {record_id}
+    while newer.get(record_id, record_id) not in passed:
         record_id = newer[record_id]
+        passed.add(record_id)
     return record_id
 
 
@@ -202,7 +236,11 @@ def _table(
             for i in unique_texts(map(id_in, said.evidence))
             if (record := ledger.book.records.get(i)) and i not in replaced
         ]
-        fitting = [r for r in records if has_value(ledger, r, place[0], said.value)]
+        fitting = [
+            r for r in records
+            if has_value(ledger, r, place[0], said.value)
+            and not _is_recalled(ledger, r, said.value, replaced)
+        ]  # fmt: skip
         if place[0] not in rows or place[1] not in columns or not fitting:
             continue
         date = max(map(date_of_statement, fitting))
@@ -215,7 +253,7 @@ def _table(
 
 
 def find_figures(
-    ledger: Ledger, answers: Iterable[FigureAnswer], replaced: Container[str]
+    ledger: Ledger, answers: Iterable[FigureAnswer], replaced: Mapping[str, str]
 ) -> tuple[KeyFigure, ...]:
     """Return the checked key figures, the newest of each name; none if there are few."""
     found: dict[str, KeyFigure] = {}
@@ -225,7 +263,10 @@ def find_figures(
         fitting = [
             record
             for record in records
-            if record and record.id not in replaced and has_value(ledger, record, name, value)
+            if record
+            and record.id not in replaced
+            and has_value(ledger, record, name, value)
+            and not _is_recalled(ledger, record, value, replaced)
         ]
         if not fitting or not entities.find_numbers(value) or len(name.split()) > LONGEST_VALUE:
             continue
@@ -234,6 +275,16 @@ def find_figures(
             found[name] = KeyFigure(name, value, date, tuple(r.id for r in fitting))
     figures = tuple(found.values())[:MOST_FIGURES]
     return figures if len(figures) >= LEAST_FIGURES else ()
+
+
+def _is_recalled(ledger: Ledger, record: Evidence, value: str, replaced: Mapping[str, str]) -> bool:
+    """Return whether a value is one that the record only recalls, having replaced it."""
+    amounts = amounts_of(value)
+    return bool(amounts) and any(
+        amounts <= amounts_of(old.claim) and recalls(record, old)
+        for old_id, new_id in replaced.items()
+        if new_id == record.id and (old := ledger.book.records[old_id])
+    )
 
 
 def has_value(ledger: Ledger, record: Evidence, entity: str, value: str) -> bool:

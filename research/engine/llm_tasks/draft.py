@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer, id_in
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailed, request_for
@@ -139,6 +140,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "aspects": list(ledger.aspects.values()),
         "evidence": most_relevant(usable_evidence(ledger), room),
         "fence": fences(run),
+        "is_brief": run.form >= Form.FIRST_SEEN,
         "disputes": newest_disputes(ledger),
         "length": wanted_length(run.shape, _usual_length(run)),
         "summary": summary_words(ledger),

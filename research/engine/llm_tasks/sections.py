@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import Field
 
 from research.engine.evidence.ledger import ANSWERING
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import newest_disputes
 from research.engine.llm_tasks.draft import ComputedStatement, statements_of, usable_evidence
@@ -121,6 +122,7 @@ def _section_context(
         "outline": outline,
         "evidence": most_relevant(part.records, room),
         "fence": fences(run),
+        "is_brief": run.form >= Form.FIRST_SEEN,
         "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in own],
         "length": f"at most {part.words}",
     }

@@ -160,7 +160,10 @@ def render_report(
     )
     opening = f"{draft.opening} " if draft.opening else ""
     named, language = layout.names_sources, ledger.plan.language if layout.has_figures else ""
-    sections = (_render_section(ledger, each, marks, draft, named) for each in draft.sections)
+    sections = (
+        _render_section(ledger, each, marks, draft, named, layout.is_terse)
+        for each in draft.sections
+    )
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
     left = _left_open(ledger, draft, marks.words)
     told = without_places(plain_short) if draft.found else ""
@@ -175,8 +178,8 @@ def render_report(
         *([_render_table(ledger, draft.sections, marks)] if layout.as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
-        _render_disagreements(ledger, draft, marks, layout.is_brief),
-        _not_found(ledger, draft, marks.words, layout.is_brief),
+        _render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
+        "" if layout.is_terse and left else _not_found(ledger, draft, marks.words, layout.is_brief),
         _not_searched(ledger, draft, marks.words),
         _render_dropped(ledger, marks.words),
     ]
@@ -253,8 +256,9 @@ def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> st
 
 
 def _render_section(
-    ledger: Ledger, section: Section, marks: _Markers, draft: Draft, named: bool
+    ledger: Ledger, section: Section, marks: _Markers, draft: Draft, named: bool, is_terse: bool
 ) -> str:
+    """Return a section; a terse one has a line on its support only where it calls for doubt."""
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
@@ -269,9 +273,12 @@ def _render_section(
     standing = _support_line(ledger, aspect, section, marks.words)
     if draft.by_code and aspect.standing is not None:
         standing = marks.words["nothing_here" if is_nothing else "unjudged"]
+    elif is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
+        standing = "" if not is_close(aspect) else standing
     if is_nothing:
         body = f"> *{marks.words['closest_passage']}*\n>\n> {body}"
-    shown = "" if standing == draft.opening and len(draft.sections) == 1 else f"*{standing}*\n\n"
+    is_said = standing == draft.opening and len(draft.sections) == 1
+    shown = "" if is_said or not standing else f"*{standing}*\n\n"
     return f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
 
 
@@ -359,9 +366,11 @@ def _is_from_one(marks: _Markers, pages: set[str]) -> bool:
     return len(pages) > 1 and most * 2 > len(marks.quoted)
 
 
-def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers, is_brief: bool) -> str:
+def _render_disagreements(
+    ledger: Ledger, draft: Draft, marks: _Markers, is_brief: bool, is_terse: bool = False
+) -> str:
     """Return pairs of quotes that contradict each other; in a brief report those of which it tells
-    one side.
+    one side, in a terse one only the side that it doesn't tell.
 
     Where the findings were compared, both sides already follow each other in the text.
     """
@@ -374,16 +383,18 @@ def _render_disagreements(ledger: Ledger, draft: Draft, marks: _Markers, is_brie
             if is_brief and not told:
                 continue
             if int(other_id[1:]) > int(record.id[1:]) and not is_told:
-                lines.append(_render_pair(record, records[other_id], marks))
+                both = (record, records[other_id])
+                untold = [each for each in both if each.id not in told]
+                lines.append(_render_quotes(untold if is_terse and untold else both, marks))
     return f"## {marks.words['disagree']}\n\n" + "\n\n".join(lines) if lines else ""
 
 
-def _render_pair(one: Evidence, other: Evidence, marks: _Markers) -> str:
+def _render_quotes(records: Iterable[Evidence], marks: _Markers) -> str:
     return "\n".join(
         f"- {r.sources[0].domain}, "
         f"{(r.sources[0].published or '')[:10] or marks.words['undated']}: "
         f"“{marks.quote_of(r)}” {marks.of([r.id])}"
-        for r in (one, other)
+        for r in records
     )
 
 

@@ -35,6 +35,7 @@ from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
+    without_recalled,
     without_replaced,
     without_summarised,
     without_tabled,
@@ -104,6 +105,8 @@ async def compose_report(run: Run) -> Written | None:
     await relate_drafted(run, drafted.newer, drafted.disagree)
     if run.form >= Form.DETAILED:
         drafted = without_replaced(drafted, ledger.relations)
+    if run.form >= Form.FIRST_SEEN:
+        drafted = without_recalled(drafted, ledger)
     if ledger.relations.is_known:
         drafted = join_rivals(drafted, ledger)
     checked = _with_key_claims(ledger, await _check_draft(run, drafted))
@@ -140,10 +143,10 @@ def _within_length(run: Run, checked: Checked) -> Checked:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
     words = labels_for(run.ledger.plan.language)
-    dated = with_previous_values(checked.draft, run.ledger, words)
+    dated = with_previous_values(checked.draft, run.ledger, words, run.form >= Form.FIRST_SEEN)
     draft = dated
     if not is_short(dated):
-        draft = shorten(checked.draft, is_short, is_disputed, answered_by)
+        draft = shorten(checked.draft, is_short, is_disputed, answered_by, _is_terse(run))
     return replace(checked, draft=draft)
 
 
@@ -192,12 +195,19 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     layout = Layout(
         as_table=run.shape.form == "table",
         is_brief=is_detailed and depth == "quick",
+        is_terse=_is_terse(run),
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         summary_sentences=MOST_SENTENCES - is_detailed,
     )
+    if layout.is_terse:
+        ended = ""
     told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
+
+
+def _is_terse(run: Run) -> bool:
+    return run.form >= Form.FIRST_SEEN and run.config.research_depth == "quick"
 
 
 def _how_checked(words: Labels, checks: Checks) -> str:

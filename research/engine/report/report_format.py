@@ -51,11 +51,13 @@ BY_CODE = frozenset({"full", "shorter", "table"})
 class Layout:
     """How a report is laid out: its sections as a table, without the searches tried, with the
     source of each statement named beside it, or with key figures and the extremes of its
-    comparison. Paragraphs of the summary have at most `summary_sentences`.
+    comparison. Paragraphs of the summary have at most `summary_sentences`. A terse report spends
+    its words on what was found: why it ended and what supports a section are left out.
     """
 
     as_table: bool = False
     is_brief: bool = False
+    is_terse: bool = False
     names_sources: bool = False
     has_figures: bool = False
     summary_sentences: int = MOST_SENTENCES
@@ -105,12 +107,23 @@ def shorten(
     is_short: Callable[[Draft], bool],
     is_kept: Callable[[Statement], bool],
     answered_by: Callable[[Statement], Set[str]],
+    wordiest_first: bool = False,
 ) -> Draft:
     """Return the draft with as much left out as it takes to be short: the last statements of the
     longest sections first, those that are kept after the others, then whole sections and the end of
     the summary. What alone says something on an answered sub-question comes last.
+
+    With `wordiest_first`, a section loses the statement with most words for each of its sources
+    instead of its last.
     """
-    while not is_short(draft) and (less := _with_less(draft, is_kept, answered_by)) is not None:
+
+    def cost(said: Statement) -> float:
+        return said.words / max(1, len(said.evidence)) if wordiest_first else 0.0
+
+    while not is_short(draft):
+        less = _with_less(draft, is_kept, answered_by, cost)
+        if less is None:
+            break
         draft = less
     return draft
 
@@ -119,6 +132,7 @@ def _with_less(
     draft: Draft,
     is_kept: Callable[[Statement], bool],
     answered_by: Callable[[Statement], Set[str]],
+    cost: Callable[[Statement], float],
 ) -> Draft | None:
     times = Counter(part for said in draft.statements for part in answered_by(said))
 
@@ -130,7 +144,9 @@ def _with_less(
     if loose:
         longest = max(loose, key=lambda each: len(each.statements))
         said = longest.statements
-        least = min(range(len(said)), key=lambda n: (is_sole(said[n]), is_kept(said[n]), -n))
+        least = min(
+            range(len(said)), key=lambda n: (is_sole(said[n]), is_kept(said[n]), -cost(said[n]), -n)
+        )
         left = replace(longest, statements=said[:least] + said[least + 1 :])
         return replace(draft, sections=tuple(left if s is longest else s for s in draft.sections))
     short, told = draft.short_answer, set(draft.short_answer)

@@ -25,7 +25,11 @@ from research.engine.report.markdown import count_words, render_report
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import date_of_statement, with_previous_values
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
-from research.engine.report.parts.repetitions import without_replaced, without_tabled
+from research.engine.report.parts.repetitions import (
+    without_recalled,
+    without_replaced,
+    without_tabled,
+)
 from research.engine.report.report_format import Layout, most_words, shorten
 from research.engine.report.report_i18n import labels_for
 from research.engine.threads.seed import ReportFormat
@@ -64,6 +68,59 @@ def test_a_chain_of_values_ends_with_the_newest() -> None:
     newest = record_of("E4", "The fund held 9 million marks in 2026.", "d.example")
     ledger = ledger_of(OLD, NEW, newest)
     assert find_replaced(ledger, [["E1", "E2"], ["E2", "E4"]]) == {"E1": "E4", "E2": "E4"}
+
+
+def on_day(record: Evidence, day: str) -> Evidence:
+    """Return a record whose pages were published on a day."""
+    return replace(record, sources=tuple(replace(s, published=day) for s in record.sources))
+
+
+def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> None:
+    new = on_day(record_of("E2", "Since July 2023 the salt dose is 22 mg.", "b.example"), "2023-08")
+    first = on_day(record_of("E1", "The salt dose is 35 mg.", "a.example"), "2014-02-01")
+    late = on_day(record_of("E3", "For salt the dose is 35 mg today.", "c.example"), "2025-04-12")
+    other = on_day(record_of("E4", "For salt the dose is 40 mg today.", "d.example"), "2025-04-12")
+    ledger = ledger_of(first, new, late, other)
+    pairs = [["E1", "E2"], ["E3", "E2"], ["E4", "E2"]]
+    assert find_replaced(ledger, pairs) == {"E1": "E2", "E3": "E2"}
+    assert find_replaced(ledger, pairs, first_seen=False) == {"E1": "E2"}
+    assert find_replaced(ledger, [["E1", "E2"], ["E2", "E3"]]) == {"E1": "E2"}
+    both = replace(first, sources=(*first.sources, *late.sources))
+    assert find_replaced(ledger_of(both, new), [["E1", "E2"]]) == {"E1": "E2"}
+    ledger.relations = Relations(True, {"E1": "E2", "E3": "E2"})
+    draft = Draft((), (Section("A1", (Statement(new.claim, ("E2",)),)),))
+    [section] = with_previous_values(draft, ledger, labels_for("en")).sections
+    assert section.statements[1].text == "Previously (2014-02-01): The salt dose is 35 mg."
+
+
+RECALLING = on_day(
+    record_of("E2", "The salt dose, which had stood at 35 mg, is now 22 mg.", "b.example"),
+    "2020-01",
+)
+RECALLED = on_day(record_of("E1", "The salt dose is 35 mg.", "a.example"), "2025-01-01")
+
+
+def test_a_value_that_a_newer_claim_recalls_is_replaced_whatever_its_page_is_dated() -> None:
+    ledger = ledger_of(RECALLED, RECALLING)
+    assert find_replaced(ledger, [["E1", "E2"]]) == {"E1": "E2"}
+    assert find_replaced(ledger, [["E2", "E1"]]) == {"E1": "E2"}
+    assert find_replaced(ledger, [["E1", "E2"]], first_seen=False) == {}
+
+
+def test_a_recalled_value_is_neither_told_nor_shown_as_the_current_one() -> None:
+    ledger = ledger_of(RECALLED, RECALLING)
+    ledger.relations = Relations(True, {"E1": "E2"})
+    now = Statement("The dose is now 22 mg.", ("E2",))
+    old = Statement("The dose is 35 mg.", ("E2",))
+    dated = Statement("Until 2020 the dose was 35 mg.", ("E2",))
+    draft = Draft((old, now), (Section("A1", (now, old, dated)),))
+    kept = without_recalled(draft, ledger)
+    assert (kept.short_answer, kept.sections[0].statements) == ((now,), (now, dated))
+    assert with_previous_values(kept, ledger, labels_for("en")) == kept
+    said = [FigureAnswer(name=f"salt dose {n}", value=v, evidence=["E2"])
+            for n, v in enumerate(("22 mg", "35 mg", "22 mg", "22 mg"))]  # fmt: skip
+    figures = find_figures(ledger, said, ledger.relations.replaced)
+    assert [figure.value for figure in figures] == ["22 mg"] * 3
 
 
 def test_the_date_of_a_claim_comes_before_that_of_its_page() -> None:
@@ -272,3 +329,44 @@ async def test_a_survey_s_table_has_right_cells_only() -> None:
     found = await research(question, "quick")
     assert "## Comparison" in found.report.markdown
     assert "not found" in found.report.markdown
+
+
+def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() -> None:
+    ledger = ledger_of(OLD, NEW)
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
+    usual = render_report(ledger, draft, "", 0, 0).markdown
+    terse = render_report(ledger, draft, "", 0, 0, Layout(is_terse=True)).markdown
+    assert "*○ Preliminary" in usual and "*○ Preliminary" not in terse
+    ledger.set_aspect("A1", state=AspectState.DISPUTED)
+    assert "*⚠ " in render_report(ledger, draft, "", 0, 0, Layout(is_terse=True)).markdown
+
+
+def test_a_terse_report_quotes_only_the_side_of_a_dispute_that_it_does_not_tell() -> None:
+    ledger = ledger_of(NEW, OTHER)
+    ledger.book.oppose(NEW, OTHER)
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)),)),))
+
+    def listed(layout: Layout) -> list[str]:
+        told = render_report(ledger, draft, "", 0, 0, layout).markdown
+        return [line for line in told.splitlines() if line.startswith("- ") and "“" in line]
+
+    assert len(listed(Layout(is_brief=True))) == 2
+    [line] = listed(Layout(is_brief=True, is_terse=True))
+    assert OTHER.claim in line
+
+
+def test_a_terse_report_loses_the_wordiest_statements_for_their_sources_first() -> None:
+    long = Statement("This takes a great many words to say.", ("E1",))
+    shared = Statement("This takes as many words, of two sources.", ("E1", "E2"))
+    brief = Statement("It is brief.", ("E3",))
+    draft = Draft((), (Section("A1", (long, shared, brief)),))
+
+    def left(count: int, wordiest_first: bool) -> tuple[Statement, ...]:
+        short = shorten(
+            draft, lambda d: len(d.statements) <= count, lambda _: False, lambda _: set(),
+            wordiest_first,
+        )  # fmt: skip
+        return short.sections[0].statements
+
+    assert left(2, True) == (shared, brief) and left(1, True) == (brief,)
+    assert left(2, False) == (long, shared)

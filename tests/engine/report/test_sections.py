@@ -40,7 +40,7 @@ async def test_each_sub_question_has_a_section_drafted_from_evidence_of_its_own(
     owned = [set(re.findall(r"^\[(E\d+)\]", r.prompt, re.MULTILINE)) for r in asked]
     assert len(asked) == 3 and all(owned)
     assert len(set().union(*owned)) == sum(map(len, owned))
-    assert all(part.question in sections_of(asked[0].prompt)["OUTLINE"] for part in CHAIN.parts)
+    assert all("OUTLINE" not in sections_of(each.prompt) for each in asked)
     for text in (DESIGNED, TRAINED, OWNED):
         assert text in ran.report.markdown
     check_markers(ran)

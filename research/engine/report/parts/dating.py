@@ -9,7 +9,8 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
-from research.engine.text.dates import find_dates
+from research.engine.text import entities
+from research.engine.text.dates import find_dates, without_dates
 from research.engine.text.quantities import unit_of
 
 _FOR_A_YEAR = re.compile(
@@ -24,8 +25,33 @@ def newest_date(record: Evidence) -> str:
     return max((source.published or "")[:DAY] for source in record.sources)
 
 
+def first_date(record: Evidence) -> str:
+    """Return the date that a claim itself states, otherwise that of its oldest page; "" if it has
+    neither.
+    """
+    days = [source.published[:DAY] for source in record.sources if source.published]
+    return _stated_date(record) or min(days, default="")
+
+
 def date_of_statement(record: Evidence) -> str:
     """Return the date that a claim itself states, otherwise that of its newest page."""
+    return _stated_date(record) or newest_date(record)
+
+
+def amounts_of(text: str) -> frozenset[str]:
+    """Return the numbers of a text without those of its dates."""
+    return frozenset(entities.find_numbers(without_dates(text)))
+
+
+def recalls(new: Evidence, old: Evidence) -> bool:
+    """Return whether a claim gives the amounts of another one beside its own: it knows the other
+    one's value.
+    """
+    known = amounts_of(old.claim)
+    return bool(known) and known < amounts_of(new.claim)
+
+
+def _stated_date(record: Evidence) -> str:
     stated = [found.date for found in find_dates(record.claim) if found.date[0] is not None]
     stated += [
         (int(found[1]), None, None)
@@ -33,7 +59,7 @@ def date_of_statement(record: Evidence) -> str:
         if not unit_of((found[2] or "").lower())
     ]
     if not stated:
-        return newest_date(record)
+        return ""
     year, month, day = max(tuple(part or 0 for part in date) for date in stated)
     return "-".join(
         part for part in (f"{year:04}", f"{month:02}" if month else "", f"{day:02}" if day else "")
@@ -41,22 +67,31 @@ def date_of_statement(record: Evidence) -> str:
     )  # fmt: skip
 
 
-def with_previous_values(draft: Draft, ledger: Ledger, words: Labels) -> Draft:
+def with_previous_values(
+    draft: Draft, ledger: Ledger, words: Labels, first_seen: bool = True
+) -> Draft:
     """Return the draft whose sections tell, behind each value that replaced another one, what it
-    was before and when.
+    was before and when; not where the newer claim recalls it anyway. Without `first_seen`, dates
+    are those of the newest pages, as in older runs.
     """
+    dated = first_date if first_seen else date_of_statement
     records, told = ledger.book.records, set[str]()
     before: dict[str, list[Evidence]] = {}
     for old, new in ledger.relations.replaced.items():
-        before.setdefault(new, []).append(records[old])
+        if not (first_seen and recalls(records[new], records[old])):
+            before.setdefault(new, []).append(records[old])
 
     def previous(said: Statement) -> list[Statement]:
         known = [old for i in said.evidence if i not in told for old in before.get(i, ())]
         told.update(said.evidence)
         if said.quoted or not known:
             return []
-        old = max(known, key=date_of_statement)
-        text = words["previously"].format(date=date_of_statement(old), claim=old.claim)
+        if first_seen:
+            by_value = {amounts_of(each.claim) or each.id: each for each in
+                        sorted(known, key=dated, reverse=True)}  # fmt: skip
+            known = list(by_value.values())
+        old = max(known, key=dated)
+        text = words["previously"].format(date=dated(old), claim=old.claim)
         return [Statement(text, (old.id,), is_item=said.is_item)]
 
     def whole(section: Section) -> Section:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.relations import Relations
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.parts.dating import amounts_of, recalls
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
+from research.engine.text.dates import find_dates
 from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
 
@@ -73,14 +75,34 @@ def without_summarised(draft: Draft) -> Draft:
 def without_replaced(draft: Draft, relations: Relations) -> Draft:
     """Return the draft without statements that rest on nothing but replaced values."""
     old = set(relations.replaced)
+    return _keeping(draft, lambda said: not said.evidence or not old.issuperset(said.evidence))
 
-    def current(statements: Sequence[Statement]) -> tuple[Statement, ...]:
-        return tuple(s for s in statements if not s.evidence or not old.issuperset(s.evidence))
 
-    sections = [replace(each, statements=current(each.statements)) for each in draft.sections]
+def without_recalled(draft: Draft, ledger: Ledger) -> Draft:
+    """Return the draft without statements that give, without a date, nothing but a value which the
+    cited claim only recalls as replaced.
+    """
+    records = ledger.book.records
+    recalled: dict[str, list[frozenset[str]]] = {}
+    for old, new in ledger.relations.replaced.items():
+        if recalls(records[new], records[old]):
+            recalled.setdefault(new, []).append(amounts_of(records[old].claim))
+
+    def is_current(said: Statement) -> bool:
+        amounts = amounts_of(said.body)
+        values = [value for i in said.evidence for value in recalled.get(i, ())]
+        return bool(find_dates(said.body)) or not any(amounts and amounts <= v for v in values)
+
+    return _keeping(draft, is_current)
+
+
+def _keeping(draft: Draft, is_kept: Callable[[Statement], bool]) -> Draft:
+    sections = [
+        replace(each, statements=tuple(filter(is_kept, each.statements))) for each in draft.sections
+    ]
     return replace(
         draft,
-        short_answer=current(draft.short_answer),
+        short_answer=tuple(filter(is_kept, draft.short_answer)),
         sections=tuple(each for each in sections if each.statements),
     )
 
