@@ -265,7 +265,7 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of a finished run, and what is uncertain about it."""
     if not written:
         return {"answer": ""}
-    parts = [describe_uncertainty(rows.progress.aspects)]
+    parts = [describe_uncertainty(rows.progress.aspects, by_code=not rows.run.has_model)]
     if not rows.run.has_model:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
@@ -315,7 +315,7 @@ def plan_context(run: Run) -> dict[str, Any]:
         (gettext("Output"), "output_format"),
     )
     return {
-        "brief": stored.get("brief", ""),
+        "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
         "estimate": describe_estimate(stored.get("estimate")),
     }
