@@ -17,6 +17,7 @@ from markdown_it.token import Token
 
 from dashboard.charts import draw_charts
 from dashboard.words import format_number, format_partial_date, readable_url
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.language import ENGLISH
 
 TAGS = {
@@ -130,7 +131,9 @@ def render_in_parts(
         blocks = list(_without_repeated_standings(blocks))
     end = next((n for n, block in enumerate(blocks) if _begins_body(block[0])), len(blocks))
     answer = [token for block in blocks[:end] if _is_answer(block) for token in block]
-    kept = (block for block in blocks[end:] if not _repeats_title(block, known))
+    kept = [block for block in blocks[end:] if not _repeats_title(block, known)]
+    if folds:
+        kept = _without_reference_back(kept, language)
     body = [token for block in kept for token in block]
     headings = tuple(_anchor_headings(body))
     _shorten_addresses(body)
@@ -240,6 +243,16 @@ def _without_repeated_standings(blocks: Sequence[list[Token]]) -> Iterator[list[
                 continue
             said = block[1].content
         yield block
+
+
+def _without_reference_back(blocks: list[list[Token]], language: str) -> list[list[Token]]:
+    """Return the blocks of a body without a beginning that only refers back to the answer."""
+    again = labels_for(language)["quoted_above"]
+    first = next((n for n, block in enumerate(blocks) if block[0].tag == "h2"), len(blocks))
+    told = [block[1] for block in blocks[:first] if block[0].type == "paragraph_open"]
+    said = [MARKER.sub("", text.content).strip() for text in told if not _in_italics(text)]
+    only = bool(said) and all(text.endswith(f":** {again}") for text in said)
+    return blocks[first:] if only else blocks
 
 
 def _is_passage(block: Sequence[Token]) -> bool:

@@ -20,7 +20,7 @@ class FollowUpForm(forms.Form):
         label=_("Ask a follow-up"),
         max_length=TURN_LENGTH,
         widget=forms.Textarea(
-            attrs={"rows": 2, "placeholder": _("What else do you want to know?")}
+            attrs={"rows": 2, "placeholder": _("Your next question")}
         ),
         error_messages={
             "required": _("Write a question first."),

@@ -136,6 +136,16 @@ def test_a_line_of_support_is_not_said_again_by_the_next_section_of_code() -> No
     assert render_in_parts(written, link).body.count("May answer.") == 3
 
 
+def test_a_body_that_only_refers_back_to_the_answer_is_left_out() -> None:
+    begins = "# Eggs?\n\n**Best passage.** “Crack.” [1]\n\n## Eggs\n\n*May answer.*\n\n"
+    again, other = "**Eggs:** quoted above [1]\n\n", "**Eggs:** “Stir.” [1]\n\n"
+    ends = "## Sources\n\n- [1] Eggs\n"
+    body = render_in_parts(begins + again + ends, link, ["Eggs?"], folds=True).body
+    assert "above" not in body and "May answer." not in body and "Sources" in body
+    body = render_in_parts(begins + again + other + ends, link, ["Eggs?"], folds=True).body
+    assert "above" in body and "May answer." in body
+
+
 def test_pages_that_nothing_cites_are_folded_with_their_number() -> None:
     listed = "- [1] Oak: <https://trees.test/oak>\n\n### Read but not used\n\n"
     unused = "- Elm: <https://trees.test/elm>\n- Notes: <file:///Team%20handbook/trees.md>\n"
