@@ -8,6 +8,7 @@ from zlib import crc32
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -162,7 +163,8 @@ def result_line(rows: RunRows) -> Iterator[str]:
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if cited:
         is_found = may_answer(aspects)
-        yield words.describe_pages(cited) if is_found else words.count_noun(0, "source")
+        told = words.describe_pages(cited) if is_found else words.count_noun(0, "source")
+        yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
 
