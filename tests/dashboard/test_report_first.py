@@ -77,7 +77,10 @@ def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
         run=run, label="A9", position=9, text="How tall?", round=1, state=states[1]
     )
     assert text(shown(client, f"/runs/{run.public_id}/"), ".verdict-top .state") == badge
-    assert text(shown(client, "/runs/"), ".run-list .state") == badge
+    line = shown(client, "/runs/")
+    assert text(line, ".run-list .state") == badge
+    counted = sum(state in {"answered", "disputed"} for state in states)
+    assert f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
 
 
 def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run) -> None:
