@@ -16,7 +16,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from dashboard.charts import draw_charts
-from dashboard.words import format_partial_date, readable_url
+from dashboard.words import format_number, format_partial_date, readable_url
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.language import ENGLISH
 
 TAGS = {
@@ -120,19 +121,26 @@ def render_in_parts(
     """Render a report for a page that shows the question and the facts of the run itself.
 
     The title, headings that repeat one of `titles` and the line of facts are left out, and
-    addresses are shortened. With `folds` each section shows one passage, and opens the others.
+    addresses are shortened. Lists of pages that nothing cites are folded. With `folds` each
+    section shows one passage, and opens the others, and no section says what the one before it
+    said of its support.
     """
     known = {_bare_title(title) for title in titles}
     blocks = list(_blocks(parse_with_places(markdown)))
+    if folds:
+        blocks = list(_without_repeated_standings(blocks))
     end = next((n for n, block in enumerate(blocks) if _begins_body(block[0])), len(blocks))
     answer = [token for block in blocks[:end] if _is_answer(block) for token in block]
-    kept = (block for block in blocks[end:] if not _repeats_title(block, known))
+    kept = [block for block in blocks[end:] if not _repeats_title(block, known)]
+    if folds:
+        kept = _without_reference_back(kept, language)
     body = [token for block in kept for token in block]
     headings = tuple(_anchor_headings(body))
     _shorten_addresses(body)
     _prepare_tokens([*answer, *body], link)
     render = _render_folded if folds else _render_tokens
-    return RenderedParts(_render_tokens(answer, language), render(body, language), headings)
+    html = _render_body(list(_blocks(body)), render, language)
+    return RenderedParts(_render_tokens(answer, language), html, headings)
 
 
 def parse_with_places(markdown: str) -> list[Token]:
@@ -197,6 +205,54 @@ def _render_folded(tokens: Sequence[Token], language: str) -> SafeString:
         seen = opens or goes_on
     close()
     return mark_safe("".join(pieces))
+
+
+def _render_body(
+    blocks: Sequence[list[Token]],
+    render: Callable[[Sequence[Token], str], SafeString],
+    language: str,
+) -> SafeString:
+    """Return HTML in which a list of pages that nothing cites is folded under its heading."""
+    pieces, pending = list[str](), list[Token]()
+    for before, block in pairwise([[], *blocks]):
+        if before and before[0].tag == "h3" and _is_uncited(block):
+            del pending[-len(before) :]
+            pieces.append(render(pending, language))
+            pending.clear()
+            number = sum(token.type == "list_item_open" for token in block)
+            title = f"{_plain(before[1])} ({format_number(number)})"
+            pieces.append(_fold(title, _clean(block)))
+        else:
+            pending += block
+    return mark_safe("".join((*pieces, render(pending, language))))
+
+
+def _is_uncited(block: Sequence[Token]) -> bool:
+    """Return whether a block is a list of addresses without a marker."""
+    items = [token.content for token in block if token.type == "inline"]
+    is_list = block[0].type == "bullet_list_open"
+    return is_list and all("://" in item and not MARKER.search(item) for item in items)
+
+
+def _without_repeated_standings(blocks: Sequence[list[Token]]) -> Iterator[list[Token]]:
+    """Yield blocks without lines in italics that repeat the one before, of another section."""
+    said = ""
+    for block in blocks:
+        if block[0].type == "paragraph_open" and _in_italics(block[1]):
+            if block[1].content == said:
+                continue
+            said = block[1].content
+        yield block
+
+
+def _without_reference_back(blocks: list[list[Token]], language: str) -> list[list[Token]]:
+    """Return the blocks of a body without a beginning that only refers back to the answer."""
+    again = labels_for(language)["quoted_above"]
+    first = next((n for n, block in enumerate(blocks) if block[0].tag == "h2"), len(blocks))
+    told = [block[1] for block in blocks[:first] if block[0].type == "paragraph_open"]
+    said = [MARKER.sub("", text.content).strip() for text in told if not _in_italics(text)]
+    only = bool(said) and all(text.endswith(f":** {again}") for text in said)
+    return blocks[first:] if only else blocks
 
 
 def _is_passage(block: Sequence[Token]) -> bool:

@@ -20,7 +20,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.serving import Server
 from tests.support.installation import ROOT, Installation
-from tests.support.world import CHAINED, SCRIPTS, SIMPLE, World, opened
+from tests.support.world import CHAINED, SCRIPTS, SIMPLE, WIDE, World, opened
 
 FOLDER = ROOT / "docs" / "screenshots"
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"]
@@ -110,7 +110,7 @@ def take_thread(page: Page, run: str) -> None:
     page.get_by_role("button", name="Revise").first.click()
     page.locator(".report").wait_for()
     page.locator(".ask-on").wait_for()
-    page.locator(".ask-on").scroll_into_view_if_needed()
+    page.locator(".onward").scroll_into_view_if_needed()
     take(page, "after-the-report")
     page.get_by_label("Ask a follow-up").fill("And how large do the signatures become?")
     before = page.url
@@ -139,7 +139,7 @@ def take_documents(page: Page, server: Server) -> None:
 
 
 def take_live(page: Page, server: Server, world: World) -> None:
-    """Capture a run with a model in progress, and its questions before the start."""
+    """Capture a run with a model before, during and after its work, and pages about all runs."""
     world.model.hold("draft")
     ask(page, server, CHAINED)
     page.get_by_role("button", name="Start").click()
@@ -148,16 +148,30 @@ def take_live(page: Page, server: Server, world: World) -> None:
     page.wait_for_timeout(500)
     take(page, "live")
     world.model.let_go()
-    ask(page, server, SIMPLE, see_plan=True)
+    ask(page, server, WIDE, see_plan=True)
     page.locator("#plan-title").wait_for()
     take(page, "plan")
+    page.get_by_role("button", name="Start").click()
+    page.locator(".report").wait_for()
+    page.locator(".ask-on").wait_for()
+    take(page, "report-model")
+    run = page.url
+    page.goto(f"{run}sources/")
+    take(page, "sources-model")
+    page.goto(run)
+    page.get_by_role("button", name="As a table").click()
+    page.wait_for_url(lambda url: url != run)
+    page.locator(".report table").wait_for()
+    page.locator(".report").scroll_into_view_if_needed()
+    take(page, "report-table")
     questions = ("Which lighthouse do you mean?", "First lit, or rebuilt?")
     world.model.scripts = {SIMPLE: replace(SCRIPTS[SIMPLE], clarifying=questions)}
     ask(page, server, SIMPLE, see_plan=True)
     page.locator("#clarify-title").wait_for()
     take(page, "question")
-    page.goto(f"{server.url}/runs/")
-    take(page, "runs")
+    for name in ("runs", "review", "notifications", "schedules"):
+        page.goto(f"{server.url}/{name}/")
+        take(page, name)
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{server.url}/sign-in/")
     take(page, "sign-in")

@@ -122,6 +122,7 @@ newer?.addEventListener("click", () => {
 // fields that grow with their text, where the browser can't:
 
 function grow() {
+  if (CSS.supports("field-sizing", "content")) return;
   for (const field of document.querySelectorAll(":is(.plan-lines, .plan-terms) textarea")) {
     field.style.height = "auto";
     field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
@@ -133,6 +134,24 @@ if (!CSS.supports("field-sizing", "content")) {
   window.addEventListener("resize", grow);
   grow();
 }
+
+// a plan's lines, whose texts move between their fields:
+
+document.addEventListener("click", ({ target }) => {
+  const button = target.closest(".line-moves button");
+  if (!button) return;
+  const fields = [...button.closest("ol").querySelectorAll("textarea")];
+  const place = fields.indexOf(button.closest("li").querySelector("textarea"));
+  const way = Number(button.dataset.move);
+  const next = way ? place + way : fields.length - 1;
+  if (!fields[next]) return;
+  const texts = fields.map((field) => field.value);
+  texts.splice(next, 0, way ? texts.splice(place, 1)[0] : (texts.splice(place, 1), ""));
+  fields.forEach((field, line) => (field.value = texts[line]));
+  const goal = way ? fields[next].closest("li").querySelector(`[data-move="${way}"]`) : fields[place];
+  goal.focus();
+  grow();
+});
 
 // a lost connection:
 

@@ -83,10 +83,15 @@ def may_answer(aspects: Sequence[AspectPart]) -> bool:
     return any(part.mark in ANSWERED | {AnswerStatus.CLOSE} for part in aspects)
 
 
-def describe_uncertainty(aspects: Sequence[AspectPart]) -> str:
-    """Return what is uncertain about an answer, in up to three sentences."""
+def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool) -> str:
+    """Return what is uncertain about an answer, in up to three sentences.
+
+    A report that was put together by code begins with how close its passages come.
+    """
     asked = exclude_dropped(aspects)
     if len(asked) == 1:
+        if by_code and asked[0].mark not in ANSWERED:
+            return ""
         return str(UNCERTAIN_ALONE.get(asked[0].mark, ""))
     counts = Counter(part.mark for part in asked)
     missing = [part.text for part in asked if part.mark not in ANSWERED]

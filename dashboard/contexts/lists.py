@@ -8,11 +8,13 @@ from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from dashboard import words
 from dashboard.stored_texts import worded
+from research.engine.assessment.answer_status import ANSWERED
 from research.models import Run
-from research.readmodel.marking import trust_of
+from research.readmodel.marking import marks_of, trust_of
 
 
 def run_line(run: Run) -> dict[str, Any]:
@@ -27,9 +29,17 @@ def run_line(run: Run) -> dict[str, Any]:
         "thread": run.thread.public_id,
         "reason": worded(run.reason),
         "state": words.run_state(run, trust_of(run.aspects.all())),
-        "score": run.quality_score if run.has_model else None,
+        "answered": _count_answered(run) if run.ended else "",
         "created": run.created_at,
     }
+
+
+def _count_answered(run: Run) -> str:
+    """Return how many sub-questions of several are answered; '' if there is only one."""
+    marks = marks_of(run.aspects.all())
+    numbers = {"n": sum(mark in ANSWERED for mark in marks), "total": len(marks)}
+    told = gettext("%(n)s of %(total)s sub-questions answered") % numbers
+    return told if len(marks) > 1 else ""
 
 
 def paging_context(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:

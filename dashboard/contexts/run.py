@@ -8,6 +8,7 @@ from zlib import crc32
 
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -162,7 +163,8 @@ def result_line(rows: RunRows) -> Iterator[str]:
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if cited:
         is_found = may_answer(aspects)
-        yield words.describe_pages(cited) if is_found else words.count_noun(0, "source")
+        told = words.describe_pages(cited) if is_found else words.count_noun(0, "source")
+        yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
 
@@ -265,7 +267,7 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of a finished run, and what is uncertain about it."""
     if not written:
         return {"answer": ""}
-    parts = [describe_uncertainty(rows.progress.aspects)]
+    parts = [describe_uncertainty(rows.progress.aspects, by_code=not rows.run.has_model)]
     if not rows.run.has_model:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
@@ -315,7 +317,7 @@ def plan_context(run: Run) -> dict[str, Any]:
         (gettext("Output"), "output_format"),
     )
     return {
-        "brief": stored.get("brief", ""),
+        "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
         "estimate": describe_estimate(stored.get("estimate")),
     }

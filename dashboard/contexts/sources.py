@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
@@ -17,6 +17,7 @@ from dashboard.stored_texts import worded
 from research.models import Source
 
 FIRST = "cited"
+LAST = 1_000_000
 FOLDS = (
     (_("Cited"), ("cited",), _("The report quotes these.")),
     (_("Read but not used"), ("read",), _("They contain nothing that the report needs.")),
@@ -29,16 +30,21 @@ FOLDS = (
 
 
 def source_folds(rows: SourceRows, earlier: Mapping[str, Earlier]) -> list[dict[str, Any]]:
-    """Return title, sentence and sources of each fold. Cited and blocked sources are expanded."""
-    return [
+    """Return title, sentence and sources of each fold that has any. Cited and blocked sources are
+    expanded, and cited ones are in the order of their numbers.
+    """
+    markers = _markers(rows)
+    ordered = sorted(rows.sources, key=lambda row: markers[row.url] or [LAST])
+    found = [
         _fold(
             title,
             says,
-            [_source(row, rows, earlier) for row in rows.sources if row.status in statuses],
+            [_source(row, rows, markers, earlier) for row in ordered if row.status in statuses],
             is_open=FIRST in statuses,
         )
         for title, statuses, says in FOLDS
     ]
+    return [fold for fold in found if fold["sources"]]
 
 
 def _fold(
@@ -48,16 +54,24 @@ def _fold(
     return {"title": title, "says": says, "sources": sources, "open": is_open or to_undo}
 
 
-def _source(row: Source, rows: SourceRows, earlier: Mapping[str, Earlier]) -> dict[str, Any]:
+def _source(
+    row: Source,
+    rows: SourceRows,
+    markers: Mapping[str, list[int]],
+    earlier: Mapping[str, Earlier],
+) -> dict[str, Any]:
     is_web = words.is_on_the_web(row.url)
+    quotes = [cited.quote for marker in markers[row.url] for cited in rows.cited[marker]]
+    told = ngettext("%(n)s quote", "%(n)s quotes", len(quotes)) % {"n": len(quotes)}
     return {
         "title": row.title or row.domain,
         "url": row.url if is_web else "",
         "place": words.readable_url(row.url),
-        "facts": _facts(row),
+        "facts": [*_facts(row), *([told] if quotes else [])],
+        "quote": max(quotes, key=len, default=""),
         "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
         "reason": worded(row.reason or ""),
-        "markers": _markers(rows)[row.url],
+        "markers": markers[row.url],
         "site": row.domain if is_web else "",
         "never": _blocking_site(row.domain, rows.never),
     }

@@ -134,7 +134,7 @@ def _line(number: int, text: str) -> forms.CharField:
         initial=text,
         required=False,
         max_length=TEXT_LENGTH,
-        widget=forms.Textarea(attrs={"rows": 1} | ({} if text else {"placeholder": _("Add one")})),
+        widget=forms.Textarea(attrs={"rows": 1, "placeholder": _("Add one")}),
     )
 
 

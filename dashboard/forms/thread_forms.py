@@ -19,9 +19,7 @@ class FollowUpForm(forms.Form):
     said = forms.CharField(
         label=_("Ask a follow-up"),
         max_length=TURN_LENGTH,
-        widget=forms.Textarea(
-            attrs={"rows": 2, "placeholder": _("What else do you want to know?")}
-        ),
+        widget=forms.Textarea(attrs={"rows": 2, "placeholder": _("Your next question")}),
         error_messages={
             "required": _("Write a question first."),
             "max_length": format_lazy(

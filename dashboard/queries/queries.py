@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -91,12 +91,14 @@ class CitationRows:
 class SourceRows:
     """The sources of a run.
 
-    `unopened` counts hits that were not fetched; `never` has the viewer's blocked sites.
+    `unopened` counts hits that were not fetched; `cited` has the quotes behind each marker;
+    `never` has the viewer's blocked sites.
     """
 
     sources: Sequence[Source]
     unopened: int
     citations: Sequence[dict[str, Any]]
+    cited: Mapping[int, Sequence[EvidenceSource]]
     never: Sequence[str]
 
 
@@ -289,6 +291,7 @@ def source_rows(viewer: Viewer, run: Run) -> SourceRows:
         sources=list(opened),
         unopened=run.source_pages.filter(status="not_read").count(),
         citations=report.citations if report else (),
+        cited=cited_rows(run, report) if report else {},
         never=sites.list_blocked_sites(viewer),
     )
 

@@ -99,7 +99,7 @@ def _claim(row: Any) -> dict[str, Any]:
 def _quotes(row: Evidence) -> list[dict[str, Any]]:
     return [
         {
-            "quote": quote.quote,
+            "quote": "" if quote.quote == row.claim else quote.quote,
             "in_context": split_context(quote),
             "title": quote.title or quote.domain,
             "domain": quote.domain,

@@ -10,7 +10,7 @@ from research.engine.assessment.answer_status import (
     overall_status,
     status_from_state,
 )
-from research.engine.records import AnswerSupport, AspectState
+from research.engine.records import AnswerStatus, AnswerSupport, AspectState
 from research.models import Aspect
 
 
@@ -24,8 +24,12 @@ def marked_row(row: Aspect, keys: Collection[str]) -> AspectStatus:
     return status_from_state(AspectState(row.state), standing, len(keys))
 
 
+def marks_of(rows: Iterable[Aspect]) -> list[AnswerStatus]:
+    """Return the answer status of each sub-question that was not dropped."""
+    return [marked_row(row, row.evidence_labels).mark for row in rows if not row.dropped]
+
+
 def trust_of(rows: Iterable[Aspect]) -> Trust:
     """Return how far a question is answered, from the rows of its sub-questions."""
     asked = [row for row in rows if not row.dropped]
-    marks = [marked_row(row, row.evidence_labels).mark for row in asked]
-    return overall_status(marks, found=any(row.evidence_labels for row in asked))
+    return overall_status(marks_of(asked), found=any(row.evidence_labels for row in asked))

@@ -99,16 +99,12 @@ def test_the_pages_hold_scripts_of_ours_only_and_no_other_host(client: Client) -
     assert "script-src 'self'" in answer.headers["Content-Security-Policy"]
 
 
-def test_the_list_shows_state_and_score_page_by_page(client: Client, admin: User) -> None:
+def test_the_list_shows_states_page_by_page(client: Client, admin: User) -> None:
     for number in range(30):
-        analyst = "a-model" if number else "extractive"
-        asked = f"Question {number}"
-        score = 7.25 if number else 9.25
-        make_run(admin, "completed", question=asked, quality_score=score, analyst=analyst)
+        make_run(admin, "completed", question=f"Question {number}")
     first, second = client.get("/runs/").content, client.get("/runs/?page=2").content
     assert b"Question 29" in first and b"Question 0" not in first
-    assert b"Question 0" in second and b"9.2" not in second
-    assert b"Done" in first and b"7.2" in first
+    assert b"Question 0" in second and b"Done" in first
 
 
 def test_an_empty_list_leads_to_asking(client: Client) -> None:

@@ -37,6 +37,14 @@ def test_the_plan_is_shown_with_its_brief_sub_questions_and_terms(
             assert said in html, (analyst, said)
 
 
+def test_a_brief_that_only_repeats_the_question_is_left_out(client: Client, admin: User) -> None:
+    run = make_run(admin, "awaiting_approval", plan=PLAN)
+    plan = {**PLAN, "brief": f"What is asked: {run.question}"}
+    again = make_run(admin, "awaiting_approval", plan=plan)
+    assert "Find out." in client.get(f"/runs/{run.public_id}/desk/").content.decode()
+    assert "What is asked" not in client.get(f"/runs/{again.public_id}/desk/").content.decode()
+
+
 def test_it_is_asked_for_anew_only_where_something_else_is_offered(admin: User) -> None:
     run = make_run(admin, "awaiting_approval", plan=PLAN)
     element = f"run-{run.public_id}-desk-key"

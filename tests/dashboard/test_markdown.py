@@ -127,6 +127,34 @@ def test_passages_behind_the_first_of_a_section_are_folded_and_so_is_what_answer
     assert "<details" not in render_in_parts(written, link).body
 
 
+def test_a_line_of_support_is_not_said_again_by_the_next_section_of_code() -> None:
+    one, two = "**Eggs:** “Crack.” [1]", "*May answer.*"
+    written = "".join(f"## {name}\n\n{two}\n\n{one}\n\n" for name in "AB")
+    written += f"## C\n\n*Nothing.*\n\n## D\n\n{two}\n\n{one}\n"
+    body = render_in_parts(written, link, folds=True).body
+    assert body.count("May answer.") == 2
+    assert render_in_parts(written, link).body.count("May answer.") == 3
+
+
+def test_a_body_that_only_refers_back_to_the_answer_is_left_out() -> None:
+    begins = "# Eggs?\n\n**Best passage.** “Crack.” [1]\n\n## Eggs\n\n*May answer.*\n\n"
+    again, other = "**Eggs:** quoted above [1]\n\n", "**Eggs:** “Stir.” [1]\n\n"
+    ends = "## Sources\n\n- [1] Eggs\n"
+    body = render_in_parts(begins + again + ends, link, ["Eggs?"], folds=True).body
+    assert "above" not in body and "May answer." not in body and "Sources" in body
+    body = render_in_parts(begins + again + other + ends, link, ["Eggs?"], folds=True).body
+    assert "above" in body and "May answer." in body
+
+
+def test_pages_that_nothing_cites_are_folded_with_their_number() -> None:
+    listed = "- [1] Oak: <https://trees.test/oak>\n\n### Read but not used\n\n"
+    unused = "- Elm: <https://trees.test/elm>\n- Notes: <file:///Team%20handbook/trees.md>\n"
+    body = render_in_parts(f"## Sources\n\n### Cited\n\n{listed}{unused}", link).body
+    shown, folded = body.split("<details")
+    assert "<h3>Cited</h3>" in shown and "trees.test/oak" in shown and "Read but" not in shown
+    assert "<summary>Read but not used (2)</summary>" in folded and "trees.test/elm" in folded
+
+
 def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     body = render_in_parts(REPORT, link).body
     assert "trees.test, 6 May 2024<a" in body

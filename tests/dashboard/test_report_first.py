@@ -41,7 +41,7 @@ def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
     soup = shown(client, f"/runs/{run.public_id}/")
     assert [heading.get_text() for heading in soup.select("h1")] == ["How old do oaks get?"]
     order = [each.name or "" for each in soup.select(".column > :is(section, form, .outcome)")]
-    assert order[:3] == ["section", "form", "div"]
+    assert order[:3] == ["section", "div", "form"]
     assert "About 600 years." in text(soup, ".answer")
     assert "About 600 years." not in text(soup, ".report")
     assert text(soup, ".contents a") == "Growth"
@@ -77,7 +77,10 @@ def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
         run=run, label="A9", position=9, text="How tall?", round=1, state=states[1]
     )
     assert text(shown(client, f"/runs/{run.public_id}/"), ".verdict-top .state") == badge
-    assert text(shown(client, "/runs/"), ".run-list .state") == badge
+    line = shown(client, "/runs/")
+    assert text(line, ".run-list .state") == badge
+    counted = sum(state in {"answered", "disputed"} for state in states)
+    assert f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
 
 
 def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run) -> None:

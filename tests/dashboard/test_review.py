@@ -51,6 +51,13 @@ def test_evidence_is_found_by_verdict_words_and_run(client: Client, run: Run) ->
     assert client.get("/review/?review=nonsense&before=x").status_code == 200
 
 
+def test_a_quote_that_is_the_claim_is_not_said_twice(client: Client, run: Run) -> None:
+    row = Evidence.objects.get(run=run, label="E1")
+    row.quotes.update(quote=row.claim)
+    page = client.get("/review/").content.decode()
+    assert page.count(row.claim) == 1 and page.count("Quoted word for word.") == 1
+
+
 def test_a_quote_is_shown_in_the_stored_copy(client: Client, admin: User) -> None:
     run = sample_reports.open_sample(admin, SLUG)
     page = client.get("/review/").content.decode()
