@@ -151,9 +151,10 @@ def check_leaks(facts, pages):
                     if name not in ids and fact.shown(normalise(text)):
                         problems.append(f"{name} {fact.row['values']} in sentence of {ids}: {text}")
                 continue
-            is_replaced = fact.row["superseded_by"] in listed
+            new = fact.row["superseded_by"]
+            newer = ready[new] if new in listed else None
             for part in parts:
-                if fact.shown(part) and not (is_replaced and recalls(part)):
+                if fact.shown(part) and not (newer and (recalls(part) or newer.shown(part))):
                     problems.append(f"{name} {fact.row['values']} leaks into {page['id']}: {part}")
 
 

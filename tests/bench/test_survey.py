@@ -107,7 +107,7 @@ def test_a_run_is_compared_with_the_bare_loop_at_the_same_coverage() -> None:
     assert (early["tokens_over_bare"] or 0) > (late["tokens_over_bare"] or 0) > 0
 
 
-async def test_prompts_repeat_neither_the_question_nor_quotes_that_are_the_claim(
+async def test_prompts_repeat_no_quotes_that_are_the_claim(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     question = next(row for row in rows("questions.jsonl") if row["id"] == "s11")
@@ -121,8 +121,7 @@ async def test_prompts_repeat_neither_the_question_nor_quotes_that_are_the_claim
     monkeypatch.setattr(SurveyOracle, "complete", noted)
     await research(question, "thorough")
     by_task = {request.task: request.prompt for request in asked}
-    assert question["question"] not in by_task["read"] and "[A2]" in by_task["read"]
-    assert question["question"] in by_task["assess"]
+    assert question["question"] in by_task["read"] and question["question"] in by_task["assess"]
     assert "\n    = (" in by_task["section"]
     listed = re.findall(r"^\[E\d+\] \((A\d+);", by_task["assess"], re.MULTILINE)
     assert max(Counter(listed).values()) == FINDINGS_OF_A_PART
@@ -131,7 +130,7 @@ async def test_prompts_repeat_neither_the_question_nor_quotes_that_are_the_claim
     monkeypatch.setattr(recording, "NEWEST", Form.LOOKED_TWICE)
     await research(question, "thorough")
     by_task = {request.task: request.prompt for request in asked}
-    assert question["question"] in by_task["read"] and "\n    = (" not in by_task["section"]
+    assert "\n    = (" not in by_task["section"]
 
 
 async def test_another_version_of_a_prompt_is_measured_and_put_back(

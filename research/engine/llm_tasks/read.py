@@ -98,7 +98,7 @@ async def _read_with_model(
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         return {
-            "question": "" if _speak_for_themselves(run, aspects) else run.question.text,
+            "question": run.question.text,
             "today": run.question.today,
             "topic": asked.topic,
             "queries": asked.queries,
@@ -144,14 +144,6 @@ def _leads_nowhere(line: NumberedSentence, aims: str) -> bool:
     if line.dictated is None:
         return is_beside_the_point([line.sentence.block], line.page, aims)
     return line.dictated
-
-
-def _speak_for_themselves(run: Run, aspects: Sequence[Aspect]) -> bool:
-    """Return whether the sub-questions need no question beside them: each of a plan with several
-    is made to be answered on its own, one by a person may not be.
-    """
-    several = run.form >= Form.FIRST_SEEN and len(run.ledger.aspects) > 1
-    return several and all(aspect.raised_by != "user" for aspect in aspects)
 
 
 def _most_claims(run: Run, said: Sequence[NumberedSentence]) -> int:
