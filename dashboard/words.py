@@ -6,7 +6,7 @@ Labels are translated when they are displayed, so the tables below can be built 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from research.engine.assessment.answer_status import Trust
+from research.engine.assessment.answer_status import ANSWERED, Trust
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
 from research.models import Run
 
@@ -235,6 +235,14 @@ def describe_support(domains: int, documents: int) -> str:
     if domains and documents:
         return gettext("%(sites)s and %(documents)s") % {"sites": sites, "documents": files}
     return sites if domains else files if documents else gettext("nothing yet")
+
+
+def count_answers(marks: Sequence[AnswerStatus], *, has_model: bool) -> str:
+    """Return how many of several sub-questions are answered, or have passages without a model."""
+    numbers = {"n": sum(mark in ANSWERED for mark in marks), "total": len(marks)}
+    if not has_model:
+        return gettext("passages for %(n)s of %(total)s sub-questions") % numbers
+    return gettext("%(n)s of %(total)s sub-questions answered") % numbers
 
 
 def describe_pages(urls: Collection[str]) -> str:

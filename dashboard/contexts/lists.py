@@ -8,11 +8,9 @@ from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.urls import reverse
-from django.utils.translation import gettext
 
 from dashboard import words
 from dashboard.stored_texts import worded
-from research.engine.assessment.answer_status import ANSWERED
 from research.models import Run
 from research.readmodel.marking import marks_of, trust_of
 
@@ -37,9 +35,7 @@ def run_line(run: Run) -> dict[str, Any]:
 def _count_answered(run: Run) -> str:
     """Return how many sub-questions of several are answered; '' if there is only one."""
     marks = marks_of(run.aspects.all())
-    numbers = {"n": sum(mark in ANSWERED for mark in marks), "total": len(marks)}
-    told = gettext("%(n)s of %(total)s sub-questions answered") % numbers
-    return told if len(marks) > 1 else ""
+    return words.count_answers(marks, has_model=run.has_model) if len(marks) > 1 else ""
 
 
 def paging_context(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:

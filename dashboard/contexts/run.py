@@ -158,8 +158,7 @@ def result_line(rows: RunRows) -> Iterator[str]:
     payload, run = rows.progress, rows.run
     aspects = exclude_dropped(payload.aspects)
     if len(aspects) > 1:
-        numbers = {"n": count_answered(aspects), "total": len(aspects)}
-        yield gettext("%(n)s of %(total)s sub-questions answered") % numbers
+        yield words.count_answers([each.mark for each in aspects], has_model=run.has_model)
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if cited:
         is_found = may_answer(aspects)

@@ -83,6 +83,19 @@ def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
     assert f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
 
 
+def test_without_a_model_sub_questions_have_passages_and_no_answers(
+    client: Client, run: Run
+) -> None:
+    Aspect.objects.update(state="answered", evidence_labels=["E1"])
+    Aspect.objects.create(
+        run=run, label="A9", position=9, text="How tall?", round=1, state="not_found"
+    )
+    Run.objects.update(analyst="extractive")
+    told = "passages for 1 of 2 sub-questions"
+    assert told in text(shown(client, f"/runs/{run.public_id}/"), ".verdict-line")
+    assert told in text(shown(client, "/runs/"), ".run-facts")
+
+
 def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run) -> None:
     Aspect.objects.update(state="one_source")
     address = f"/runs/{run.public_id}/"

@@ -26,7 +26,7 @@ AROUND = 2
 OPENING = 3
 """Kinds of words with which a sentence opens a block that dictates."""
 _QUOTED = re.compile(
-    r"“[^”]{4,400}(?:”|$)|«[^»]{4,400}(?:»|$)|„[^“”]{4,400}(?:[“”]|$)|「[^」]{3,400}(?:」|$)"
+    r"“[^“”]{4,400}(?:”|$)|«[^«»]{4,400}(?:»|$)|„[^„“”]{4,400}(?:[“”]|$)|「[^「」]{3,400}(?:」|$)"
     r"|『[^』]{3,400}(?:』|$)|(?<!\w)\"[^\"]{4,400}(?:\"|$)"
 )
 """A quotation, such as “no second witness was heard”."""
