@@ -110,6 +110,7 @@ def take_thread(page: Page, run: str) -> None:
     page.get_by_role("button", name="Revise").first.click()
     page.locator(".report").wait_for()
     page.locator(".ask-on").wait_for()
+    page.locator("[data-ended]").first.wait_for(state="attached")
     page.locator(".onward").scroll_into_view_if_needed()
     take(page, "after-the-report")
     page.get_by_label("Ask a follow-up").fill("And how large do the signatures become?")

@@ -1,4 +1,4 @@
-"""Daphne with the embedded worker on its event loop: one process with a graceful shutdown."""
+"""Daphne with a worker beside it: one process with a graceful shutdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Embedded worker: executes runs on the event loop of its process."""
+"""Embedded worker: executes runs on the event loop that starts it."""
 
 from __future__ import annotations
 
