@@ -30,7 +30,7 @@ class Together:
 
 
 class InThread:
-    """A worker on an event loop in a thread of its own.
+    """A worker that runs on a separate event loop in its own thread.
 
     Research takes the CPU for up to a second at a time; on the event loop of the pages, every
     request would wait that long.

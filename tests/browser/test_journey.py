@@ -60,7 +60,7 @@ def steer(page: Page, world: World) -> None:
     expect(page.locator(".verdict-sentence")).to_contain_text("Paused", timeout=LONG)
     page.get_by_label("Something else to find out").fill(SIMPLE)
     press(page, "Add")
-    world.model.hold("assess")  # the run can't end before it is told to
+    world.model.hold("assess")  # keeps the run from ending by itself
     press(page, "Go on")
     own = page.locator(".aspect", has_text=SIMPLE)
     expect(own.locator(".aspect-state")).to_contain_text("raised by you", timeout=LONG)

@@ -83,9 +83,10 @@ async def compare_findings(run: Run) -> None:
     except TaskFailed as failed:
         run.fell_back(COMPARE.name, failed.cause)
         return
-    replaced = find_replaced(run.ledger, answer.newer, run.form >= Form.FIRST_SEEN)
-    table = _table(run.ledger, answer, replaced)
-    figures = find_figures(run.ledger, answer.figures, replaced)
+    first_seen = run.form >= Form.FIRST_SEEN
+    replaced = find_replaced(run.ledger, answer.newer, first_seen)
+    table = _table(run.ledger, answer, replaced, first_seen)
+    figures = find_figures(run.ledger, answer.figures, replaced, first_seen)
     relations = Relations(True, replaced, *table, figures)
     await _note_relations(run, relations, answer.newer, answer.disagree)
 
@@ -223,7 +224,7 @@ def _share_terms(one: Evidence, other: Evidence) -> bool:
 
 
 def _table(
-    ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str]
+    ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str], first_seen: bool
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]:
     """Return entities, properties and checked cells; nothing if no cell stood the check."""
     rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
@@ -239,7 +240,7 @@ def _table(
         fitting = [
             r for r in records
             if has_value(ledger, r, place[0], said.value)
-            and not _is_recalled(ledger, r, said.value, replaced)
+            and not (first_seen and _is_recalled(ledger, r, said.value, replaced))
         ]  # fmt: skip
         if place[0] not in rows or place[1] not in columns or not fitting:
             continue
@@ -253,9 +254,15 @@ def _table(
 
 
 def find_figures(
-    ledger: Ledger, answers: Iterable[FigureAnswer], replaced: Mapping[str, str]
+    ledger: Ledger,
+    answers: Iterable[FigureAnswer],
+    replaced: Mapping[str, str],
+    first_seen: bool = True,
 ) -> tuple[KeyFigure, ...]:
-    """Return the checked key figures, the newest of each name; none if there are few."""
+    """Return the checked key figures, the newest of each name; none if there are few.
+
+    With `first_seen`, a value that its claim only recalls is none.
+    """
     found: dict[str, KeyFigure] = {}
     for said in answers:
         name, value = normalise_space(said.name), normalise_space(said.value)
@@ -266,7 +273,7 @@ def find_figures(
             if record
             and record.id not in replaced
             and has_value(ledger, record, name, value)
-            and not _is_recalled(ledger, record, value, replaced)
+            and not (first_seen and _is_recalled(ledger, record, value, replaced))
         ]
         if not fitting or not entities.find_numbers(value) or len(name.split()) > LONGEST_VALUE:
             continue

@@ -47,7 +47,7 @@ def dictates(text: str) -> bool:
 
 
 def _frames(text: str) -> Iterator[str]:
-    """Yield what stands around each content that a text may dictate."""
+    """Yield the text without each passage whose wording it may dictate."""
     outside = _QUOTED.sub(" ", text)
     if outside != text or _SHORT_NUMBER.search(text):
         yield outside

@@ -121,6 +121,8 @@ def test_a_recalled_value_is_neither_told_nor_shown_as_the_current_one() -> None
             for n, v in enumerate(("22 mg", "35 mg", "22 mg", "22 mg"))]  # fmt: skip
     figures = find_figures(ledger, said, ledger.relations.replaced)
     assert [figure.value for figure in figures] == ["22 mg"] * 3
+    older = find_figures(ledger, said, ledger.relations.replaced, first_seen=False)
+    assert [figure.value for figure in older] == ["22 mg", "35 mg", "22 mg", "22 mg"]
 
 
 def test_the_date_of_a_claim_comes_before_that_of_its_page() -> None:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 
 import pytest
 
 from research.queue.workers import InThread
 
-BUSY_SECONDS = 0.5
+GIVEN_UP_SECONDS = 30
+STOP_SECONDS = 0.2
 
 
 class Busy:
-    """Blocks its event loop while it starts, as research does; counts what it was told."""
+    """Blocks its event loop while it starts, until it is `released`; notes each call."""
 
     def __init__(self, failure: Exception | None = None) -> None:
         self.failure = failure
+        self.released = threading.Event()
         self.told: list[str] = []
         self.threads: set[int] = set()
 
@@ -25,7 +26,7 @@ class Busy:
         self._note("start")
         if self.failure is not None:
             raise self.failure
-        time.sleep(BUSY_SECONDS)
+        assert self.released.wait(GIVEN_UP_SECONDS), "nobody could release it"
 
     async def stop(self) -> None:
         self._note("stop")
@@ -42,13 +43,13 @@ async def test_the_callers_loop_runs_while_the_worker_is_busy() -> None:
     busy = Busy()
     worker = InThread(busy)
     starting = asyncio.create_task(worker.start())
-    turns = 0
-    while not starting.done():
-        turns += 1
+    while not busy.told:
         await asyncio.sleep(0.001)
+    assert not starting.done()
+    busy.released.set()
+    await starting
     await worker.stop()
     await worker.close(busy.release)
-    assert turns > 10
     assert busy.told == ["start", "stop", "release"]
     assert len(busy.threads) == 1 and threading.get_ident() not in busy.threads
     worker._thread.join(timeout=10)
@@ -71,10 +72,11 @@ async def test_stopping_in_time_gives_up_a_worker_that_does_not_stop() -> None:
                 self._note("cancelled")
 
     endless = Endless()
+    endless.released.set()
     worker = InThread(endless)
     await worker.start()
     with pytest.raises(TimeoutError):
-        await asyncio.wait_for(worker.stop(), BUSY_SECONDS)
+        await asyncio.wait_for(worker.stop(), STOP_SECONDS)
     await worker.close(endless.release)
     assert endless.told == ["start", "cancelled", "release"]
 

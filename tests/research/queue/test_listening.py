@@ -18,7 +18,7 @@ def silence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def tell(what: str, *, rolls_back: bool = False) -> None:
-    """Notify as another process does, over a connection of its own."""
+    """Notify as another process does, over a separate connection."""
     try:
         with transaction.atomic():
             notify.tell_processes(what)
