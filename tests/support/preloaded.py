@@ -16,6 +16,7 @@ import json
 import os
 import random
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -146,6 +147,7 @@ def _become(args: list[str], env: dict[str, str], in_session: bool, streams: Seq
     """Run a program as the main one of this process, with these streams and environment."""
     if in_session:
         os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
