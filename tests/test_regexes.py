@@ -65,11 +65,12 @@ def of_module(module: types.ModuleType) -> dict[str, Found]:
     if not module.__file__:
         return {}
     tree = ast.parse(Path(module.__file__).read_text())
+    used = uses(tree)
     found = {
         (name if number == 0 else f"{name} {number}"): Found(
             each.pattern,
             each.flags,
-            WHOLLY if (module.__name__, name) in WHOLE else uses(tree, name),
+            WHOLLY if (module.__name__, name) in WHOLE else used.get(name, frozenset()),
         )
         for name, value in vars(module).items()
         for number, each in enumerate(patterns(value))
@@ -88,23 +89,24 @@ def patterns(value: Any) -> Iterator[re.Pattern[Any]]:
             yield from patterns(each)
 
 
-def uses(tree: ast.Module, name: str) -> frozenset[str]:
-    """How a pattern is called; empty where it is handed on or kept in a table."""
-    called = {
-        node.attr: node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        and node.attr in CALLS
+def uses(tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Return how names are called; empty for those handed on or kept in a table."""
+    called: dict[str, set[str]] = {}
+    attributed: set[ast.expr] = set()
+    handed_on: set[str] = set()
+    for node in ast.walk(tree):  # an attribute comes before the name that it belongs to
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            attributed.add(node.value)
+            if node.attr in CALLS:
+                called.setdefault(node.value.id, set()).add(node.attr)
+        elif (
+            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in attributed
+        ):
+            handed_on.add(node.id)
+    return {
+        name: frozenset() if name in handed_on or not name.startswith("_") else frozenset(methods)
+        for name, methods in called.items()
     }
-    loads = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name]
-    handed_on = [n for n in loads if isinstance(n.ctx, ast.Load) and not attributed(tree, n)]
-    return frozenset() if handed_on or not name.startswith("_") else frozenset(called)
-
-
-def attributed(tree: ast.Module, name: ast.Name) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.value is name for node in ast.walk(tree))
 
 
 def written_in_place(tree: ast.Module) -> dict[str, Found]:
