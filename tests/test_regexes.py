@@ -37,11 +37,11 @@ WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
 BOUNDED = {
     ("research.search.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
-    ("research.extract.file_title", "_SENTENCE_END"): "reads a line of 200 characters",
-    ("research.extract.file_title", "_LINK"): "reads a line of 200 characters",
+    ("research.extract.plaintext", "_SENTENCE_END"): "reads a line of 200 characters",
+    ("research.extract.plaintext", "_LINK"): "reads a line of 200 characters",
 }
 """Patterns whose input is short whatever the text holds, with the reason."""
-WHOLE = {("research.search.providers.days", "_FORMS")}
+WHOLE = {("research.search.providers.entries", "_FORMS")}
 """Tables whose patterns are only matched with a whole text."""
 
 

@@ -1,6 +1,7 @@
 """Digest of the evidence and verdicts that a report is based on, to detect stale reports.
 
-Accepting evidence confirms the report, so only rejections and flags are included.
+Accepting evidence confirms the report, so only rejections and flags are included. Verdicts on
+unchanged evidence are carried over to a later run of the thread.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from research.engine.journal import digest_of
 from research.models import Evidence, EvidenceSource, Report, Run, Verdict
 
 DOUBTS = frozenset({Verdict.Kind.REJECT.value, Verdict.Kind.FLAG.value})
+NOTE = "Said of an earlier version."
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,34 @@ def evidence_basis(run: Run) -> list[Basis]:
         )
         for evidence in Evidence.objects.filter(run=run).with_review()
     ]
+
+
+def carry_verdicts(run_id: int) -> None:
+    """Copy the last verdict on each record that is unchanged, quotes included.
+
+    Call it in the transaction that ends the run: its report was written with these verdicts, so
+    they must not make it stale. The number of queries is constant.
+    """
+    run = Run.objects.select_related("parent").get(pk=run_id)
+    if run.parent is None:
+        return
+    said = Verdict.objects.filter(evidence__run=run.parent).order_by("pk")
+    last = {verdict.evidence_id: verdict for verdict in said}
+    if not last:
+        return
+    labels = dict(Evidence.objects.filter(pk__in=last).values_list("label", "pk"))
+    before = {(each.label, each.claim, each.quotes) for each in evidence_basis(run.parent)}
+    now = {
+        each.label
+        for each in evidence_basis(run)
+        if (each.label, each.claim, each.quotes) in before
+    }
+    unsaid = Evidence.objects.filter(run=run, label__in=now & labels.keys(), verdicts=None)
+    Verdict.objects.bulk_create(_again(last[labels[row.label]], row) for row in unsaid)
+    digest = evidence_digest(evidence_basis(run))
+    Report.objects.filter(run=run).update(evidence_digest=digest)
+
+
+def _again(verdict: Verdict, row: Evidence) -> Verdict:
+    note = verdict.note if verdict.note.startswith(NOTE) else f"{NOTE} {verdict.note}".strip()
+    return Verdict(evidence=row, actor_id=verdict.actor_id, verdict=verdict.verdict, note=note)
