@@ -14,9 +14,9 @@ from dashboard.mcp import results
 from dashboard.mcp.results import RunState, describe_run
 from research.models import Evidence, EvidenceSource, PageText, Run
 from research.runtime.db_threads import query_async
-from research.runtime.wait import wait_at_most
 from research.services import ServiceError, documents
 from research.worker import notify
+from research.worker.notify import wait_at_most
 
 Depth = Literal["quick", "standard", "thorough"]
 Sources = Literal["web", "documents", "both", "samples"]

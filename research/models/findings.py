@@ -226,7 +226,7 @@ class Report(EngineRow):
     """One version of a run's report; versions are never changed.
 
     `evidence_digest` identifies the evidence and verdicts that it is based on; the report is stale
-    once `research.threads.staleness.evidence_digest` of the current ones differs.
+    once `research.threads.verdicts.evidence_digest` of the current ones differs.
     """
 
     key_fields = ("run", "number")

@@ -42,7 +42,7 @@ from research.readmodel.progress_parts import (
     VerdictPart,
 )
 from research.readmodel.run_rows import Committed, Quote
-from research.threads.gate_after_review import after_review, is_rejected
+from research.threads.verdicts import after_review, is_rejected
 from research.worker.commands import possible_commands
 
 

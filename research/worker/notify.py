@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from research.models import Run
+from research.worker import notify
 
 on_committed: list[Callable[[str, int], None]] = []
 """Called with a run's public id and its sequence after each visible change."""
@@ -171,3 +173,29 @@ def _parameters() -> dict[str, Any]:
     """Return where Django connects to, without what makes a cursor Django's."""
     given = connection.get_connection_params()
     return {name: given[name] for name in given if name not in ("cursor_factory", "context")}
+
+
+@contextmanager
+def woken_by_commands(run_id: int) -> Iterator[asyncio.Event]:
+    """Yield an event that is set when a command for the run is committed, in any thread."""
+    woken, running = asyncio.Event(), asyncio.get_running_loop()
+
+    def hook(commanded: int) -> None:
+        if commanded == run_id:
+            running.call_soon_threadsafe(woken.set)
+
+    notify.on_command.append(hook)
+    try:
+        yield woken
+    finally:
+        notify.on_command.remove(hook)
+
+
+async def wait_at_most(event: asyncio.Event, seconds: float, *, clear: bool = True) -> None:
+    """Wait until the event is set or the seconds have passed; `clear` the event if it was set."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
+    if clear:
+        event.clear()

@@ -7,9 +7,8 @@ import asyncio
 import pytest
 from django.db import connection, connections, transaction
 
-from research.runtime.wait import woken_by_commands
 from research.worker import notify
-from research.worker.notify import Listener
+from research.worker.notify import Listener, woken_by_commands
 
 
 @pytest.fixture(autouse=True)

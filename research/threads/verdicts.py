@@ -1,19 +1,27 @@
-"""Digest of the evidence and verdicts that a report is based on, to detect stale reports.
+"""What reviewers' verdicts change: reports become stale, and the evidence gate is re-evaluated.
 
-Accepting evidence confirms the report, so only rejections and flags are included. Verdicts on
-unchanged evidence are carried over to a later run of the thread.
+A digest of the evidence and verdicts that a report is based on detects stale reports. Accepting
+evidence confirms the report, so only rejections and flags are included. Verdicts on unchanged
+evidence are carried over to a later run of the thread.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
+from research.engine.assessment.criteria import evidence_criteria
+from research.engine.assessment.gates import gate_feedback
+from research.engine.evidence.ledger import SUPPORTS
 from research.engine.journal import digest_of
-from research.models import Evidence, EvidenceSource, Report, Run, Verdict
+from research.engine.limits import Limits
+from research.engine.records import Criterion
+from research.models import Evidence, EvidenceSource, GateResult, Report, Run, Verdict
 
 DOUBTS = frozenset({Verdict.Kind.REJECT.value, Verdict.Kind.FLAG.value})
 NOTE = "Said of an earlier version."
+Keys = Mapping[int, Collection[str]]
+"""Independence keys by the record's primary key."""
 
 
 @dataclass(frozen=True)
@@ -82,3 +90,42 @@ def carry_verdicts(run_id: int) -> None:
 def _again(verdict: Verdict, row: Evidence) -> Verdict:
     note = verdict.note if verdict.note.startswith(NOTE) else f"{NOTE} {verdict.note}".strip()
     return Verdict(evidence=row, actor_id=verdict.actor_id, verdict=verdict.verdict, note=note)
+
+
+def after_review(
+    recorded: GateResult, evidence: Sequence[Evidence], keys: Keys, bounds: Limits
+) -> GateResult:
+    """Return the gate re-evaluated without rejected records, or `recorded` if there are none.
+
+    The result is unsaved. `evidence` is all of the run's, annotated with `last_verdict`.
+    """
+    kept = [row for row in evidence if not is_rejected(row)]
+    if len(kept) == len(evidence):
+        return recorded
+    answers = [row for row in kept if row.relevance >= SUPPORTS]
+    criteria = evidence_criteria(
+        records=len(kept),
+        answering=sum(row.aspect_label is not None for row in answers),
+        sources=len({key for row in answers for key in keys.get(row.pk, ())}),
+        limits=bounds,
+    )
+    return GateResult(
+        run=recorded.run,
+        round=recorded.round,
+        gate=recorded.gate,
+        decision=_decision(recorded, criteria),
+        criteria=[asdict(each) for each in criteria],
+        feedback=[gate_feedback(each) for each in criteria if not each.met],
+        at=recorded.at,
+    )
+
+
+def is_rejected(row: Evidence) -> bool:
+    return row.last_verdict == Verdict.Kind.REJECT  # type: ignore[attr-defined, no-any-return]
+
+
+def _decision(recorded: GateResult, criteria: Sequence[Criterion]) -> str:
+    """Return the decision; criteria recorded as unavailable stay unavailable."""
+    if all(each.met for each in criteria):
+        return "pass"
+    return "not_to_be_had" if recorded.decision == "not_to_be_had" else "retry"
