@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from research.engine.assessment.answer_status import Trust
 from research.models import Delivery, EmailChoice, Event, Occurrence, Run
-from research.readmodel.marking import trust_of
+from research.readmodel.run_rows import trust_of
 from research.schedules.news import news_of
 
 MOST_NEWS = 50

@@ -19,7 +19,6 @@ from research.engine.records import Status, Usage
 from research.models import Aspect, Collection, Command, Evidence, Gap, Round, Run, Unit
 from research.models.runs import Mode
 from research.queue.admission import place_of
-from research.readmodel.marking import marked_row
 from research.readmodel.phases import run_phase, stage_progress
 from research.readmodel.progress_parts import (
     ActionPart,
@@ -41,7 +40,7 @@ from research.readmodel.progress_parts import (
     UnitsPart,
     VerdictPart,
 )
-from research.readmodel.run_rows import Committed, Quote
+from research.readmodel.run_rows import Committed, Quote, marked_row
 from research.threads.verdicts import after_review, is_rejected
 from research.worker.commands import possible_commands
 
