@@ -38,7 +38,6 @@ _CONTENTS = re.compile(
 )
 """`25.1. Routine Vacuuming`, `Introduction . . . . . 12`, `Figure 3.2. The dialog`"""
 
-
 FEWEST_ENTRIES = 12
 """Entries from which a page may be judged to be an index."""
 LONGEST_BYLINE = 6
