@@ -20,7 +20,7 @@ import pytest
 from dashboard import markdown
 from research.engine.evidence.claims import clauses
 from research.engine.llm_tasks.prompting import parse_json, stream_draft
-from research.engine.offline.questions import phrases
+from research.engine.offline import leads
 from research.engine.report import draft
 from research.engine.text import amounts, dates, entities, quantities, sentences
 from research.engine.text import tokens as engine_text
@@ -37,11 +37,11 @@ WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
 BOUNDED = {
     ("research.search.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
-    ("research.extract.file_title", "_SENTENCE_END"): "reads a line of 200 characters",
-    ("research.extract.file_title", "_LINK"): "reads a line of 200 characters",
+    ("research.extract.plaintext", "_SENTENCE_END"): "reads a line of 200 characters",
+    ("research.extract.plaintext", "_LINK"): "reads a line of 200 characters",
 }
 """Patterns whose input is short whatever the text holds, with the reason."""
-WHOLE = {("research.search.providers.days", "_FORMS")}
+WHOLE = {("research.search.providers.entries", "_FORMS")}
 """Tables whose patterns are only matched with a whole text."""
 
 
@@ -190,8 +190,8 @@ READERS: dict[str, Match] = {
     "names": entities.find_names,
     "objects of an answer": read_objects,
     "a growing answer": lambda text: list(stream_draft._strings_of(text)),
-    "phrases": phrases.find_phrases,
-    "a phrase in its sentence": lambda text: phrases.is_thing("pump rotor", f"{text} pump rotor"),
+    "phrases": leads.find_phrases,
+    "a phrase in its sentence": lambda text: leads.is_thing("pump rotor", f"{text} pump rotor"),
     "sentences": lambda text: sentences.split_sentences.__wrapped__(text),
     "words": engine_text.split_tokens,
     "a plain page": lambda text: read_page(text, "text/markdown"),
