@@ -37,7 +37,7 @@ LIBRARIES = (
 )  # fmt: skip
 OWN = (
     "research.engine.loop", "research.engine.analyst.model", "research.extract.pool",
-    "research.fulltext.index", "research.search.online", "research.operations.metrics",
+    "research.fulltext.index", "research.search.pipeline", "research.operations.metrics",
     "research.runtime.process_resources", "research.runtime.settings_check",
 )  # fmt: skip
 LONGEST_MESSAGE = 1 << 16
