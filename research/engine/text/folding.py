@@ -28,8 +28,11 @@ _HAS_DIGIT = re.compile("[0134578]")
 _NOT_ASCII = re.compile("[^\x00-\x7f]")
 _SPACED = re.compile(r"(?<!\w)[^\W_](?: {1,3}[^\W_](?!\w)){7,}")
 """Letters with spaces between them, such as "I G N O R E  T H I S"."""
+_TWO_SPACED = re.compile(r" [^\W_] {1,3}[^\W_] ")
+"""A part of each such run, which is found faster."""
 _SET_APART = re.compile(r"(?<!\w)[^\W\d_]([.·*~|_-])[^\W\d_](?:\1[^\W\d_]){3,}(?!\w)")
 """A word with marks between its letters, such as "i-g-n-o-r-e"."""
+_TWO_SET_APART = re.compile(r"[.·*~|_-][^\W\d_][.·*~|_-]")
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f]"
@@ -69,8 +72,10 @@ def folded(text: str) -> str:
     if not text.isascii():
         text = unicodedata.normalize("NFKC", _JOINER.sub("", _INVISIBLE.sub("", text)))
     plain = text.casefold()
-    plain = _SPACED.sub(lambda run: run[0].replace(" ", ""), plain)
-    plain = _SET_APART.sub(lambda word: word[0].replace(word[1], ""), plain)
+    if _TWO_SPACED.search(plain):
+        plain = _SPACED.sub(lambda run: run[0].replace(" ", ""), plain)
+    if _TWO_SET_APART.search(plain):
+        plain = _SET_APART.sub(lambda word: word[0].replace(word[1], ""), plain)
     if not plain.isascii():
         if _HAS_CYRILLIC.search(plain) or _HAS_GREEK.search(plain):
             plain = _WORD.sub(lambda word: _one_script(word[0]), plain)
