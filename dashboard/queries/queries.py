@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
-from django.contrib.auth.models import AnonymousUser
+from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
+from django.db import connection
 from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum
 from django.http import Http404
 from django.utils import timezone
@@ -103,6 +106,20 @@ class SourceRows:
 
 
 @dataclass(frozen=True)
+class Head:
+    """What tells the states of a run apart; `parent` is a primary key."""
+
+    public_id: str
+    sequence: int
+    status: str
+    parent: int | None
+
+    @property
+    def ended(self) -> bool:
+        return self.status in ENDED
+
+
+@dataclass(frozen=True)
 class UsageTotal:
     """What runs used; `cost_usd` is None if the price of one is unknown."""
 
@@ -167,11 +184,28 @@ def find_run(viewer: Viewer, public_id: str) -> Run:
     return _visible_run(runs.visible_to(viewer).select_related("thread"), public_id)
 
 
-def find_head(viewer: Viewer, public_id: str) -> Run:
-    """Return a run like `find_run`, with only the columns that tell its states apart."""
-    return _visible_run(
-        runs.visible_to(viewer).only("public_id", "sequence", "status", "parent"), public_id
-    )
+def find_head(viewer: AbstractUser, public_id: str) -> Head:
+    """Return the head of a run that `find_run` would return."""
+    sql, parameters = _head_query(viewer.pk, viewer.is_staff)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, (*parameters, public_id))
+        row = cursor.fetchone()
+    if row is None:
+        raise Http404("no such run")
+    return Head(*row)
+
+
+@lru_cache(maxsize=1_000)
+def _head_query(viewer: int, is_staff: bool) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of a viewer's `find_head` and all parameters but the last, the public id.
+
+    Clients poll it. Writing the SQL takes Django ten times as long as the database needs for it.
+    """
+    user = get_user_model()(pk=viewer, is_staff=is_staff)
+    found = runs.visible_to(user).order_by().filter(public_id="")
+    rows = found.values_list("public_id", "sequence", "status", "parent")
+    sql, parameters = rows.query.sql_with_params()
+    return sql, parameters[:-1]
 
 
 def _visible_run(rows: QuerySet[Run], public_id: str) -> Run:
