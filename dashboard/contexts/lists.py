@@ -16,7 +16,7 @@ from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.models import Run
-from research.readmodel.marking import marks_of, trust_of
+from research.readmodel.run_rows import marks_of, trust_of
 
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
