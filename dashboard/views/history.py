@@ -33,7 +33,7 @@ def list_runs(request: HttpRequest) -> HttpResponse:
     form = FindForm(folders, request.GET)
     wanted = form.cleaned_data if form.is_valid() else {}
     page = queries.page_of_runs(request.user, request.GET.get("page"), **wanted)
-    sought = wanted.get("text", "").split()[: history_queries.MOST_WORDS]
+    sought = wanted.get("text", "").split()[: thread_queries.MOST_WORDS]
     context = {
         "page": "runs",
         "find": form,
