@@ -55,6 +55,14 @@ CHECK = {
     "idle": State(_("Not set up"), "none", "idle"),
 }
 IN_USE = State(_("In use"), "check", "good")
+CONNECTED = State(_("Connected"), "check", "good")
+NO_MODEL = State(_("No model connected"), "none", "fair")
+SEARCHED = {
+    "more": State(_("Ready"), "check", "good"),
+    "samples": State(_("Sample pages only"), "half", "fair"),
+    "none": State(_("Searches nothing"), "none", "fair"),
+}
+"""States of the search on the Setup page, by `status_summary.search_reach`."""
 COLLECTION = {
     "waiting": State(_("Queued"), "clock", "busy"),
     "indexing": State(pgettext_lazy("documents", "Reading"), "spinner", "busy"),

@@ -13,7 +13,7 @@ from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
-from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum
+from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
 from django.http import Http404
 from django.utils import timezone
 
@@ -138,9 +138,17 @@ def recent_runs(viewer: Viewer) -> Sequence[Run]:
 
 
 def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
-    """Load what a list shows of each run, with its thread and the states of its sub-questions."""
+    """Load what a list shows of each run, with its thread and the states of its sub-questions.
+
+    `answer` and `cited` are the short answer and the citations of the report; None without one.
+    """
     asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
+    report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
     listed = found.select_related("thread").only(*LINE_FIELDS)
+    listed = listed.annotate(
+        answer=Subquery(report.values("short_answer")[:1]),
+        cited=Subquery(report.values("citations")[:1]),
+    )
     return listed.prefetch_related(Prefetch("aspects", asked))
 
 
@@ -150,12 +158,14 @@ def page_of_runs(
     """Return a page of runs in that state and folder that hold every word of `text`.
 
     Pinned ones come first. Only the newest version of a question is listed; archived ones are
-    listed if they are searched for.
+    listed if they are searched for. `written` is then the report in which the words were found.
     """
     from dashboard.queries.thread_queries import holding_words
 
     found = with_answers(runs.visible_to(viewer).newest_versions())
-    found = holding_words(found, text)
+    if text:
+        report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
+        found = holding_words(found, text).annotate(written=Subquery(report.values("markdown")[:1]))
     if state in STATES:
         found = found.filter(STATES[state])
     if state == "archived" or not text:

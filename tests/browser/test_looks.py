@@ -41,6 +41,7 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     for details in page.locator("details:visible").all():
         details.evaluate("one => { one.open = true }")
     check(page)
+    page.keyboard.press("Escape")  # the open menu lies above the report
     page.locator(".cite a").first.click()
     expect(page.locator("#citation-panel mark").first).to_be_visible()
     check(page)

@@ -80,7 +80,8 @@ def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
     line = shown(client, "/runs/")
     assert text(line, ".run-list .state") == badge
     counted = sum(state in {"answered", "disputed"} for state in states)
-    assert f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
+    told = f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
+    assert told == (badge != "Answered"), "said where the badge does not say it"
 
 
 def test_without_a_model_sub_questions_have_passages_and_no_answers(
@@ -140,8 +141,9 @@ def test_headings_of_the_contents_are_cut_after_a_word() -> None:
 
 def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -> None:
     soup = shown(client, f"/runs/{run.public_id}/")
-    names = [link.get_text() for link in soup.select(".run-bar .exports a")]
-    assert {"Markdown", "PDF", "Word"} <= set(names)
+    names = [link.contents[0].strip() for link in soup.select(".run-bar .exports a")]
+    assert names == ["Word", "PDF", "Markdown", "HTML", "CSV", "JSON", "RIS", "BibTeX"]
+    assert all(text(link, "span") for link in soup.select(".exports a")), "each says what it is for"
 
 
 def test_the_first_view_of_a_run_has_no_empty_columns(client: Client, admin: User) -> None:
