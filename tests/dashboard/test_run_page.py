@@ -37,7 +37,8 @@ def test_a_working_run_shows_verdict_action_and_standing(client: Client, admin: 
     add_evidence(run, 1)
     html = page(client, run)
     assert 'class="verdict-sentence">Going on: 1 of 1 answered.</p>' in html
-    assert "round 2 of up to 3" in html and "score 5.8, goal 7.0" in html and "1 gap" in html
+    assert "round 2 of up to 3" in html and "1 point missing" in html
+    assert "rated 5.8 of 10; research can stop at 7.0" in html
     for part in ("verdict", "action", "aspects", "gaps", "evidence", "rounds"):
         assert f'id="run-{run.public_id}-{part}"' in html
 
@@ -333,7 +334,7 @@ def test_the_fixed_mode_shows_its_level_and_the_queries_done_there(
         run.units.create(round=1, number=number, topic=f"topic {number}", status=status)
     assert "<span>level 1 of 2, 3 of 4 queries done</span>" in page(client, run)
     Run.objects.update(status="completed", round=2)
-    assert "<span>2 levels</span>" in page(client, run)
+    assert "<dd>0 searches in 2 levels, 0 pages read.</dd>" in page(client, run)
 
 
 @pytest.mark.requirement("A16")

@@ -116,7 +116,10 @@ def shown_features(
 
 
 def answer_probability(
-    asked: AskedText, ranking: PassageRanking, shown: Sequence[RankedPassage]
+    asked: AskedText,
+    ranking: PassageRanking,
+    shown: Sequence[RankedPassage],
+    is_strict: bool = True,
 ) -> float:
     """Return the probability (0-1) that the passages shown contain the answer; 0 if there are none.
 
@@ -125,6 +128,6 @@ def answer_probability(
     if not shown:
         return 0.0
     found = passage_model().shown.probability(shown_features(asked, ranking, shown))
-    if not any(brings_wanted(each.passage.text, asked.text) for each in shown):
+    if not any(brings_wanted(each.passage.text, asked.text, is_strict) for each in shown):
         found = min(found, WITHOUT_ITS_KIND)
     return round(found, 4)
