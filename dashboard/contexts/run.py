@@ -63,7 +63,7 @@ STANDING = {
     Status.AWAITING_APPROVAL: _("The plan is ready. Review it, then start."),
     Status.RESEARCHING: _("Researching."),
     Status.PAUSED: _("Paused. Nothing is searched or spent."),
-    Status.WRITING: _("Writing the report."),
+    Status.WRITING: _("The checked report will appear here."),
     Status.STALLED: _("Put aside because its worker stopped unexpectedly several times."),
 }
 ENDINGS = {

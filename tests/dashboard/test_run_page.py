@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -491,3 +492,36 @@ def test_a_waiting_run_shows_its_place_in_the_queue(client: Client, admin: User)
     assert "1 run ahead of yours" in page(client, second)
     first.delete()
     assert "Next in line" in page(client, second)
+
+
+@pytest.mark.parametrize(
+    ("changes", "step", "counts"),
+    [
+        ({"status": "intake"}, "Planning", ["1 sub-question", "", "", "1 claim", ""]),
+        ({"action": "Searching: oaks", "usage": {"searches": 3}}, "Searching",
+         ["1 sub-question", "3 searches", "", "1 claim", ""]),
+        ({"action": "Reading trees.test"}, "Reading", ["1 sub-question", "", "", "1 claim", ""]),
+        ({"status": "writing", "quality_score": 7.8}, "Writing",
+         ["1 sub-question", "", "", "7.8 of 10", ""]),
+        ({"status": "queued"}, "", []),
+    ],
+)  # fmt: skip
+def test_a_run_under_way_says_its_state_once_as_one_of_five_steps(
+    client: Client, admin: User, changes: dict[str, Any], step: str, counts: list[str]
+) -> None:
+    run = make_run(admin)
+    add_evidence(run, 1)
+    Run.objects.update(action_at=timezone.now(), **changes)
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    assert [" ".join(each.get_text(" ").split()) for each in soup.select(".step-count")] == counts
+    assert [each.get_text() for each in soup.select("[aria-current=step] .step-name")] == [
+        step
+    ] * bool(step)
+    assert bool(soup.select(".verdict-top .state")) is not bool(step)
+
+
+def test_a_run_that_writes_says_what_from(client: Client, admin: User) -> None:
+    run = make_run(admin, "writing", action="Writing the report", action_at=timezone.now())
+    add_evidence(run, 1)
+    html = page(client, run)
+    assert "From 1 claim and 0 pages" in html and "Writing the report" not in html
