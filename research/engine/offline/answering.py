@@ -97,22 +97,40 @@ def split_at_answer(text: str, asked: str) -> tuple[str, str, str]:
 
 
 def size_worth(text: str, asked: str) -> int:
-    """Return 2 if a passage has a figure with a unit that the question lacks, 1 if it has one in
-    digits with a noun ("1,200 crowns", not "FIPS 204"), otherwise 0.
+    """Return how well a passage gives a size: 3 by a figure with a unit in a sentence on what is
+    asked about or behind one, 2 there by digits with a noun ("1,200 crowns", not "FIPS 204"), 1 by
+    either of them elsewhere, otherwise 0.
     """
     known = {amount.value for amount in parse_figures(asked).amounts}
-    found = [each for each in parse_figures(text).amounts if each.value not in known]
-    if any(each.unit for each in found):
-        return 2
-    digits = {plain_number(number) for number in NUMBER.findall(without_dates(text))}
-    return int(any(each.noun and each.value in digits for each in found))
+    about = _asked_about(asked)
+    best, before = 0, False
+    for sentence in split_sentences(text):
+        is_near = not about or bool(term_set(sentence.text) & about)
+        digits = {plain_number(n) for n in NUMBER.findall(without_dates(sentence.text))}
+        found = [each for each in parse_figures(sentence.text).amounts if each.value not in known]
+        has_unit = any(each.unit for each in found)
+        if has_unit or any(each.noun and each.value in digits for each in found):
+            best = max(best, 2 + has_unit if is_near or before else 1)
+        before = is_near
+    return best
+
+
+def _asked_about(asked: str) -> frozenset[str]:
+    """Return the terms of the sentence that asks for a size, without the word for the size."""
+    found = _SIZE.search(asked)
+    if found is None:
+        return frozenset()
+    asking = re.split(r"[?？.!]", asked[found.end() :], maxsplit=1)[0]
+    return term_set(asking)
 
 
 def kind_worth(text: str, asked: str) -> int:
-    """Return how well a passage has the kind of answer that is asked for; 0 if it lacks it."""
+    """Return how well a passage has the kind of answer that is asked for, 0 to 3; 1 is something of
+    that kind on another thing.
+    """
     if read_question(asked).kind == "how_many" and _SIZE.search(asked):
         return size_worth(text, asked)
-    return int(brings_wanted(text, asked))
+    return 3 * brings_wanted(text, asked)
 
 
 def _people(text: str) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.engine.offline.answering import brings_wanted, is_answer, split_at_answer
+from research.engine.offline.answering import brings_wanted, is_answer, kind_worth, split_at_answer
 
 WHO = "Who designed the Harrow Point lighthouse?"
 
@@ -65,3 +65,16 @@ def test_a_passage_is_split_at_the_sentence_that_answers(
     text: str, asked: str, parts: tuple[str, str, str]
 ) -> None:
     assert split_at_answer(text, asked) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        ("The lamp is of brass. It takes 12 litres.", 3),
+        ("The lamps have 40 wicks.", 2),
+        ("The tower is of stone. The tower is 40 metres high.", 1),
+        ("The lamp is of brass.", 0),
+    ],
+)
+def test_a_size_counts_by_its_unit_and_by_what_it_is_of(text: str, worth: int) -> None:
+    assert kind_worth(text, "And how large do the lamps become? On the harbour.") == worth
