@@ -345,7 +345,7 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     if not written:
         return {"answer": ""}
     parts = [describe_uncertainty(rows.progress.aspects, by_code=not rows.run.has_model)]
-    if not rows.run.has_model:
+    if not rows.run.has_model and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
 

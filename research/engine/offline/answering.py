@@ -120,7 +120,7 @@ def _asked_about(asked: str) -> frozenset[str]:
     found = _SIZE.search(asked)
     if found is None:
         return frozenset()
-    asking = re.split(r"[?？.!]", asked[found.end() :], maxsplit=1)[0]
+    asking = re.split(r"[?？.!(]", asked[found.end() :], maxsplit=1)[0]
     return term_set(asking)
 
 

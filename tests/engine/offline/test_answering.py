@@ -77,4 +77,4 @@ def test_a_passage_is_split_at_the_sentence_that_answers(
     ],
 )
 def test_a_size_counts_by_its_unit_and_by_what_it_is_of(text: str, worth: int) -> None:
-    assert kind_worth(text, "And how large do the lamps become? On the harbour.") == worth
+    assert kind_worth(text, "And how large do the lamps become (harbour, tower)?") == worth

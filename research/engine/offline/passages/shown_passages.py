@@ -10,6 +10,7 @@ from research.engine.evidence.quotes import plain_quote
 from research.engine.offline.answering import kind_worth
 from research.engine.offline.passages.complete_passages import MOST_SLICES
 from research.engine.offline.passages.passage_model import (
+    OF_ANOTHER_THING,
     WITHOUT_ITS_KIND,
     RankedPassage,
     answer_probability,
@@ -48,7 +49,7 @@ def _standing(ledger: Ledger, ranking: PassageRanking, aspect: Aspect) -> Answer
         False,
         probability=probability,
         passages=tuple(chosen),
-        lacks_kind=is_strict and probability == WITHOUT_ITS_KIND,
+        lacks_kind=is_strict and probability in {WITHOUT_ITS_KIND, OF_ANOTHER_THING},
     )
 
 
