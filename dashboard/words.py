@@ -292,6 +292,12 @@ def readable_url(url: str) -> str:
     return gettext("%(document)s, part %(n)s") % {"document": shown, "n": part[1]}
 
 
+def short_place(url: str) -> str:
+    """Return the site of a page, which its title stands for; of a document its path."""
+    host = urlsplit(url).hostname
+    return host.removeprefix("www.") if host else readable_url(url)
+
+
 def is_on_the_web(url: str) -> bool:
     """Return whether others can open a URL.
 

@@ -68,7 +68,7 @@ def _source(
         "url": row.url if is_web else "",
         "place": words.readable_url(row.url),
         "facts": [
-            *([row.domain] if is_web or row.domain else []),
+            words.short_place(row.url),
             *_facts(row),
             *([told] if quotes else []),
         ],
