@@ -148,7 +148,6 @@ NOUNS = {
     "claim": lambda n: ngettext("%(n)s claim", "%(n)s claims", n),
     "document": lambda n: ngettext("%(n)s document", "%(n)s documents", n),
     "file": lambda n: ngettext("%(n)s file", "%(n)s files", n),
-    "gap": lambda n: ngettext("%(n)s gap", "%(n)s gaps", n),
     "level": lambda n: ngettext("%(n)s level", "%(n)s levels", n),
     "model call": lambda n: ngettext("%(n)s model call", "%(n)s model calls", n),
     "page": lambda n: ngettext("%(n)s page", "%(n)s pages", n),
