@@ -4,7 +4,7 @@ from dashboard import words
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import AnswerStatus
 from research.models import Run
-from research.notifications import mails
+from research.notifications import composing
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_without_a_model_an_answer_is_only_likely() -> None:
 @pytest.mark.parametrize("trust", Trust)
 def test_page_list_and_mail_say_the_same_of_an_answer(trust: Trust, analyst: str) -> None:
     on_page = words.run_state(Run(status="completed", analyst=analyst), trust).word
-    assert mails._trust({"trust": str(trust), "analyst": analyst}) == on_page
+    assert composing._trust({"trust": str(trust), "analyst": analyst}) == on_page
 
 
 @pytest.mark.parametrize(
