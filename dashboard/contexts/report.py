@@ -22,6 +22,7 @@ from research.engine.verifier.binomial import least_proportion
 from research.models import EvidenceSource
 
 QUOTE_LENGTH = 240
+UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
 HEADING_LENGTH = 44
 """Maximum characters of a heading in the table of contents."""
 
@@ -38,7 +39,7 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         run.language,
         folds=not run.has_model,
     )
-    is_answered = run.has_model or rows.trust not in {Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
+    is_answered = run.has_model or rows.trust not in UNANSWERED
     return {
         "answer": parts.answer,
         "html": parts.body,

@@ -95,7 +95,7 @@ def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
     page.get_by_text("Save or copy").click()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Markdown").click()
-    assert "| Sub-question | Answer | Sources |" in saved.value.path().read_text()
+    assert "| Sub-question | Answer | Support |" in saved.value.path().read_text()
 
 
 def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> None:

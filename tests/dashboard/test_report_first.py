@@ -41,7 +41,7 @@ def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
     soup = shown(client, f"/runs/{run.public_id}/")
     assert [heading.get_text() for heading in soup.select("h1")] == ["How old do oaks get?"]
     order = [each.name or "" for each in soup.select(".column > :is(section, form, .outcome)")]
-    assert order[:3] == ["section", "div", "form"]
+    assert order[:3] == ["section", "form", "div"]
     assert "About 600 years." in text(soup, ".answer")
     assert "About 600 years." not in text(soup, ".report")
     assert text(soup, ".contents a") == "Growth"
@@ -149,3 +149,38 @@ def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -
 def test_the_first_view_of_a_run_has_no_empty_columns(client: Client, admin: User) -> None:
     soup = shown(client, f"/runs/{make_run(admin, 'queued').public_id}/")
     assert len(soup.select(".columns .skeleton")) == 2
+
+
+def test_passages_without_what_was_asked_for_are_only_related(client: Client, run: Run) -> None:
+    """Badge, tab and list agree."""
+    Run.objects.update(analyst="extractive")
+    told = {"sources": ["a.test"], "agree": False, "probability": 0.2, "lacks_kind": True}
+    Aspect.objects.update(state="open", evidence_labels=["E1"], standing=told)
+    soup = shown(client, f"/runs/{run.public_id}/")
+    assert text(soup, ".verdict-top .state") == "Related passages found"
+    assert text(soup, "title").startswith("– ")
+    assert text(shown(client, "/runs/"), ".run-list .state") == "Related passages found"
+
+
+def test_an_answer_from_one_site_says_so(client: Client, run: Run) -> None:
+    Aspect.objects.update(state="answered")
+    note = text(shown(client, f"/runs/{run.public_id}/"), ".state-note")
+    assert note == "one site only"
+    run.reports.update(
+        citations=[{"marker": n, "url": f"https://{n}.test/", "evidence_ids": []} for n in (1, 2)]
+    )
+    assert not shown(client, f"/runs/{run.public_id}/").select(".state-note")
+
+
+def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client, run: Run) -> None:
+    Run.objects.update(
+        round=2, quality_score=7.8, usage={"searches": 8}, termination_text="Stopped: enough."
+    )
+    run.rounds.update(pages_read=5)
+    lines = shown(client, f"/runs/{run.public_id}/research/").select(".account dd")
+    assert [line.get_text() for line in lines] == [
+        "8 searches in 2 rounds, 5 pages read. The report cites 1 page from 1 site.",
+        "A model rated the findings 7.8 of 10; research can stop at 7.0.",
+        "Stopped: enough.",
+    ]
+    assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")

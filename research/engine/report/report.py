@@ -199,6 +199,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         summary_sentences=MOST_SENTENCES - is_detailed,
+        names_subjects=run.began >= Form.READABLE,
     )
     if layout.is_terse:
         ended = ""

@@ -52,7 +52,8 @@ class Layout:
     """How a report is laid out: its sections as a table, without the searches tried, with the
     source of each statement named beside it, or with key figures and the extremes of its
     comparison. Paragraphs of the summary have at most `summary_sentences`. A terse report spends
-    its words on what was found: why it ended and what supports a section are left out.
+    its words on what was found: why it ended and what supports a section are left out. With
+    `names_subjects` each sentence of the short answer can be read alone.
     """
 
     as_table: bool = False
@@ -61,6 +62,7 @@ class Layout:
     names_sources: bool = False
     has_figures: bool = False
     summary_sentences: int = MOST_SENTENCES
+    names_subjects: bool = True
 
 
 def summary_words(ledger: Ledger) -> int:
