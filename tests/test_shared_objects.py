@@ -31,6 +31,10 @@ CHANGES = {
     "insert", "remove", "discard",
 }  # fmt: skip
 CHANGED = {
+    (
+        "research/services/api_tokens.py",
+        "_kept",
+    ),  # replaced as a whole, or one key set
     ("research/worker/notify.py", "_heard_at"),  # one assignment of a number
     ("dashboard/live/progress_publisher.py", "_watching"),  # list append and remove; read as a copy
     ("dashboard/live/hub.py", "_hubs"),  # under its lock

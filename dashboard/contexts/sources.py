@@ -63,12 +63,13 @@ def _source(
     is_web = words.is_on_the_web(row.url)
     quotes = [cited.quote for marker in markers[row.url] for cited in rows.cited[marker]]
     told = ngettext("%(n)s quote", "%(n)s quotes", len(quotes)) % {"n": len(quotes)}
+    place = words.readable_url(row.url)
     return {
-        "title": row.title or row.domain,
+        "title": row.title or place,
         "url": row.url if is_web else "",
-        "place": words.readable_url(row.url),
+        "place": place,
         "facts": [
-            words.short_place(row.url),
+            *([words.short_place(row.url)] if row.title else []),
             *_facts(row),
             *([told] if quotes else []),
         ],

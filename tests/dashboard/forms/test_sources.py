@@ -46,7 +46,7 @@ def said(tag: Tag) -> str:
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
     assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
-    assert "trees.test/oak.html · academic · published Mar 2024 · round 1 · 1 quote" in said(cited)
+    assert "trees.test/oak.html academic · published Mar 2024 · round 1 · 1 quote" in said(cited)
     assert said(cited.select("blockquote")[0]) == "“An oak lives for about 600 years.”"
     assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
     assert "elms.test" in said(read) and "undated" in said(read)
@@ -66,7 +66,7 @@ def test_a_source_of_an_earlier_run_leads_to_where_it_was_found(client: Client, 
         read = folds(client, later)[-1]
         assert f"found {told}" in said(read) and "round 0" not in said(read)
         assert read.select_one(f"a[href='/runs/{run.public_id}/sources/']") is not None
-    assert "new.test · undated · round 1" in said(folds(client, deeper)[-1])
+    assert "new.test undated · round 1" in said(folds(client, deeper)[-1])
     for earlier in (shorter, deeper):
         earlier.delete()
     assert "found in an earlier run" in said(folds(client, Run.objects.get(pk=other.pk))[-1])
