@@ -326,7 +326,7 @@ class SurveyOracle:
             number, _, said = head.removeprefix("[").partition("] ")
             held = any(_plain(said) in _plain(quote) for quote in quotes)
             (carried if held else more).append(int(number))
-        return {"carried": carried, "more": more, "other": []}
+        return {"carried": carried, "more": more, "other": [], "faults": more}
 
 
 def _ways(subject: str, sub: Line, told: Sequence[str]) -> list[str]:

@@ -135,14 +135,42 @@ def shorten(
     the summary. What alone says something on an answered sub-question comes last.
 
     With a `cost`, a section loses its costliest statement instead of its last; unless
-    `is_balanced`, the costliest of all sections goes first.
+    `is_balanced`, the costliest of all sections goes first, and the shortest come back where there
+    is room for them.
     """
+    whole = draft
     while not is_short(draft):
         less = _with_less(draft, is_kept, answered_by, cost, is_balanced)
         if less is None:
             break
         draft = less
+    return draft if is_balanced else _refilled(draft, whole, is_short, cost)
+
+
+def _refilled(
+    draft: Draft,
+    whole: Draft,
+    is_short: Callable[[Draft], bool],
+    cost: Callable[[Statement], float],
+) -> Draft:
+    """Return the draft with the cheapest statements of the whole one that it has room for."""
+    kept = {said for section in draft.sections for said in section.statements}
+    left = {said for section in whole.sections for said in section.statements} - kept
+    for said in sorted(left, key=lambda each: (cost(each), each.text)):
+        more = _only(whole, kept | {said})
+        if not is_short(replace(more, short_answer=draft.short_answer)):
+            break
+        kept.add(said)
+        draft = replace(more, short_answer=draft.short_answer)
     return draft
+
+
+def _only(draft: Draft, kept: Set[Statement]) -> Draft:
+    sections = (
+        replace(each, statements=tuple(said for said in each.statements if said in kept))
+        for each in draft.sections
+    )
+    return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
 def _with_less(
