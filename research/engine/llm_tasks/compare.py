@@ -192,7 +192,8 @@ def find_replaced(
         if is_later or is_told or (first_seen and recalls(new, old)):
             newer.setdefault(old.id, new.id)
     if by_others:
-        newer |= _likewise_replaced(every, newer, ledger)
+        said_newer = {new.id for _, new in known}
+        newer |= _likewise_replaced([r for r in every if r.id not in said_newer], newer, ledger)
     return {old: _end_of_chain(old, newer) for old in newer}
 
 
@@ -207,7 +208,7 @@ def _likewise_replaced(
         amounts = amounts_of(record.claim)
         for old, new in newer.items():
             is_same = bool(amounts) and amounts == amounts_of(records[old].claim)
-            if record.id in newer or record.id == new or not is_same:
+            if record.id in newer or not is_same:
                 continue
             is_newer = bool(stated := stated_date(record)) and stated > first_date(records[new])
             if is_alike(record, records[old]) and not is_newer:

@@ -9,6 +9,8 @@ from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import Aspect, Evidence
 
 LEAST_WORDS, MOST_WORDS = 80, 800
+GROUPED_FROM = 6
+"""Sections from which short ones are drafted together."""
 SMALL, MOST_TOGETHER = 10, 20
 """Records of a section that is drafted with others, and of all sections that are."""
 
@@ -43,9 +45,11 @@ def make_outline(ledger: Ledger, records: Sequence[Evidence], words: int) -> lis
 
 
 def group_parts(outline: Sequence[OutlinePart]) -> list[tuple[OutlinePart, ...]]:
-    """Return the sections in groups that are drafted together: those with little evidence side by
-    side, others alone, in the order of their first ones.
+    """Return the sections in groups that are drafted together: in a broad report those with little
+    evidence, others alone, in the order of their first ones.
     """
+    if len(outline) < GROUPED_FROM:
+        return [(part,) for part in outline]
     groups: list[list[OutlinePart]] = []
     small: list[OutlinePart] = []
     for part in outline:

@@ -73,9 +73,12 @@ def earlier_amounts(said: str, cited: Iterable[str], ledger: Ledger) -> list[str
 
 def is_alike(one: Evidence, other: Evidence) -> bool:
     """Return whether the shorter of two claims shares at least half of its words with the other,
-    amounts aside.
+    amounts aside, and they don't each name something that the other doesn't.
     """
     words, others = (_words_of(each.claim) for each in (one, other))
+    named, also = (term_set(" ".join(entities.find_names(e.claim))) for e in (one, other))
+    if named - others and also - words:
+        return False
     return 2 * len(words & others) >= max(1, min(len(words), len(others)))
 
 
