@@ -26,8 +26,7 @@ from django.utils.translation import to_language
 from research.engine.config import ResearchConfig, knob_names
 from research.engine.knobs import ConfigError
 from research.fetch.url_policy import is_server_address
-from research.llm.names import plain_name
-from research.llm.prices import Price, PriceError, parse_prices
+from research.llm.prices import Price, PriceError, parse_prices, plain_name
 from research.runtime.private_files import make_private_database, make_private_folder
 from research.search.providers import ProviderSettings, declared_settings
 from research.setting import Kind, Setting

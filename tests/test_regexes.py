@@ -20,7 +20,7 @@ import pytest
 from dashboard import markdown
 from research.engine.evidence.claims import clauses
 from research.engine.llm_tasks.prompting import parse_json, stream_draft
-from research.engine.offline.questions import phrases
+from research.engine.offline import leads
 from research.engine.report import draft
 from research.engine.text import amounts, dates, entities, quantities, sentences
 from research.engine.text import tokens as engine_text
@@ -37,11 +37,11 @@ WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
 BOUNDED = {
     ("research.search.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
-    ("research.extract.file_title", "_SENTENCE_END"): "reads a line of 200 characters",
-    ("research.extract.file_title", "_LINK"): "reads a line of 200 characters",
+    ("research.extract.plaintext", "_SENTENCE_END"): "reads a line of 200 characters",
+    ("research.extract.plaintext", "_LINK"): "reads a line of 200 characters",
 }
 """Patterns whose input is short whatever the text holds, with the reason."""
-WHOLE = {("research.search.providers.days", "_FORMS")}
+WHOLE = {("research.search.providers.entries", "_FORMS")}
 """Tables whose patterns are only matched with a whole text."""
 
 
@@ -65,11 +65,12 @@ def of_module(module: types.ModuleType) -> dict[str, Found]:
     if not module.__file__:
         return {}
     tree = ast.parse(Path(module.__file__).read_text())
+    used = uses(tree)
     found = {
         (name if number == 0 else f"{name} {number}"): Found(
             each.pattern,
             each.flags,
-            WHOLLY if (module.__name__, name) in WHOLE else uses(tree, name),
+            WHOLLY if (module.__name__, name) in WHOLE else used.get(name, frozenset()),
         )
         for name, value in vars(module).items()
         for number, each in enumerate(patterns(value))
@@ -88,23 +89,24 @@ def patterns(value: Any) -> Iterator[re.Pattern[Any]]:
             yield from patterns(each)
 
 
-def uses(tree: ast.Module, name: str) -> frozenset[str]:
-    """How a pattern is called; empty where it is handed on or kept in a table."""
-    called = {
-        node.attr: node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        and node.attr in CALLS
+def uses(tree: ast.Module) -> dict[str, frozenset[str]]:
+    """Return how names are called; empty for those handed on or kept in a table."""
+    called: dict[str, set[str]] = {}
+    attributed: set[ast.expr] = set()
+    handed_on: set[str] = set()
+    for node in ast.walk(tree):  # an attribute comes before the name that it belongs to
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            attributed.add(node.value)
+            if node.attr in CALLS:
+                called.setdefault(node.value.id, set()).add(node.attr)
+        elif (
+            isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in attributed
+        ):
+            handed_on.add(node.id)
+    return {
+        name: frozenset() if name in handed_on or not name.startswith("_") else frozenset(methods)
+        for name, methods in called.items()
     }
-    loads = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id == name]
-    handed_on = [n for n in loads if isinstance(n.ctx, ast.Load) and not attributed(tree, n)]
-    return frozenset() if handed_on or not name.startswith("_") else frozenset(called)
-
-
-def attributed(tree: ast.Module, name: ast.Name) -> bool:
-    return any(isinstance(node, ast.Attribute) and node.value is name for node in ast.walk(tree))
 
 
 def written_in_place(tree: ast.Module) -> dict[str, Found]:
@@ -188,8 +190,8 @@ READERS: dict[str, Match] = {
     "names": entities.find_names,
     "objects of an answer": read_objects,
     "a growing answer": lambda text: list(stream_draft._strings_of(text)),
-    "phrases": phrases.find_phrases,
-    "a phrase in its sentence": lambda text: phrases.is_thing("pump rotor", f"{text} pump rotor"),
+    "phrases": leads.find_phrases,
+    "a phrase in its sentence": lambda text: leads.is_thing("pump rotor", f"{text} pump rotor"),
     "sentences": lambda text: sentences.split_sentences.__wrapped__(text),
     "words": engine_text.split_tokens,
     "a plain page": lambda text: read_page(text, "text/markdown"),

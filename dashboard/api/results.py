@@ -14,7 +14,7 @@ from dashboard.queries import queries
 from research.models import Report
 from research.readmodel.run_json import evidence_object, source_object
 from research.services import reviews
-from research.threads.staleness import is_stale
+from research.threads.verdicts import is_stale
 
 router = Router(tags=["results"])
 

@@ -17,7 +17,7 @@ from dashboard.automation.forms import CADENCES, EVENTS, WEEKDAYS
 from dashboard.words import State
 from research.models import Delivery, Occurrence, Schedule, Webhook
 from research.models.schedules import Cadence
-from research.readmodel.marking import trust_of
+from research.readmodel.run_rows import trust_of
 from research.schedules.news import news_of
 
 LOG_LENGTH = 30

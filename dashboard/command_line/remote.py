@@ -1,9 +1,10 @@
-"""Runs and documents of a distant server, through its HTTP API."""
+"""Runs and documents of a distant server, through its HTTP API, if a command names one."""
 
 from __future__ import annotations
 
 import builtins
 import time
+from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -175,3 +176,19 @@ def _detail(answer: httpx.Response) -> str:
     if isinstance(problem, dict) and isinstance(problem.get("detail"), str):
         return str(problem["detail"])
     return f"The server answered {answer.status_code}; is it Plumbline's address?"
+
+
+def add_place(parser: ArgumentParser) -> None:
+    parser.add_argument("--server", metavar="URL", default="", help="work on this server")
+    parser.add_argument("--token", default="", help="a token of the server (page API)")
+
+
+def chosen_server(options: dict[str, Any]) -> Server | None:
+    """Return the server that is named, or None for this installation."""
+    if not options["server"]:
+        if options["token"]:
+            raise BadUse("--token belongs to a --server.")
+        return None
+    if not options["token"]:
+        raise BadUse("--server needs --token, which its page API makes.")
+    return Server(options["server"], options["token"])

@@ -12,7 +12,7 @@ from django.urls import reverse
 from dashboard import words
 from dashboard.stored_texts import worded
 from research.models import Run
-from research.readmodel.marking import marks_of, trust_of
+from research.readmodel.run_rows import marks_of, trust_of
 
 
 def run_line(run: Run) -> dict[str, Any]:

@@ -27,8 +27,8 @@ from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import Problem, Run
 from research.queue.admission import Place
+from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
-from research.readmodel.waiting import Waiting, why_waiting
 from research.services.runs import REPEATABLE_STATUSES
 from research.worker.commands import WAKES, Kind, possible_commands
 

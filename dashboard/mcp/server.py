@@ -5,8 +5,7 @@ from __future__ import annotations
 from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
-from dashboard.mcp.callers import FindCaller
-from dashboard.mcp.tools import ResearchTools
+from dashboard.mcp.tools import FindCaller, ResearchTools
 from research.runtime.versions import ENGINE_VERSION
 
 INSTRUCTIONS = """\

@@ -10,7 +10,7 @@ from ninja import NinjaAPI
 from dashboard.api.auth import BearerToken
 from dashboard.openai_api import chat, responses
 from dashboard.openai_api.errors import add_handlers
-from dashboard.openai_api.models import DEPTHS, find_depth, model_object
+from dashboard.openai_api.request import DEPTHS, find_depth, model_object
 
 api = NinjaAPI(
     title="Plumbline for OpenAI clients",

@@ -18,8 +18,13 @@ from dashboard.api.auth import Caller
 from dashboard.api.events import event_bytes, event_stream, progress_states
 from dashboard.models import StoredResponse
 from dashboard.openai_api.errors import InvalidRequest
-from dashboard.openai_api.messages import Conversation, check_length, read_conversation
-from dashboard.openai_api.models import find_depth
+from dashboard.openai_api.request import (
+    Conversation,
+    check_length,
+    choose_searches,
+    find_depth,
+    read_conversation,
+)
 from dashboard.openai_api.response_objects import (
     PREFIX,
     build_events,
@@ -27,8 +32,7 @@ from dashboard.openai_api.response_objects import (
     response_id,
     response_object,
 )
-from dashboard.openai_api.starting import find_or_start, request_key
-from dashboard.openai_api.tools import choose_searches
+from dashboard.openai_api.runs import find_or_start, request_key
 from dashboard.serving.handler import without_slot
 from research.engine.records import Status
 from research.services import deleting, runs

@@ -135,7 +135,7 @@ def page_of_runs(
     Pinned ones come first. Only the newest version of a question is listed; archived ones are
     listed if they are searched for.
     """
-    from dashboard.queries.history_queries import holding_words
+    from dashboard.queries.thread_queries import holding_words
 
     found = with_answers(runs.visible_to(viewer).newest_versions())
     found = holding_words(found, text)

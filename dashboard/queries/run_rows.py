@@ -11,10 +11,9 @@ from django.db.models import prefetch_related_objects
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
 from research.models import Evidence, EvidenceSource, Problem, RefusedQuote, Report, Verdict
-from research.readmodel.marking import trust_of
 from research.readmodel.progress import build_payload
 from research.readmodel.progress_parts import Progress
-from research.readmodel.run_rows import Committed
+from research.readmodel.run_rows import Committed, trust_of
 
 EVIDENCE_SHOWN = 60
 REFUSED_SHOWN = 40

@@ -1,19 +1,21 @@
-"""Reads of a thread: its questions, their versions and the runs they were made from."""
+"""Reads of threads: their questions, the versions of these, and the search in the history."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404
 
 from dashboard.queries.queries import THREAD_FIELDS, Viewer
 from research.models import Aspect, Report, Run, Source, Thread
+from research.models.lookups import keep_alphanumeric
 from research.models.runs import REWRITES
 
 VERSION_FIELDS = ("public_id", "kind", "reason", "status", "termination_reason", "created_at")
 LONGEST_THREAD = 200
+MOST_WORDS = 12
 
 
 @dataclass(frozen=True)
@@ -116,3 +118,25 @@ def count_other_runs(run: Run) -> int:
 def asked_aspects(run: Run) -> Sequence[Aspect]:
     """Return the sub-questions that were not dropped, in order."""
     return list(run.aspects.filter(dropped=False).order_by("position"))
+
+
+def holding_words(found: QuerySet[Run], text: str) -> QuerySet[Run]:
+    """Return the runs that hold every word of `text`, each in any of their parts."""
+    for word in text.split()[:MOST_WORDS]:
+        found = found.filter(_holds(word))
+    return found
+
+
+def list_folders(viewer: Viewer) -> Sequence[str]:
+    """Return the names of the viewer's own folders, in order."""
+    own = Thread.objects.filter(owner=viewer.pk, deleted_at=None).exclude(folder="")
+    return list(own.order_by("folder").values_list("folder", flat=True).distinct())
+
+
+def _holds(word: str) -> Q:
+    asked = Q(question__icontains=word) | Q(thread__name__icontains=word)
+    read = Source.objects.filter(run=OuterRef("pk")).exclude(status="not_read")
+    held = asked | Q(Exists(read.filter(Q(title__icontains=word) | Q(domain__icontains=word))))
+    if not keep_alphanumeric(word):
+        return held
+    return held | Q(Exists(Report.objects.filter(run=OuterRef("pk"), markdown__has_word=word)))

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from dashboard.contexts.lists import paging_context, run_line
 from dashboard.forms.history_forms import FindForm
-from dashboard.queries import history_queries, queries
+from dashboard.queries import queries, thread_queries
 from dashboard.queries.thread_queries import find_thread
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
@@ -28,7 +28,7 @@ Change = Callable[[HttpRequest, Thread], None]
 
 @require_GET
 def list_runs(request: HttpRequest) -> HttpResponse:
-    folders = history_queries.list_folders(request.user)
+    folders = thread_queries.list_folders(request.user)
     form = FindForm(folders, request.GET)
     wanted = form.cleaned_data if form.is_valid() else {}
     page = queries.page_of_runs(request.user, request.GET.get("page"), **wanted)

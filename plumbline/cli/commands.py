@@ -1,4 +1,7 @@
-"""Commands: those of the project's apps, and a few of Django's for accounts and the database."""
+"""Commands: those of the project's apps, and a few of Django's for accounts and the database.
+
+Completions for shells are made from the commands' parsers.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,8 @@ ENDING = """\
 
 `plumbline COMMAND --help` explains one. Exit codes: 0 done, 1 failed or no answer, 2 wrong use,
 130 interrupted."""
+SHELLS = ("bash", "zsh")
+USAGE = f"usage: plumbline completion {{{','.join(SHELLS)}}}"
 
 
 def names() -> list[str]:
@@ -104,3 +109,15 @@ def _unknown(typed: str) -> int:
     hint = f" Did you mean {near[0]}?" if near else " `plumbline help` lists them."
     print(f"plumbline: there is no command {typed}.{hint}", file=sys.stderr)
     return BAD_USE
+
+
+def print_completions(arguments: Sequence[str]) -> int:
+    """Print the script of completions for a shell, and return the exit code."""
+    import shtab
+
+    if len(arguments) != 1 or arguments[0] not in SHELLS:
+        wants_help = arguments and arguments[0] in ("-h", "--help")
+        print(USAGE, file=sys.stdout if wants_help else sys.stderr)
+        return 0 if wants_help else BAD_USE
+    print(shtab.complete(root_parser(), shell=arguments[0]))
+    return 0

@@ -36,11 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str]) -> int:
-    from plumbline.cli import commands, completion
+    from plumbline.cli import commands
 
     if not words or words[0] in OVERVIEW:
         print(commands.overview())
         return 0
     if words[0] == "completion":
-        return completion.print_script(words[1:])
+        return commands.print_completions(words[1:])
     return commands.run(words[0], words[1:])

@@ -1,9 +1,14 @@
 """Review in Django's admin: engine records are read-only, evidence can be judged."""
 
-from research.admin.calls import JournalEntryAdmin
 from research.admin.collections import CollectionAdmin
 from research.admin.evidence import EvidenceAdmin
-from research.admin.runs import GateResultAdmin, ReportAdmin, RoundAdmin, RunAdmin
+from research.admin.runs import (
+    GateResultAdmin,
+    JournalEntryAdmin,
+    ReportAdmin,
+    RoundAdmin,
+    RunAdmin,
+)
 
 __all__ = [
     "CollectionAdmin",

@@ -1,16 +1,20 @@
-"""Review of evidence: quotes in context, and verdicts on one or many records."""
+"""Review of evidence: quotes in context, verdicts, and the way to the next unreviewed record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME, ActionForm
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import flatten_fieldsets
+from django.core.exceptions import SuspiciousOperation
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -24,7 +28,6 @@ from research.admin.filters import (
     SiteFilter,
     VersionFilter,
 )
-from research.admin.onward import NOTHING_LEFT, filters_in, next_unreviewed
 from research.models import Evidence, EvidenceSource, Run, Verdict
 from research.models.findings import EvidenceQuerySet
 from research.models.lookups import keep_alphanumeric
@@ -32,6 +35,7 @@ from research.readmodel.quote_context import split_context, with_context
 
 RARE = 20_000
 NONE = "none"
+NOTHING_LEFT = _("Nothing unreviewed is left in this list.")
 
 
 class QuoteInline(ReadOnlyInline, admin.StackedInline):
@@ -214,3 +218,24 @@ class EvidenceAdmin(ReadOnlyAdmin):
             if gate.rejected and gate.status != "pass" and gate.reason:
                 told = f"{run}: the evidence gate asks for more now ({'; '.join(gate.reason)})."
                 self.message_user(request, told, messages.WARNING)
+
+
+def filters_in(came_from: str) -> str:
+    """Return the list's filters from the query string that Django passes to its records' pages."""
+    return QueryDict(came_from).get("_changelist_filters", "")
+
+
+def next_unreviewed(
+    of: ModelAdmin[Evidence], request: HttpRequest, judged: Evidence, came_from: str
+) -> Evidence | None:
+    """Return the next record down the list, then from its top; ignores review filter and page."""
+    chosen = QueryDict(filters_in(came_from), mutable=True)
+    for name in ("review", "p"):
+        chosen.pop(name, None)
+    asked = copy(request)
+    asked.GET = chosen
+    try:
+        unreviewed = of.get_changelist_instance(asked).queryset.unreviewed()
+    except IncorrectLookupParameters:
+        raise SuspiciousOperation("The list has no such filters.") from None
+    return unreviewed.filter(pk__lt=judged.pk).first() or unreviewed.first()

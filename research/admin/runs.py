@@ -1,8 +1,10 @@
-"""Runs with their rounds, gates and reports."""
+"""Runs with their rounds, gates, reports, and the calls in their journals, prompts included."""
 
 from __future__ import annotations
 
 from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -15,7 +17,7 @@ from research.admin.base import (
     RunRecordAdmin,
     format_readable,
 )
-from research.models import Aspect, Gap, GateResult, Problem, Report, Round, Run
+from research.models import Aspect, Gap, GateResult, JournalEntry, Problem, Report, Round, Run
 
 RECORDS = {
     "evidence": _("evidence, to be reviewed"),
@@ -138,3 +140,30 @@ class RoundAdmin(RunRecordAdmin):
 class ReportAdmin(RunRecordAdmin):
     list_display = ("run", "number", "short_answer", "created_at")
     list_filter = (InRun,)
+
+
+@admin.register(JournalEntry)
+class JournalEntryAdmin(RunRecordAdmin):
+    list_display = ("place", "run", "attempt", "kind", "status", "seconds", "created_at")
+    list_filter = (InRun, "kind", "status")
+    fields = ("run", "place", "attempt", "kind", "status", "seconds", "created_at")
+    fields += ("asked", "answered")
+    readonly_fields = fields
+
+    @admin.display(description=_("asked"))
+    def asked(self, entry: JournalEntry) -> SafeString:
+        request = entry.request
+        if entry.kind == "model":
+            return format_readable(f"{request['system']}\n\n{request['prompt']}")
+        return format_readable(request)
+
+    @admin.display(description=_("answered"))
+    def answered(self, entry: JournalEntry) -> SafeString:
+        return format_readable(entry.answer)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[JournalEntry]:
+        """Defer prompts and responses in lists, which don't show them."""
+        found = super().get_queryset(request)
+        match = request.resolver_match
+        is_list = match is not None and (match.url_name or "").endswith("_changelist")
+        return found.defer("request", "answer") if is_list else found

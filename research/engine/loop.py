@@ -8,8 +8,8 @@ from __future__ import annotations
 from research.engine.assessment.close_round import close_round, close_verification
 from research.engine.assessment.rules import DEFAULT_RULES, Rules
 from research.engine.assessment.stop_rule import Continue, Decision, Stop
+from research.engine.budget.estimate import know_prices
 from research.engine.budget.meter import Meter
-from research.engine.budget.pricing import know_prices
 from research.engine.budget.wind_down import record_spend
 from research.engine.config import ResearchConfig
 from research.engine.journal import EmptyInbox, Inbox, Journal, MemoryStore

@@ -1,13 +1,16 @@
 """Decodes page bytes to text: by byte order mark, header, the page's own declaration, or a guess.
 
 Labels follow the WHATWG encoding standard ("latin-1" means windows-1252). If the bytes
-contradict a label, the next one is tried.
+contradict a label, the next one is tried. Text that was decoded wrongly, or that is encoded data,
+is recognised as junk.
 """
 
 from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 
 _BOMS = (
@@ -47,6 +50,13 @@ _GUESSED_FROM = 32_768
 _AS_WESTERN = ("cp1250", "iso8859_2", "cp1254", "latin_1", "iso8859_15", "mac_roman")
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _BROKEN_SHARE = 0.1
+_SAMPLE = 50_000
+# A run of 60 characters without a space or full stop is not a word.
+# base64 and the like: "aGVsbG8gd29ybGQgaGVsbG8gd29ybGQgaGVsbG8gd29ybGQgaGVsbG8gd29ybGQ="
+_ENCODED = re.compile(r"[A-Za-z0-9+/=_%-]{60,}")
+_ODD = frozenset({"Cc", "Cn", "Co", "Cs"})
+_MOST_ODD = 0.1
+_MOST_ENCODED = 0.5
 
 
 def decode_page(body: bytes, content_type: str | None) -> str:
@@ -110,3 +120,22 @@ def _guess(body: bytes) -> str:
 
     best = from_bytes(body[:_GUESSED_FROM]).best()
     return best.encoding if best and best.encoding not in _AS_WESTERN else "cp1252"
+
+
+def is_junk(text: str) -> bool:
+    """Return whether over 10 % of the characters are invalid or half are in encoded runs."""
+    shown = "".join(text[:_SAMPLE].split())
+    if not shown:
+        return False
+    odd = sum(count for character, count in Counter(shown).items() if _is_odd(character))
+    encoded = sum(len(run) for run in _ENCODED.findall(text[:_SAMPLE]) if _is_encoded(run))
+    return odd > _MOST_ODD * len(shown) or encoded > _MOST_ENCODED * len(shown)
+
+
+def _is_odd(character: str) -> bool:
+    return character == "\ufffd" or unicodedata.category(character) in _ODD
+
+
+def _is_encoded(run: str) -> bool:
+    """Return whether a run has letters and digits, unlike a line of dashes."""
+    return any(map(str.isdigit, run)) and any(map(str.isalpha, run))

@@ -11,8 +11,8 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from research.engine.text.folding import canonical
+from research.extract.charset import is_junk
 from research.extract.extracted import EmptyPageError, Extracted
-from research.extract.garbage import is_junk
 from research.fetch.sniffing import DOCX, PDF, looks_like_html, packed_type
 
 Form = Literal["html", "markdown", "plain", "csv", "pdf", "docx"]

@@ -21,7 +21,6 @@ import httpx
 from research.engine.ports import FetchFailure, Page
 from research.extract.extracted import EmptyPageError, Extracted
 from research.extract.pool import PoolError, TextPool
-from research.fetch.body import read_body, too_large
 from research.fetch.network import (
     USER_AGENT,
     CheckedTransport,
@@ -30,7 +29,7 @@ from research.fetch.network import (
     system_resolve,
 )
 from research.fetch.rate_limit import RateLimiter, RateLimiters
-from research.fetch.response_checks import (
+from research.fetch.response import (
     READABLE_TYPES,
     Busy,
     check_status,
@@ -38,7 +37,9 @@ from research.fetch.response_checks import (
     fetch_failure,
     is_packed,
     may_be_packed,
+    read_body,
     settled_type,
+    too_large,
 )
 from research.fetch.robots import Robots
 from research.fetch.sites import domain_of, independence_key

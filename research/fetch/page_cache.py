@@ -7,14 +7,16 @@ only in runs of the same user. Documents are never cached here: they have their 
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from pydantic import TypeAdapter
 
 from research.documents.parse_document import EXTRACTOR_VERSION
 from research.engine.ports import Page
-from research.fetch.page_scope import is_private, private_scope, scope_of
+from research.fetch.url_policy import AddressRules
 from research.models import CachedPage, PageText
 from research.models.base import key_digest
 from research.models.journal import PUBLIC
@@ -76,3 +78,20 @@ class DjangoPageCache:
                     "fetched_at": page.fetched_at,
                 },
             )
+
+
+def scope_of(page: Page, owner_id: int | None) -> str:
+    """Return the access scope: a document's collection, a private host's user, else public."""
+    if urlsplit(page.url).scheme == "file":
+        return f"collection:{page.domain}"
+    if is_private(page.url) or is_private(page.final_url):
+        return private_scope(owner_id)
+    return PUBLIC
+
+
+def private_scope(owner_id: int | None) -> str:
+    return f"private:{owner_id}"
+
+
+def is_private(url: str) -> bool:
+    return AddressRules(frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS)).lists(url)

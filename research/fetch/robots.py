@@ -14,8 +14,8 @@ import httpx
 from protego import Protego
 
 from research.engine.ports import FetchFailure
-from research.fetch.body import read_start
 from research.fetch.network import failures_named
+from research.fetch.response import read_start
 from research.fetch.url_policy import AddressRules, Target, check_url
 
 AGENT = "Plumbline"

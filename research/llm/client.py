@@ -17,14 +17,11 @@ from research.engine.ports import Hear, ModelAnswer, ModelFailure, ModelRequest,
 from research.limits.breaker import BreakerOpen
 from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm import failures
-from research.llm.capabilities import Capabilities, CapabilityBook
+from research.llm.capabilities import Capabilities, CapabilityBook, after_refusal, fields_of
 from research.llm.failures import Refused
 from research.llm.prices import Price, find_price
-from research.llm.refusals import after_refusal
-from research.llm.reply import Reply
-from research.llm.request_body import fields_of
+from research.llm.reply import Reply, parse_events
 from research.llm.settings import ModelSettings
-from research.llm.stream_body import parse_events
 from research.llm.window import find_window
 from research.operations.metrics import MODEL_CALLS, MODEL_SECONDS, count_tokens, measure_call
 

@@ -1,4 +1,7 @@
-"""Prices of models' tokens. A price that is not configured or published is unknown, never zero."""
+"""Models' names and the prices of their tokens.
+
+A price that is not configured or published is unknown, never zero.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,21 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from research.errors import PlumblineError
-from research.llm.names import plain_name
+
+PROVIDERS = frozenset({
+    "anthropic", "azure_ai", "azure_openai", "bedrock", "bedrock_converse", "cohere", "deepseek",
+    "fireworks", "google", "google_genai", "google_vertexai", "groq", "huggingface", "ibm",
+    "litellm", "lmstudio", "mistralai", "nvidia", "ollama", "openai", "openrouter", "perplexity",
+    "together", "upstage", "vllm", "xai",
+})  # fmt: skip
+"""Prefixes that other research agents put before a model's name: "openai:gpt-5"."""
+
+
+def plain_name(written: str) -> str:
+    """Strip a provider prefix: `openai:gpt-5` is `gpt-5`; a tag, as in `qwen3:8b`, is kept."""
+    provider, _, name = written.strip().partition(":")
+    return name.strip() if name and provider.strip().lower() in PROVIDERS else written.strip()
+
 
 DATA = Path(__file__).with_name("prices.json")
 OPENAI = "https://api.openai.com/v1"

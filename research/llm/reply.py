@@ -1,19 +1,20 @@
-"""A model server's response, accumulated event by event, and whether it is a valid answer.
+"""A model server's response, parsed while it arrives, and whether it is a valid answer.
 
-Tolerates any structure: missing and unexpected fields are ignored.
+Tolerates any structure: missing and unexpected fields are ignored. Token counts are taken as far as
+they are plausible.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from research.engine.budget.meter import tokens_of
 from research.engine.llm_tasks.prompting.parse_json import without_thoughts
-from research.llm.token_usage import Counts
 
+_BESIDE = (b":", b"event:", b"id:", b"retry:")
 _CUT = frozenset({"length", "max_tokens", "model_length"})
 _REFUSED = frozenset({"content_filter", "refusal", "safety", "recitation", "blocklist"})
 _BROKEN = frozenset({"", "error"})
@@ -21,6 +22,95 @@ _THINKS = frozenset({"thinking", "reasoning"})
 EMPTY = "the model gave an empty answer"
 ALL_REASONING = "the model used up its answer on reasoning"
 BROKE_OFF = "the model's answer was cut off"
+
+
+async def parse_events(chunks: AsyncIterator[bytes]) -> AsyncIterator[tuple[bool, Any]]:
+    """Yield the JSON values of a body, each with whether it was a stream event.
+
+    Detected from the body itself: servers stream without being asked or ignore the request to
+    stream, with any content type. Raise `ValueError` if the body is neither.
+    """
+    is_stream, pending, others = False, b"", []
+    async for line in _lines(chunks):
+        if line.startswith(b"data:"):
+            is_stream = True
+            pending += line.removeprefix(b"data:").strip()
+            if pending == b"[DONE]":
+                return
+            value = _json(pending)
+            if value is not _UNFINISHED:
+                pending = b""
+                yield True, value
+        elif not line.startswith(_BESIDE):
+            others.append(line)
+    if not is_stream:
+        yield False, json.loads(b"\n".join(others))
+    elif pending:
+        raise ValueError("an event of the stream is no JSON")
+
+
+_UNFINISHED = object()
+
+
+def _json(text: bytes) -> Any:
+    """Return an event's value; `_UNFINISHED` if it continues on the next line or is invalid."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _UNFINISHED
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    r"""Yield lines split at "\n" only: other line separators may occur within a JSON string."""
+    parts: list[bytes] = []
+    async for chunk in chunks:
+        *lines, rest = chunk.split(b"\n")
+        for line in lines:
+            yield b"".join([*parts, line]).rstrip(b"\r")
+            parts = []
+        parts.append(rest)
+    yield b"".join(parts).rstrip(b"\r")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Token counts; None if the server reported none or zero. `cached` is included in `prompt`."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    cached: int = 0
+
+    def updated(self, usage: Mapping[str, Any]) -> Counts:
+        """Return the counts after an event. Reasoning tokens are billed as completion tokens, even
+        if the server includes them only in the total or counts them separately.
+        """
+        prompt = _tokens(usage.get("prompt_tokens"))
+        written = _tokens(usage.get("completion_tokens")) or 0
+        total = _tokens(usage.get("total_tokens")) or 0
+        thought = _tokens(_part(usage, "completion_tokens_details", "reasoning_tokens")) or 0
+        if thought > written:
+            written += thought
+        if prompt:
+            written = max(written, total - prompt)
+        cached = _part(usage, "prompt_tokens_details", "cached_tokens")
+        cached = _tokens(cached) or _tokens(usage.get("prompt_cache_hit_tokens"))
+        return Counts(
+            prompt or self.prompt, written or self.completion, min(cached or 0, prompt or 0)
+        ) if prompt or written else self  # fmt: skip
+
+
+def _part(usage: Mapping[str, Any], group: str, name: str) -> Any:
+    found = usage.get(group)
+    return found.get(name) if isinstance(found, dict) else None
+
+
+def _tokens(value: Any) -> int | None:
+    """Return a positive count, given as number or string; None for anything else."""
+    if isinstance(value, str) and value.isascii() and value.isdigit():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e12:
+        return None
+    return int(value)
 
 
 @dataclass

@@ -5,7 +5,6 @@ Engine rows are upserted by natural key (`projection.py`, `journal_store.py`); `
 """
 
 from research.models import lookups  # noqa: F401 - registered by being imported
-from research.models.api_tokens import ApiToken
 from research.models.documents import Collection, Document
 from research.models.findings import (
     Aspect,
@@ -13,19 +12,21 @@ from research.models.findings import (
     EvidenceSource,
     Gap,
     RefusedQuote,
+    Report,
     Source,
 )
-from research.models.installation import InstallationSetting, VerifierQualification
+from research.models.installation import (
+    InstallationSetting,
+    SharedLimit,
+    VerifierQualification,
+    WorkerProcess,
+)
 from research.models.journal import CachedPage, JournalEntry, PageText, RunPage
 from research.models.notifications import Delivery, EmailChoice, Event, Webhook
-from research.models.people import Command, NeverSite, Verdict
-from research.models.processes import SharedLimit, WorkerProcess
-from research.models.reports import Report
-from research.models.rounds import GateResult, Problem, Round, Unit
-from research.models.runs import Run, Thread
+from research.models.people import ApiToken, Command, NeverSite, Verdict
+from research.models.rounds import GateResult, Problem, Round, Unit, WhatIf
+from research.models.runs import Run, Snapshot, Thread
 from research.models.schedules import Cadence, Occurrence, Schedule
-from research.models.snapshots import Snapshot
-from research.models.what_if import WhatIf
 
 __all__ = [
     "ApiToken",

@@ -1,4 +1,4 @@
-"""Threads of questions, and the runs that answer them."""
+"""Threads of questions, the runs that answer them, and starting points of follow-up runs."""
 
 from __future__ import annotations
 
@@ -238,3 +238,24 @@ class Run(models.Model):
     def waiting(self) -> bool:
         """Return whether the user has to act before a worker can continue."""
         return self.status in WAITING
+
+
+class Snapshot(models.Model):
+    """The seed of a follow-up run, frozen when the run was created.
+
+    `content` is a `research.engine.threads.seed.Seed`; its pages' texts are the run's own
+    `RunPage`s.
+    """
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="snapshot"
+    )
+    content = models.JSONField()
+
+    class Meta:
+        ordering = ("run_id",)
+        verbose_name = "snapshot"
+        verbose_name_plural = "snapshots"
+
+    def __str__(self) -> str:
+        return f"snapshot of {self.run_id}"

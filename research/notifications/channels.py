@@ -1,12 +1,20 @@
-"""Sends one delivery, by HTTP request or e-mail; every failure is an `Outcome`."""
+"""Sends one delivery, by signed HTTP request or e-mail; every failure is an `Outcome`.
+
+Signatures are as described by Standard Webhooks.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
+import hmac
 import json
+import secrets
 import smtplib
 import ssl
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from email.utils import parseaddr
@@ -22,15 +30,15 @@ from research.fetch.network import USER_AGENT, CheckedTransport, failures_named,
 from research.fetch.rate_limit import retry_after_seconds
 from research.fetch.url_policy import AddressRules, check_url
 from research.models import Delivery, EmailChoice, Event
-from research.notifications.composing import confirm_url
-from research.notifications.mails import write_mail
-from research.notifications.signing import signed_headers
+from research.notifications.composing import confirm_url, write_mail
 
 TIMEOUT_SECONDS = 15.0
 CONNECTIONS = 16
 NO_ADDRESS = "no e-mail address is set"
 NOT_CONFIRMED = "the e-mail address is not confirmed"
 NO_SERVER = "no mail server is set up (EMAIL_URL)"
+PREFIX = "whsec_"
+SECRET_BYTES = 32
 
 
 @dataclass(frozen=True)
@@ -156,3 +164,29 @@ def send_mail(delivery: Delivery, choice: EmailChoice | None) -> Outcome:
 def _said(what: str, text: bytes | str) -> str:
     told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
     return f"{what}: {' '.join(told.split())[:200]}"
+
+
+def new_secret() -> str:
+    return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
+
+
+def signed_headers(
+    secrets: Iterable[str], message_id: str, sent_at: datetime, body: str
+) -> dict[str, str]:
+    """Return the headers of a delivery, with one signature for each secret.
+
+    A receiver computes the HMAC-SHA256 of `id.timestamp.body`, and rejects old timestamps.
+    """
+    timestamp = str(int(sent_at.timestamp()))
+    content = f"{message_id}.{timestamp}.{body}".encode()
+    signatures = [f"v1,{_signature(secret, content)}" for secret in secrets]
+    return {
+        "webhook-id": message_id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": " ".join(signatures),
+    }
+
+
+def _signature(secret: str, content: bytes) -> str:
+    key = base64.b64decode(secret.removeprefix(PREFIX))
+    return base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()

@@ -22,9 +22,9 @@ from django.db.models import F, Q, QuerySet
 from research.models import Delivery, EmailChoice, Event, Webhook
 from research.notifications.channels import Channels, Outcome
 from research.notifications.composing import compose_body
-from research.runtime.wait import wait_at_most
 from research.worker import notify
 from research.worker.leases import database_now, new_owner
+from research.worker.notify import wait_at_most
 from research.worker.writer import Writer
 
 log = logging.getLogger(__name__)

@@ -18,8 +18,7 @@ from django.utils.translation import gettext as _
 from research.engine.ports import FetchFailure
 from research.fetch.url_policy import check_url
 from research.models import Delivery, Event, Webhook
-from research.notifications.channels import address_rules
-from research.notifications.signing import new_secret
+from research.notifications.channels import address_rules, new_secret
 from research.services.errors import ServiceError
 from research.worker import notify
 

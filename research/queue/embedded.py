@@ -10,10 +10,10 @@ from django.db import Error as DatabaseError
 
 from research.queue.admission import NO_CAPS, Caps, announce_places, claim_next
 from research.runtime.outages import Outages
-from research.runtime.wait import wait_at_most
 from research.worker import notify
 from research.worker.call_gate import CallGate
 from research.worker.leases import Lease, new_owner, release_lease
+from research.worker.notify import wait_at_most
 from research.worker.run_executor import USUAL, BuildTools, Engine, Outcome, Timing, advance_run
 from research.worker.writer import Writer
 

@@ -14,12 +14,12 @@ from research.notifications.dispatcher import Dispatcher
 from research.queue.admission import Caps
 from research.queue.embedded import EmbeddedWorker
 from research.queue.host_process import HostProcess
-from research.queue.listening import Listener
 from research.queue.presence import Presence, Registration
 from research.queue.workers import Together, Worker
 from research.runtime import tool_factory
 from research.schedules.scheduler import Scheduler
 from research.worker.leases import new_owner
+from research.worker.notify import Listener
 from research.worker.retention import Retention
 
 

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
+
+from django.db.models import F, Sum
 
 from research.engine.config import ResearchConfig
 from research.engine.limits import Limits
-from research.engine.records import Usage
-from research.models import Aspect, Command, Evidence, Gap, Round, Run, Unit
+from research.engine.records import Status, Usage
+from research.models import Aspect, Collection, Command, Evidence, Gap, Round, Run, Unit
 from research.models.runs import Mode
-from research.readmodel.marking import marked_row
+from research.queue.admission import place_of
 from research.readmodel.phases import run_phase, stage_progress
 from research.readmodel.progress_parts import (
     ActionPart,
@@ -37,8 +40,8 @@ from research.readmodel.progress_parts import (
     UnitsPart,
     VerdictPart,
 )
-from research.readmodel.run_rows import Committed, Quote
-from research.threads.gate_after_review import after_review, is_rejected
+from research.readmodel.run_rows import Committed, Quote, marked_row
+from research.threads.verdicts import after_review, is_rejected
 from research.worker.commands import possible_commands
 
 
@@ -259,3 +262,24 @@ def _limits(config: ResearchConfig, bounds: Limits) -> LimitsPart:
         improvement_threshold=config.min_improvement_threshold,
         duplicate_threshold=config.duplicate_topic_similarity_threshold,
     )
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """`ahead` counts queued runs with an earlier turn; `read` of `files` documents are indexed."""
+
+    ahead: int
+    read: int = 0
+    files: int = 0
+
+
+def why_waiting(run: Run) -> Waiting | None:
+    """Return what a queued run waits for; None for other runs."""
+    if run.status != Status.QUEUED:
+        return None
+    if (place := place_of(run)) is not None:
+        return Waiting(place.position - 1)
+    wanted = [each["id"] for each in run.sources.get("collections", ())]
+    rows = Collection.objects.filter(public_id__in=wanted, done__lt=F("total"))
+    counts = rows.aggregate(read=Sum("done"), files=Sum("total"))
+    return Waiting(0, counts["read"] or 0, counts["files"] or 0)

@@ -24,7 +24,7 @@ from research.models import (
     Source,
     Unit,
 )
-from research.readmodel.marking import marked_row
+from research.readmodel.run_rows import marked_row
 
 REVIEW = {None: "unreviewed", "accept": "accepted", "reject": "rejected", "flag": "flagged"}
 HEAD = (

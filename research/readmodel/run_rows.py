@@ -1,13 +1,19 @@
-"""The committed rows of a run; each kind is loaded on first access."""
+"""The committed rows of a run, loaded on first access, and how far they answer its question."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
+from research.engine.assessment.answer_status import (
+    AspectStatus,
+    Trust,
+    overall_status,
+    status_from_state,
+)
 from research.engine.config import ResearchConfig
 from research.engine.limits import Limits, limits_for
-from research.engine.records import Complexity
+from research.engine.records import AnswerStatus, AnswerSupport, AspectState, Complexity
 from research.models import (
     Aspect,
     Command,
@@ -82,3 +88,24 @@ class Committed:
         rows = EvidenceSource.objects.filter(evidence__run=self.run)
         rows = rows.order_by("evidence", "position")
         return list(rows.values_list("evidence_id", "independence_key", "domain"))
+
+
+def marked_row(row: Aspect, keys: Collection[str]) -> AspectStatus:
+    """Return the answer status; `keys` are the independence keys behind the row's evidence."""
+    told = row.standing
+    standing = None
+    if told:
+        stored, probability = tuple(told["sources"]), told.get("probability")
+        standing = AnswerSupport(stored, told["agree"], probability=probability)
+    return status_from_state(AspectState(row.state), standing, len(keys))
+
+
+def marks_of(rows: Iterable[Aspect]) -> list[AnswerStatus]:
+    """Return the answer status of each sub-question that was not dropped."""
+    return [marked_row(row, row.evidence_labels).mark for row in rows if not row.dropped]
+
+
+def trust_of(rows: Iterable[Aspect]) -> Trust:
+    """Return how far a question is answered, from the rows of its sub-questions."""
+    asked = [row for row in rows if not row.dropped]
+    return overall_status(marks_of(asked), found=any(row.evidence_labels for row in asked))

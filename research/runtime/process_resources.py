@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from research.limits.database import DatabaseStore
     from research.llm.client import ChatModel
     from research.llm.settings import ModelSettings
+    from research.search.documents import SampleLibrary
     from research.search.fallback import NamedSearch
-    from research.search.samples import SampleLibrary
 
 # Connection parameters of psycopg that libpq doesn't know.
 _OF_PSYCOPG = {"cursor_factory", "context", "prepare_threshold"}
@@ -55,7 +55,7 @@ class Parts:
 
     @cached_property
     def samples(self) -> SampleLibrary:
-        from research.search.samples import SampleLibrary
+        from research.search.documents import SampleLibrary
 
         return SampleLibrary(self.index, self.pool)
 

@@ -6,6 +6,9 @@ A run's `sources` are `{"search": [names, preferred first], "documents": [folder
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -19,11 +22,13 @@ from research.runtime import installation
 from research.runtime.installation import Installation
 
 if TYPE_CHECKING:
-    from research.search.online import NetworkProbe
     from research.search.providers.base import ProviderSettings
 
 SAMPLES, DOCUMENTS, NONE = "samples", "documents", "none"
 NO_FOLDER = "No folder of documents was named: set DOCUMENTS or add --documents PATH."
+LONGEST_SECONDS = 1.0
+KEPT_SECONDS = 60.0
+NEVER = "none"
 
 
 def chosen_sources(now: Installation) -> dict[str, Any]:
@@ -113,6 +118,42 @@ def _searching(names: list[str]) -> dict[str, Any]:
 
 @cache
 def _network(place: str) -> NetworkProbe:
-    from research.search.online import NetworkProbe
-
     return NetworkProbe(place)
+
+
+class NetworkProbe:
+    """Callable that returns True if `place` (host:port) recently accepted a connection.
+
+    Tries one connection, in a daemon thread that is waited for at most `LONGEST_SECONDS`, so that a
+    machine without a network answers quickly.
+    """
+
+    def __init__(self, place: str) -> None:
+        self._place = place
+        self._answer: bool | None = None
+        self._asked = 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self) -> bool:
+        """Return the last result while a newer one is determined; wait only for the first one."""
+        if self._place in {"", NEVER}:
+            return False
+        with self._lock:
+            now = time.monotonic()
+            if self._asked and now - self._asked < KEPT_SECONDS:
+                return bool(self._answer)
+            self._asked = now
+            trying = threading.Thread(target=self._try, name="network probe", daemon=True)
+            trying.start()
+            if self._answer is None:
+                trying.join(LONGEST_SECONDS)
+            return bool(self._answer)
+
+    def _try(self) -> None:
+        host, _, port = self._place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), LONGEST_SECONDS).close()
+        except (OSError, ValueError):
+            self._answer = False
+        else:
+            self._answer = True

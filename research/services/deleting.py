@@ -7,8 +7,8 @@ from django.db import transaction
 
 from research.engine.records import ENDED
 from research.models import PageText, Run
-from research.services.access import require_access
 from research.services.errors import ServiceError
+from research.services.people import require_access
 from research.services.runs import lock_run
 from research.worker.leases import is_held
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from research.fetch.url_policy import is_server_address
-from research.llm.names import plain_name
+from research.llm.prices import plain_name
 from research.models import InstallationSetting
 from research.runtime.installation import (
     PROFILE,

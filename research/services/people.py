@@ -1,9 +1,12 @@
-"""The single account of a new installation."""
+"""The single account of a new installation, and access of accounts to runs."""
 
 from __future__ import annotations
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractUser
+from django.core.exceptions import PermissionDenied
+
+from research.models import Run
 
 LOCAL = "local"
 
@@ -18,3 +21,9 @@ def local_admin() -> AbstractUser:
         admin.set_unusable_password()
         admin.save(update_fields=("password",))
     return admin
+
+
+def require_access(actor: AbstractUser, run: Run) -> None:
+    """Raise `PermissionDenied` unless the actor owns the run or is staff."""
+    if not (actor.is_staff or run.owner_id == actor.pk):
+        raise PermissionDenied("This run belongs to another user.")

@@ -9,8 +9,8 @@ from django.db import transaction
 from django.db.models import F
 
 from research.models import Evidence, Run, Verdict
-from research.services.access import require_access
 from research.services.errors import ServiceError
+from research.services.people import require_access
 from research.worker import notify
 
 NOTE_LENGTH = 2_000

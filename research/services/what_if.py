@@ -14,8 +14,8 @@ from django.db.models import Count, Q, QuerySet
 from research.models import Run, WhatIf
 from research.models.runs import REWRITES, Mode
 from research.runtime.versions import ENGINE_VERSION
-from research.services.access import require_access
 from research.services.errors import ServiceError
+from research.services.people import require_access
 from research.worker.replay import Cost, Replay, replay_run
 
 THRESHOLDS = (4.0, 5.0, 5.5, 6.0, 6.5, 7.0, 7.5, 8.0, 9.0)

@@ -9,7 +9,7 @@ from typing import Any
 from research.engine.journal import Entry
 from research.engine.ports import Page
 from research.engine.records import Status
-from research.fetch.page_scope import scope_of
+from research.fetch.page_cache import scope_of
 from research.models import Command, JournalEntry, PageText, Run, RunPage
 from research.models.base import key_digest
 from research.runtime.db_threads import query_async

@@ -6,13 +6,18 @@ they must neither block nor raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from time import monotonic
+from typing import Any
 
 from django.db import connection, transaction
 
 from research.models import Run
+from research.worker import notify
 
 on_committed: list[Callable[[str, int], None]] = []
 """Called with a run's public id and its sequence after each visible change."""
@@ -34,7 +39,10 @@ HEARD_SECONDS = 15.0
 PATIENCE_SECONDS = 5.0
 """Polling interval while notifications arrive: expired leases and due dates send none."""
 
+AGAIN_SECONDS = 2.0
+
 _heard_at: float | None = None
+log = logging.getLogger(__name__)
 
 
 def after_commit(public_id: str, sequence: int) -> None:
@@ -98,3 +106,96 @@ def _command(run_id: int) -> None:
     for hook in tuple(on_command):
         hook(run_id)
     wake()
+
+
+class Listener:
+    """Receives notifications of other processes (LISTEN/NOTIFY) on a separate connection.
+
+    A background task from `start` to `stop`; does nothing on SQLite. Without notifications, as
+    behind a pooler that hands out connections by transaction, processes look for work as often as
+    on SQLite.
+    """
+
+    def __init__(self) -> None:
+        self._task: asyncio.Task[None] | None = None
+        self._is_deaf = False
+
+    async def start(self) -> None:
+        if connection.vendor == "postgresql":
+            self._task = asyncio.get_running_loop().create_task(self._work(), name="listener")
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+            self._task = None
+
+    async def _work(self) -> None:
+        import psycopg  # on PostgreSQL only
+
+        while True:
+            reason = "nobody is heard"
+            try:
+                await self._listen()
+            except (psycopg.Error, OSError) as error:
+                reason = str(error)
+            self._note(reason)
+            await asyncio.sleep(AGAIN_SECONDS)
+
+    async def _listen(self) -> None:
+        """Pass notifications on until none has come for too long; raise `psycopg.Error`."""
+        import psycopg
+
+        opened = psycopg.AsyncConnection.connect(**_parameters(), autocommit=True)
+        async with await opened as connected:
+            await connected.execute(f"LISTEN {CHANNEL}")
+            wake()  # for what was not heard before
+            is_silent = False
+            while not is_silent:
+                is_silent = True
+                async for each in connected.notifies(timeout=HEARD_SECONDS):
+                    is_silent = False
+                    self._note("")
+                    hear(each.payload)
+
+    def _note(self, deaf: str) -> None:
+        """Log that other processes are not heard, for the reason given, or are again."""
+        if bool(deaf) == self._is_deaf:
+            return
+        self._is_deaf = bool(deaf)
+        if deaf:
+            log.warning("other processes are not heard, work is looked for more often: %s", deaf)
+        else:
+            log.info("other processes are heard again")
+
+
+def _parameters() -> dict[str, Any]:
+    """Return where Django connects to, without what makes a cursor Django's."""
+    given = connection.get_connection_params()
+    return {name: given[name] for name in given if name not in ("cursor_factory", "context")}
+
+
+@contextmanager
+def woken_by_commands(run_id: int) -> Iterator[asyncio.Event]:
+    """Yield an event that is set when a command for the run is committed, in any thread."""
+    woken, running = asyncio.Event(), asyncio.get_running_loop()
+
+    def hook(commanded: int) -> None:
+        if commanded == run_id:
+            running.call_soon_threadsafe(woken.set)
+
+    notify.on_command.append(hook)
+    try:
+        yield woken
+    finally:
+        notify.on_command.remove(hook)
+
+
+async def wait_at_most(event: asyncio.Event, seconds: float, *, clear: bool = True) -> None:
+    """Wait until the event is set or the seconds have passed; `clear` the event if it was set."""
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return
+    if clear:
+        event.clear()

@@ -37,8 +37,7 @@ from research.models import (
 from research.models.base import EngineRow, key_digest
 from research.notifications.outbox import announce_status
 from research.runtime.verifier import store_qualification
-from research.threads.carry_over_verdicts import carry_verdicts
-from research.threads.staleness import Basis, evidence_digest
+from research.threads.verdicts import Basis, carry_verdicts, evidence_digest
 from research.worker.leases import Lease
 from research.worker.writer import Work, Writer
 

@@ -32,7 +32,6 @@ from research.operations.logs import current_run
 from research.runtime import installation
 from research.runtime.outages import Outages, is_outage
 from research.runtime.verifier import stored_qualification
-from research.runtime.wait import wait_at_most, woken_by_commands
 from research.services import ServiceError
 from research.threads.seeds import seed_of
 from research.worker.call_gate import CallGate, gated_tools
@@ -51,6 +50,7 @@ from research.worker.leases import (
     release_lease,
     renew_lease,
 )
+from research.worker.notify import wait_at_most, woken_by_commands
 from research.worker.projection import Projection
 from research.worker.writer import Writer
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
 import socket
@@ -10,17 +9,19 @@ import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.support.installation import ROOT, Installation
+
 pytestmark = pytest.mark.subprocess
 pytest_plugins = ["tests.support.fixtures"]
 
-ROOT = Path(__file__).resolve().parents[2]
+Start = Callable[[Path, int], subprocess.Popen[str]]
 SECONDS_TO_START = 60
 SECONDS_TO_END = 8.0  # of a busy machine; an open socket would hold it for longer
 
@@ -42,31 +43,26 @@ def home(empty_state: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(empty_state, tmp_path / "state"))
 
 
-def as_in_a_terminal() -> None:
-    """A shell starts what runs in its background with SIGINT ignored; a terminal does not."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def start(home: Path, port: int, *arguments: str, **variables: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "manage.py", "serve", *arguments],
-        preexec_fn=as_in_a_terminal,
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "DEEPRESEARCH_ENV_FILE": os.devnull,
-            "PLUMBLINE_HOME": str(home),
-            "PORT": str(port),
-            **variables,
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    environment = {"PORT": str(port), **variables}
+    return Installation(home, environment).start(
+        "serve", *arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
 
 
+def start_fresh(home: Path, port: int) -> subprocess.Popen[str]:
+    """Start the server in a new interpreter, as people do."""
+    return subprocess.Popen(
+        [sys.executable, "manage.py", "serve"], cwd=ROOT, text=True,
+        env={**Installation(home, {}).environment, "PORT": str(port)},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
 @contextmanager
-def serving(home: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
+def serving(
+    home: Path, port: int, start: Start = start
+) -> Iterator[tuple[subprocess.Popen[str], list[str]]]:
     """The process and the lines that it printed once it was up."""
     process = start(home, port)
     try:
@@ -83,7 +79,7 @@ def link_in(lines: list[str]) -> str:
 
 
 def test_it_prints_a_link_that_works_until_the_next_start(home: Path, port: int) -> None:
-    with serving(home, port) as (_, lines):
+    with serving(home, port, start_fresh) as (_, lines):
         assert [line.split()[0] for line in lines[1:]] == ["Model", "Search", "Store"]
         older = link_in(lines)
         assert older.startswith(f"http://127.0.0.1:{port}/sign-in/")
@@ -165,20 +161,12 @@ def with_an_account(home: Path, port: int) -> None:
     """As the first start of a machine and `createsuperuser` leave it."""
     with serving(home, port):
         pass
-    subprocess.run(
-        [sys.executable, "manage.py", "createsuperuser", "--noinput"],
-        cwd=ROOT,
-        env={
-            "PATH": os.environ["PATH"],
-            "DEEPRESEARCH_ENV_FILE": os.devnull,
-            "PLUMBLINE_HOME": str(home),
-            "DJANGO_SUPERUSER_USERNAME": "ada",
-            "DJANGO_SUPERUSER_EMAIL": "ada@plumbline.test",
-            "DJANGO_SUPERUSER_PASSWORD": "correct horse battery",
-        },
-        check=True,
-        capture_output=True,
-    )
+    account = {
+        "DJANGO_SUPERUSER_USERNAME": "ada",
+        "DJANGO_SUPERUSER_EMAIL": "ada@plumbline.test",
+        "DJANGO_SUPERUSER_PASSWORD": "correct horse battery",
+    }
+    Installation(home, account).manage("createsuperuser", "--noinput").check_returncode()
 
 
 def seen_from_elsewhere(

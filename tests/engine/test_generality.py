@@ -19,7 +19,7 @@ from research.engine.journal import MemoryStore
 from research.engine.ports import Tools
 from research.engine.records import Source, Status
 from research.fulltext.index import DocumentIndex
-from research.search.samples import LIBRARY, SampleLibrary
+from research.search.documents import LIBRARY, SampleLibrary
 from tests.engine.report.test_report import check_markers
 from tests.engine.scripted import Clock, Ran, run
 from tests.support.retrieval.folders import InProcess

@@ -24,7 +24,7 @@ from research.engine.evidence import (
 from research.engine.evidence.claims import clauses, computed, derived, names, proof, wording
 from research.engine.llm_tasks import draft as drafting
 from research.engine.offline import answering
-from research.engine.offline.passages import passage_signs, quotable
+from research.engine.offline.passages import passage_signs, ranked_sentences
 from research.engine.report import draft, markdown, report, speculative_draft
 from research.engine.rounds import findings, prefetch_searches
 from research.engine.text import amounts, numerals, quantities, similarity
@@ -188,7 +188,7 @@ TABLE = (
     Mutation("C11", answer_status, "if standing.is_answer:", "if True:", (STATUS,)),
     Mutation("C11", ledger, "if not supporting or (judged", "if not supporting or (False and judged",
              (STATUS,)),
-    Mutation("C11", quotable, "_NOTICE.search(text) or is_order(text)", "is_order(text)",
+    Mutation("C11", ranked_sentences, "_NOTICE.search(text) or is_order(text)", "is_order(text)",
              (test_complete_passages.test_notices_and_contents_are_never_quoted,)),
     Mutation("C11", passage_signs, "if named or kind not in _OF_A_NAME else 0.0", "",
              (test_shown_passages.test_a_sibling_s_default_does_not_answer,)),

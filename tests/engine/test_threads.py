@@ -14,7 +14,7 @@ import snowballstemmer
 from research.engine.evidence.claims import clauses
 from research.engine.llm_tasks.prompting import parse_json
 from research.engine.llm_tasks.prompting.ask import TEMPLATES, render_template
-from research.engine.offline.passages import passage_signs, ranked_sentence
+from research.engine.offline.passages import passage_signs, ranked_sentences
 from research.engine.text import entities, quantities, relevance, sentences, tokens
 from research.fulltext import pg_lexemes
 from tests.support.threads import in_threads
@@ -73,7 +73,7 @@ CACHED: Sequence[tuple[Callable[[str], object], Sequence[Callable[..., object]]]
     (quantities.parse_figures, (quantities.parse_figures,)),
     (entities.find_numbers, ()),
     (relevance.term_weights, (relevance.term_weights,)),
-    (ranked_sentence.ranked_sentences, (ranked_sentence.ranked_sentences,)),
+    (ranked_sentences.ranked_sentences, (ranked_sentences.ranked_sentences,)),
     (passage_signs._order, (passage_signs._order,)),
 )
 

@@ -9,6 +9,7 @@ from research.llm.prices import (
     find_price,
     load_published_prices,
     parse_prices,
+    plain_name,
 )
 
 
@@ -56,3 +57,24 @@ def test_dated_and_listed_names_are_the_model_s() -> None:
         "gemini-2.5-flash", google, {}
     )
     assert find_price("gemini-2.5-flash", google, {}) is not None
+
+
+@pytest.mark.requirement("settings")
+@pytest.mark.parametrize(
+    ("written", "plain"),
+    [
+        ("openai:gpt-5-mini", "gpt-5-mini"),
+        ("OpenAI: gpt-5-mini ", "gpt-5-mini"),
+        ("anthropic:claude-sonnet", "claude-sonnet"),
+        ("ollama:qwen3:8b", "qwen3:8b"),
+        ("qwen3:8b", "qwen3:8b"),
+        ("gpt-oss:20b", "gpt-oss:20b"),
+        ("openai/gpt-5", "openai/gpt-5"),
+        ("hf.co/owner/model:Q4_K_M", "hf.co/owner/model:Q4_K_M"),
+        ("openai:", "openai:"),
+        ("openai", "openai"),
+        ("", ""),
+    ],
+)
+def test_a_provider_s_prefix_is_no_part_of_the_name(written: str, plain: str) -> None:
+    assert plain_name(written) == plain

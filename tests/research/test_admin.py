@@ -19,7 +19,7 @@ from research.admin.filters import SITES_SHOWN
 from research.models import Evidence, EvidenceSource, JournalEntry, Round, Run, Verdict
 from research.readmodel.progress import load_progress
 from research.services import reviews, runs, threads
-from research.threads.staleness import is_stale
+from research.threads.verdicts import is_stale
 from research.worker import leases
 from research.worker.projection import Projection
 from research.worker.run_executor import advance_run

@@ -20,7 +20,7 @@ from research.engine.loop import run_research as the_loop
 from research.models import Evidence, Run, Verdict
 from research.readmodel.run_json import run_resource
 from research.services import ServiceError, deleting, reviews, runs, threads
-from research.threads.staleness import is_stale
+from research.threads.verdicts import is_stale
 from research.worker import leases
 from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run

@@ -14,8 +14,9 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+from tests.support.preloaded import KEPT, ForkedProcess
+
 ROOT = Path(__file__).resolve().parents[2]
-KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
 LONGEST_SECONDS = 90
 
 
@@ -42,25 +43,28 @@ class Installation:
         self, *arguments: str, prefix: Iterable[str] = (), seconds: float = LONGEST_SECONDS
     ) -> subprocess.CompletedProcess[str]:
         """Run `manage.py ARGUMENTS` to completion, without a terminal, with a command `prefix`."""
-        return subprocess.run(
-            [*prefix, sys.executable, "manage.py", *arguments],
-            cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=seconds,
-        )  # fmt: skip
+        with self._process(
+            "manage.py", *arguments, prefix=prefix, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        ) as process:  # fmt: skip
+            try:
+                output, errors = process.communicate(timeout=seconds)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     def start(self, *arguments: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start `manage.py ARGUMENTS`; the caller must end the process."""
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL,
                    "stderr": subprocess.DEVNULL, **streams}  # fmt: skip
-        command = [sys.executable, "manage.py", *arguments]
-        return subprocess.Popen(command, cwd=ROOT, env=self.environment, **streams)
+        return self._process("manage.py", *arguments, **streams)
 
     @contextmanager
     def inside(self) -> Iterator[Inside]:
         """Return a proxy for the functions of `tests/support/inside.py`, run in new processes."""
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tests.support.inside"],
-            cwd=ROOT, env=self.environment, text=True,
+        process = self._process(
+            "-m", "tests.support.inside", text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         with process:
@@ -68,6 +72,16 @@ class Installation:
                 yield Inside(process)
             finally:
                 _end(process)
+
+    def _process(
+        self, *command: str, prefix: Iterable[str] = (), **options: Any
+    ) -> subprocess.Popen[Any]:
+        """Start a process: a fork of the preloaded one where it can be, else a new interpreter."""
+        before = list(prefix)
+        if before or sys.platform != "linux":
+            command = (*before, sys.executable, *command)
+            return subprocess.Popen(command, cwd=ROOT, env=self.environment, **options)
+        return ForkedProcess(command, cwd=ROOT, env=self.environment, **options)
 
 
 def _end(process: subprocess.Popen[str]) -> None:

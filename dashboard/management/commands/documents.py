@@ -10,8 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from dashboard.command_line.output import print_json, print_rows, show
-from dashboard.command_line.places import add_place, chosen_server
-from dashboard.command_line.remote import RemoteDocuments
+from dashboard.command_line.remote import RemoteDocuments, add_place, chosen_server
 
 COLUMNS = ("name", "state", "documents", "unreadable", "folder")
 

@@ -7,8 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from dashboard.command_line.output import BadUse, show
-from dashboard.command_line.places import add_place, chosen_server
-from dashboard.command_line.remote import RemoteRuns
+from dashboard.command_line.remote import RemoteRuns, add_place, chosen_server
 from dashboard.management.commands.runs import summarise
 from research.engine.records import Status
 from research.management.commands import research

@@ -10,8 +10,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from dashboard.command_line.output import BadUse, print_json, print_rows, show
-from dashboard.command_line.places import add_place, chosen_server
-from dashboard.command_line.remote import RemoteRuns
+from dashboard.command_line.remote import RemoteRuns, add_place, chosen_server
 from dashboard.exports import FORMATS
 from research.engine.records import ENDED, Status
 

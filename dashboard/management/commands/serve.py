@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
+import webbrowser
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -100,7 +103,6 @@ class Command(BaseCommand):
 
     def lead_on(self, link: str) -> None:
         """Print what to do next, and open the link in a browser if there is one."""
-        from dashboard.serving.first_steps import has_browser, next_steps, open_browser
         from research.runtime.installation import current_installation
 
         opens = has_browser()
@@ -160,3 +162,36 @@ def sign_in_line(host: str, port: int) -> str:
         return f"Plumbline   http://{shown}:{port}{reverse('sign_in')}"
     path = reverse("sign_in_link", args=[new_link_token()])
     return f"Sign in     http://{shown}:{port}{path}"
+
+
+def next_steps(has_model: bool, opens_browser: bool) -> Sequence[str]:
+    """Return what to do first, in three lines."""
+    opened = "It opens in your browser now." if opens_browser else "It works once."
+    connect = (
+        "Change model and search under Setup."
+        if has_model
+        else "Connect a model under Setup; until then you get passages, not answers."
+    )
+    return (
+        f"Next        1. Open the sign-in link above. {opened}",
+        "            2. Ask a question, or read one of the three sample reports.",
+        f"            3. {connect}",
+    )
+
+
+def has_browser() -> bool:
+    """Return whether a graphical browser may be opened here.
+
+    A text browser would take the terminal over: `webbrowser` knows those as `GenericBrowser`.
+    """
+    if not (settings.OPEN_BROWSER and settings.HAS_DISPLAY):
+        return False
+    try:
+        return type(webbrowser.get()) is not webbrowser.GenericBrowser
+    except webbrowser.Error:
+        return False
+
+
+def open_browser(address: str) -> None:
+    """Open an address without waiting for the browser."""
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

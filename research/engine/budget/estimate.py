@@ -1,14 +1,21 @@
-"""Estimate the cost of a plan, as ranges, before it is approved."""
+"""Prices of the run's model, and the cost of a plan, as ranges, before it is approved.
+
+The prices are asked once, journaled, and required for a cap on money.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import get_args
 
 from research.engine.budget.meter import REPORT_CALLS, Rates, report_calls, sections_within
 from research.engine.config import ResearchConfig
+from research.engine.knobs import ConfigError
 from research.engine.limits import Limits, limits_for, tree_breadths
+from research.engine.ports import ModelRole, PricedModel
 from research.engine.records import Estimate, Plan
+from research.engine.run import Run
 from research.engine.verifier.qualification import BATCHES
 
 SECONDS_PER_CALL = (1.0, 10.0)
@@ -16,6 +23,10 @@ SECONDS_PER_ROUND = (0.05, 6.0)
 TOKENS_PER_CALL = (700, 6000)
 ANSWER_SHARE = (0.1, 0.25)
 """What of a call's tokens is the model's answer: the dear part."""
+UNKNOWN = (
+    "MAX_COST_USD is set, but nobody knows what {model} costs: set its price, or take the limit "
+    "on money away and limit MAX_TOKENS."
+)
 
 
 @dataclass(frozen=True)
@@ -140,3 +151,36 @@ def _cost_range(
         cost = count * a_token
         ends.append(round(cost if cap is None else min(cost, cap), 6))
     return ends[0], ends[1]
+
+
+async def know_prices(run: Run) -> None:
+    """Hand the meter what tokens cost. Raises `ConfigError` for a cap that can't be kept."""
+    if not run.has_model:
+        return
+    tools = run.journal.tools
+
+    async def ask() -> dict[str, list[float] | None]:
+        model = tools.model if tools else None
+        if not isinstance(model, PricedModel):
+            return {}
+        prices = {role: model.price(role) for role in get_args(ModelRole)}
+        return {role: price and [price.input, price.output] for role, price in prices.items()}
+
+    recorded = await run.journal.decide_once("prices", ask)
+    # a run that was begun before there was a reader had the research model read
+    known = {"reader": recorded.get("research"), **recorded}
+    rates = {role: rate for role, rate in known.items() if rate}
+    unknown = [role for role in _roles_used(run) if role not in rates]
+    if run.config.max_cost_usd is not None and unknown:
+        model = tools.model if tools else None
+        named = model.model_of(unknown[0]) if isinstance(model, PricedModel) else ""
+        raise ConfigError(UNKNOWN.format(model=named or run.journal.analyst))
+    run.journal.meter.rates = {role: (rate[0], rate[1]) for role, rate in rates.items()}
+
+
+def _roles_used(run: Run) -> list[ModelRole]:
+    """Those that the run asks: a tree has no rounds to judge, a report is marked where wanted."""
+    has_judge = run.config.has_verifier or not run.is_fixed
+    judging: list[ModelRole] = ["evaluator"] if has_judge else []
+    marking: list[ModelRole] = ["judge"] if run.config.enable_online_evals else []
+    return ["research", "reader", *judging, *marking]

@@ -14,9 +14,9 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from research.engine.ports import FetchFailure, SearchAnswer, SearchFailure
-from research.fetch.body import read_start
 from research.fetch.network import USER_AGENT
 from research.fetch.rate_limit import RateLimiter, retry_after_seconds
+from research.fetch.response import read_start
 from research.limits.limiter import Shared
 from research.search.providers.base import ProviderSettings, make_hit
 from research.search.providers.entries import Entry, Result, left_out, parse_entries

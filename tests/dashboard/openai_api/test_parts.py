@@ -13,14 +13,17 @@ from django.utils import timezone
 from dashboard.api.asking import Asked
 from dashboard.api.auth import Caller
 from dashboard.models import StoredResponse
+from dashboard.openai_api.chat import answer_housekeeping, short_title
 from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
-from dashboard.openai_api.housekeeping import answer_housekeeping, short_title
-from dashboard.openai_api.messages import Conversation, read_conversation
-from dashboard.openai_api.models import find_depth
 from dashboard.openai_api.reports import load_report
+from dashboard.openai_api.request import (
+    Conversation,
+    choose_searches,
+    find_depth,
+    read_conversation,
+)
 from dashboard.openai_api.response_objects import build_events, load_progressed, response_object
-from dashboard.openai_api.starting import find_or_start, request_key
-from dashboard.openai_api.tools import choose_searches
+from dashboard.openai_api.runs import find_or_start, request_key
 from research.models import JournalEntry, Run
 from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
 

@@ -9,7 +9,6 @@ from pytest_django import Settings
 
 from config import environment
 from dashboard.management.commands import serve
-from dashboard.serving import first_steps
 
 
 class Terminal(io.StringIO):
@@ -24,7 +23,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> list[str]:
     settings.OPEN_BROWSER = settings.HAS_DISPLAY = True
     settings.RESEARCH_MODEL = ""
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.BackgroundBrowser("xdg-open"))
-    monkeypatch.setattr(first_steps, "open_browser", found.append)
+    monkeypatch.setattr(serve, "open_browser", found.append)
     return found
 
 
@@ -58,15 +57,15 @@ def test_no_browser_is_opened_where_none_is_wanted_or_shown(
 
 
 def test_a_text_browser_is_left_alone(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert first_steps.has_browser()
+    assert serve.has_browser()
     monkeypatch.setattr(webbrowser, "get", lambda: webbrowser.GenericBrowser("lynx"))
-    assert not first_steps.has_browser()
+    assert not serve.has_browser()
 
 
 def test_the_browser_is_opened_beside_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = threading.Event()
     monkeypatch.setattr(webbrowser, "open", lambda address: asked.set())
-    first_steps.open_browser("http://127.0.0.1:8000/")
+    serve.open_browser("http://127.0.0.1:8000/")
     assert asked.wait(5)
 
 

@@ -10,8 +10,7 @@ from django.utils import timezone
 from research.engine.config import ResearchConfig
 from research.engine.ports import FetchFailure, Page
 from research.fetch.fetch import FetchSettings, SafeFetch
-from research.fetch.page_cache import DjangoPageCache
-from research.fetch.page_scope import scope_of
+from research.fetch.page_cache import DjangoPageCache, scope_of
 from research.fetch.run_fetch import RunFetch
 from research.models import CachedPage, PageText
 from research.search.bounds import Bounds

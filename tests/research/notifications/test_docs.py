@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from research.notifications.signing import new_secret, signed_headers
+from research.notifications.channels import new_secret, signed_headers
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 # "```python\nimport …\n```"

@@ -14,8 +14,8 @@ from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Report, Run
 from research.notifications import emails, webhooks
+from research.notifications.composing import write_mail
 from research.notifications.dispatcher import Dispatcher
-from research.notifications.mails import write_mail
 from research.services.errors import ServiceError
 from tests.research.collections import apart
 from tests.research.notifications.conftest import Clock, end_run, only_delivery

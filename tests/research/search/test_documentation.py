@@ -8,7 +8,7 @@ from bs4 import BeautifulSoup
 
 from research.engine.text.folding import canonical
 from research.extract.extract import extract_text
-from research.extract.html.superscripts import with_superscripts
+from research.extract.html.htmltext import with_superscripts
 
 MANUAL = Path("/usr/share/doc/postgresql-doc-15/html")
 PAGES = sorted(MANUAL.glob("*.html"))[::24]

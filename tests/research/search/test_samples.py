@@ -5,7 +5,7 @@ import pytest
 
 from research.engine.ports import FetchFailure, SearchFailure, SearchRequest
 from research.fulltext.index import DocumentIndex
-from research.search.samples import SampleLibrary
+from research.search.documents import SampleLibrary
 from tests.support.retrieval.folders import InProcess, write
 
 

@@ -10,7 +10,7 @@ import pytest
 from research.engine import records
 from research.engine.records import Record, RunState, Status
 from research.models import Evidence, EvidenceSource, Run
-from research.threads.staleness import is_stale
+from research.threads.verdicts import is_stale
 from research.worker import leases
 from research.worker.leases import Lease
 from research.worker.projection import TABLES, Projection

@@ -13,9 +13,12 @@ from functools import cached_property
 from itertools import groupby, pairwise
 
 from research.engine.evidence.quotes import MAX_QUOTE, plain_quote
-from research.engine.offline.passages.quotable import quotable_lines
-from research.engine.offline.passages.ranked_sentence import RankedSentence, ranked_sentences
-from research.engine.offline.passages.tables import told_rows
+from research.engine.offline.passages.ranked_sentences import (
+    RankedSentence,
+    quotable_lines,
+    ranked_sentences,
+    told_rows,
+)
 from research.engine.ports import Page
 from research.engine.text.tokens import term_set, words_in
 

@@ -7,9 +7,8 @@ import asyncio
 import pytest
 from django.db import connection, connections, transaction
 
-from research.queue.listening import Listener
-from research.runtime.wait import woken_by_commands
 from research.worker import notify
+from research.worker.notify import Listener, woken_by_commands
 
 
 @pytest.fixture(autouse=True)
@@ -70,8 +69,8 @@ async def test_only_the_beginning_of_silence_and_its_end_are_logged(
         listener._note("")
 
     monkeypatch.setattr(Listener, "_listen", listen)
-    monkeypatch.setattr("research.queue.listening.AGAIN_SECONDS", 0)
-    with caplog.at_level("INFO", logger="research.queue.listening"):
+    monkeypatch.setattr("research.worker.notify.AGAIN_SECONDS", 0)
+    with caplog.at_level("INFO", logger="research.worker.notify"):
         work = asyncio.create_task(Listener()._work())
         await all_taken.wait()
         work.cancel()

@@ -1,14 +1,21 @@
-"""Sentences that may be quoted: no navigation, contents, notices of licence or date, no orders."""
+"""The sentences of a page as the ranking sees them, those that may be quoted, and rows of tables.
+
+Navigation, contents, notices of licence or date and orders may not be quoted. A row is informative
+together with its table's header.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 
 from research.engine.evidence.prompt_injection import find_orders, is_order
-from research.engine.offline.passages.ranked_sentence import RankedSentence
-from research.engine.text.tokens import words_in
+from research.engine.text.entities import NUMBER
+from research.engine.text.sentences import Sentence, split_sentences
+from research.engine.text.tokens import split_terms, term_set, words_in
 
 _NOTICE = re.compile(
     r"^(?:by )?\w[^,]{2,40}, \d{1,2} \w+ \d{4}\W*$"
@@ -31,12 +38,39 @@ _CONTENTS = re.compile(
 )
 """`25.1. Routine Vacuuming`, `Introduction . . . . . 12`, `Figure 3.2. The dialog`"""
 
-
 FEWEST_ENTRIES = 12
 """Entries from which a page may be judged to be an index."""
 LONGEST_BYLINE = 6
 """Words of a line that names an author or a site."""
 _TARGET_ENDS = re.compile(r"[,;\[(]")
+
+
+@dataclass(frozen=True)
+class RankedSentence:
+    """A sentence with its terms in order and as a set, its heading's terms, and the defined term
+    that it explains.
+    """
+
+    sentence: Sentence
+    terms: tuple[str, ...]
+    words: frozenset[str]
+    heading: frozenset[str]
+    label: str
+
+
+@lru_cache(maxsize=64)
+def ranked_sentences(text: str) -> tuple[RankedSentence, ...]:
+    """Return the sentences of a page's text, with their terms."""
+    return tuple(
+        RankedSentence(
+            sentence,
+            found := tuple(split_terms(sentence.text)),
+            frozenset(found),
+            term_set(sentence.section),
+            text[slice(*sentence.label)] if sentence.label else "",
+        )
+        for sentence in split_sentences(text)
+    )
 
 
 def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> list[RankedSentence]:
@@ -99,3 +133,41 @@ def _is_byline(text: str) -> bool:
     if not 2 <= len(words) <= LONGEST_BYLINE or text[-1] in ".:;!?":
         return False
     return sum(word[0].isupper() for word in words[1:]) * 2 >= len(words)
+
+
+def told_rows(text: str, found: Sequence[RankedSentence]) -> dict[int, RankedSentence | None]:
+    """Return all rows except headers, by number, each with its table's header if known.
+
+    A first row without a number is a header if it names three columns or each row below it has a
+    number; otherwise it may be a row like the others.
+    """
+    told: dict[int, RankedSentence | None] = {}
+    for first, *others in _find_tables(text, found):
+        opens = bool(others) and not _has_number(first)
+        heads = opens and (_count_cells(text, first) > 2 or all(map(_has_number, others)))
+        told |= {row.sentence.number: first if heads else None for row in others}
+        if not heads:
+            told[first.sentence.number] = None
+    return told
+
+
+def _find_tables(text: str, found: Sequence[RankedSentence]) -> Iterator[list[RankedSentence]]:
+    """Rows on following lines."""
+    table: list[RankedSentence] = []
+    for line in found:
+        if line.sentence.kind != "row":
+            continue
+        if table and text[table[-1].sentence.end : line.sentence.start].count("\n") != 1:
+            yield table
+            table = []
+        table.append(line)
+    if table:
+        yield table
+
+
+def _count_cells(text: str, row: RankedSentence) -> int:
+    return text.count("\t", row.sentence.start, row.sentence.end) + 1
+
+
+def _has_number(row: RankedSentence) -> bool:
+    return NUMBER.search(row.sentence.text) is not None

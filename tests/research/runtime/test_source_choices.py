@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from research.runtime import installation
-from research.runtime.source_choices import chosen_sources
-from research.search import online
-from research.search.online import NetworkProbe
+from research.runtime import installation, source_choices
+from research.runtime.source_choices import NetworkProbe, chosen_sources
 from research.search.providers import KEYLESS_WEB, ProviderSettings
 
 
@@ -57,7 +55,7 @@ def test_silence_costs_a_second_once():
         assert not probe()
         started = time.monotonic()
         assert not probe()
-        assert time.monotonic() - started < online.LONGEST_SECONDS
+        assert time.monotonic() - started < source_choices.LONGEST_SECONDS
 
 
 def chosen() -> dict[str, Any]:

@@ -1,30 +1,38 @@
-"""Starts the research that a request asks for, once: a client's retry finds the same run.
+"""Starts the research that a request asks for, once, and waits for its end.
 
-The same token, endpoint and body within a day are one request; a run that failed is tried again
-after some minutes. An `Idempotency-Key` takes the place of the body.
+A client's retry finds the same run: the same token, endpoint and body within a day are one request.
+A run that failed is tried again after some minutes. An `Idempotency-Key` takes the place of the
+body.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
 
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest
 from django.utils import timezone
 
 from dashboard.api.asking import Asked, start_run
 from dashboard.api.auth import Caller
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.api.events import progress_states
+from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
+from dashboard.serving.handler import without_slot
 from research.engine.records import Status
 from research.models import Run
 from research.models.runs import Kind
+from research.readmodel.progress_parts import Progress
 from research.services import threads
 
 SAME_REQUEST = timedelta(hours=24)
 FAILED_AGAIN = timedelta(minutes=10)
 KEY_LENGTH = 100
+PUT_ASIDE = "The run was put aside after its workers failed repeatedly; try it again on its page."
 
 
 def request_key(endpoint: str, body: Mapping[str, Any], header: str | None) -> str:
@@ -73,3 +81,43 @@ def _follow_up(caller: Caller, parent: Run, question: str) -> Run:
         return last
     limit = caller.token.max_cost_usd if caller.token else None
     return threads.follow_up(caller.user, parent, question, limit)
+
+
+async def wait_for_end(request: HttpRequest, run: Run) -> Run:
+    """Return the ended run. Raise `ResearchFailed` if it was deleted or put aside."""
+    async with without_slot(request):
+        async for _ in progress_lines(run.public_id):
+            pass
+    return await sync_to_async(load_run)(run.public_id)
+
+
+async def progress_lines(public_id: str) -> AsyncIterator[str]:
+    """Yield what the run is doing, one line for each change, until it ends.
+
+    Raise `ResearchFailed` if it is put aside.
+    """
+    told: set[str] = set()
+    async with aclosing(progress_states(public_id)) as states:
+        async for state in states:
+            if state.progress.run.status == Status.STALLED:
+                raise ResearchFailed(PUT_ASIDE)
+            for line in _lines(state.progress):
+                if line not in told:
+                    told.add(line)
+                    yield line
+
+
+def load_run(public_id: str) -> Run:
+    """Return the run. Raise `ResearchFailed` if it was deleted meanwhile."""
+    run = Run.objects.filter(public_id=public_id).first()
+    if run is None:
+        raise ResearchFailed("The run was deleted.")
+    return run
+
+
+def _lines(now: Progress) -> list[str]:
+    """Return the verdicts of finished rounds and the current action."""
+    rounds = [
+        f"Round {each.number}: {each.decision}" for each in now.quality.history if each.decision
+    ]
+    return [*rounds, *([now.action.text] if now.action else [])]

@@ -1,0 +1,131 @@
+"""What a request asks for: a question in a conversation, a research depth, and searches.
+
+Models name the depths, tools the searches. Content is text or a list of parts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.openai_api.errors import InvalidRequest
+from research.services.runs import QUESTION_LENGTH
+
+TEXT_PARTS = ("text", "input_text", "output_text")
+# "web_search", "web_search_2025_08_26", "web_search_preview_2025_03_11"
+_WEB = re.compile(r"web_search(_preview)?(_\d{4}_\d{2}_\d{2})?")
+FILES = "file_search"
+DEPTHS = {
+    "plumbline-quick": "quick",
+    "plumbline-standard": "standard",
+    "plumbline-thorough": "thorough",
+}
+DEEP_RESEARCH = "-deep-research"
+"""OpenAI's deep research models, such as o4-mini-deep-research, are accepted as well."""
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """The last user message, and the one before it or ''."""
+
+    question: str
+    earlier: str = ""
+
+
+def read_conversation(messages: Sequence[Any], param: str) -> Conversation:
+    """Return the question. Raise `InvalidRequest` if there is none."""
+    said = [
+        text_of(message.get("content"), param)
+        for message in messages
+        if isinstance(message, dict) and message.get("role") == "user"
+    ]
+    texts = [text.strip() for text in said if text.strip()]
+    if not texts:
+        raise InvalidRequest("There is no user message with text.", param)
+    return Conversation(texts[-1], texts[-2] if len(texts) > 1 else "")
+
+
+def check_length(question: str, param: str) -> None:
+    """Raise `InvalidRequest` for a question that is too long to research."""
+    if len(question) > QUESTION_LENGTH:
+        text = f"A question has at most {QUESTION_LENGTH:,} characters, not {len(question):,}."
+        raise InvalidRequest(text, param, "string_above_max_length")
+
+
+def text_of(content: Any, param: str) -> str:
+    """Return the text of a message. Raise `InvalidRequest` for images and other parts."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        raise InvalidRequest("The content of a message is a text or a list of parts.", param)
+    texts = []
+    for part in content:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind not in TEXT_PARTS or not isinstance(part.get("text"), str):
+            raise InvalidRequest(f"Only text can be researched, not {kind!r}.", param)
+        texts.append(part["text"])
+    return "\n".join(texts)
+
+
+@dataclass(frozen=True)
+class SearchChoice:
+    """`source` and `collections` of a run, and knobs that follow from filters."""
+
+    source: str = ""
+    collections: tuple[str, ...] = ()
+    knobs: dict[str, Any] = field(default_factory=dict)
+
+
+def choose_searches(tools: Sequence[Any]) -> SearchChoice:
+    """Map web search to the installation's search, file search to collections by their ids.
+
+    Raise `InvalidRequest` that names a tool which isn't one of them.
+    """
+    web, collections, knobs = False, [], {}
+    for place, tool in enumerate(tools):
+        kind = tool.get("type") if isinstance(tool, dict) else None
+        if isinstance(kind, str) and _WEB.fullmatch(kind):
+            web = True
+            knobs |= _allowed_sites(tool, f"tools[{place}].filters")
+        elif kind == FILES:
+            collections += _store_ids(tool, f"tools[{place}].vector_store_ids")
+        else:
+            text = f"The tool {kind!r} is not supported; use web_search or file_search."
+            raise InvalidRequest(text, f"tools[{place}].type", "unsupported_tool")
+    source = ("both" if web else "documents") if collections else ""
+    return SearchChoice(source, tuple(dict.fromkeys(collections)), knobs)
+
+
+def _store_ids(tool: dict[str, Any], param: str) -> list[str]:
+    ids = tool.get("vector_store_ids")
+    if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):
+        raise InvalidRequest("File search takes a list of ids of collections.", param)
+    return ids
+
+
+def _allowed_sites(tool: dict[str, Any], param: str) -> dict[str, Any]:
+    filters = tool.get("filters") or {}
+    sites = filters.get("allowed_domains") if isinstance(filters, dict) else None
+    if not sites:
+        return {}
+    if not isinstance(sites, list) or not all(isinstance(each, str) for each in sites):
+        raise InvalidRequest("Allowed domains are a list of names.", param)
+    return {"only_sites": tuple(sites)}
+
+
+def find_depth(model: str) -> str:
+    """Return the research depth of a model. Raise `InvalidRequest` for an unknown one."""
+    if model in DEPTHS:
+        return DEPTHS[model]
+    if DEEP_RESEARCH in model:
+        return "standard" if "mini" in model else "thorough"
+    names = ", ".join(DEPTHS)
+    raise InvalidRequest(
+        f"The model {model!r} does not exist; use {names}.", "model", "model_not_found", 404
+    )
+
+
+def model_object(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "plumbline"}
