@@ -396,11 +396,17 @@ async def test_a_run_that_began_before_keeps_its_plain_report(
     assert marks == [form >= Form.DETAILED] * 3
 
 
-async def test_a_survey_s_table_has_right_cells_only() -> None:
+@pytest.mark.parametrize("form", [Form.FIRST_SEEN, Form.DENSE])
+async def test_only_a_run_that_began_since_has_a_dense_report(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
     question = next(row for row in rows("questions.jsonl") if row["id"] == "s2")
-    found = await research(question, "quick")
-    assert "## Comparison" in found.report.markdown
-    assert " | – | " in found.report.markdown
+    report = (await research(question, "quick")).report.markdown
+    assert "## Comparison" in report
+    assert (" | not found | " in report, " | – | " in report) == (
+        form < Form.DENSE, form >= Form.DENSE
+    )  # fmt: skip
 
 
 def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() -> None:
