@@ -16,12 +16,13 @@ import asyncio
 import json
 import os
 import random
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
@@ -38,6 +39,7 @@ POLL_SECONDS = 1.0
 MOST_EVENTS = 3
 LONGEST_SECONDS = 60.0
 COUNTED_POLLS = 300
+LATENESS_SECONDS = 0.02
 UNLIMITED = "1000000"
 MAKE_TOKEN = """
 from research.services import api_tokens, people
@@ -59,6 +61,8 @@ class Measured:
     unfinished: int = 0
     errors: int = 0
     cpu_milliseconds: dict[str, float] = field(default_factory=dict)
+    cores: dict[str, float] = field(default_factory=dict)
+    late: list[float] = field(default_factory=list)
 
     def figures(self) -> dict[str, Any]:
         return {
@@ -74,6 +78,8 @@ class Measured:
             "events repeated or out of order": self.repeated,
             "requests failed": self.errors,
             "server's CPU per poll, ms": self.cpu_milliseconds,
+            "cores used meanwhile": self.cores,
+            "clients' event loop late p50 / p95 / max, ms": _spread(self.late),
         }
 
 
@@ -91,12 +97,12 @@ class Load:
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        make_client: Callable[[], httpx.AsyncClient],
         seed: int,
         server: int | None = None,
         questions: Sequence[str] = (),
     ) -> None:
-        self.http = http
+        self.make_client = make_client
         self.server = server
         self.questions = cycle(questions)
         self.measured = Measured()
@@ -106,64 +112,84 @@ class Load:
 
     async def measure(self, pollers: int, streams: int, seconds: float) -> Measured:
         """Research one run after another for `seconds`, with all clients on the current one."""
-        await self._start_run()
-        polling = [asyncio.create_task(self._poll()) for _ in range(pollers)]
-        end = time.monotonic() + seconds
-        while True:
-            followed = self.run
-            await asyncio.gather(*(self._follow(followed) for _ in range(streams)))
-            if time.monotonic() >= end:
-                break
-            await self._start_run()
-        self.done = True
-        await asyncio.gather(*polling)
-        if self.server is not None:
-            await self._count_cpu(self.server)
+        async with AsyncExitStack() as opened:
+            made = [
+                await opened.enter_async_context(self.make_client())
+                for _ in range(1 + pollers + streams)
+            ]
+            own, polls, follows = made[0], made[1 : 1 + pollers], made[1 + pollers :]
+            await self._start_run(own)
+            begun, used = time.monotonic(), self._cpu_seconds()
+            waiting = [asyncio.create_task(self._poll(http)) for http in polls]
+            waiting.append(asyncio.create_task(self._count_lateness()))
+            while True:
+                followed = self.run
+                await asyncio.gather(*(self._follow(http, followed) for http in follows))
+                if time.monotonic() - begun >= seconds:
+                    break
+                await self._start_run(own)
+            self.done = True
+            await asyncio.gather(*waiting)
+            passed = time.monotonic() - begun
+            for name, now in self._cpu_seconds().items():
+                self.measured.cores[name] = round((now - used[name]) / passed, 2)
+            if self.server is not None:
+                await self._count_cpu(own, self.server)
         return self.measured
 
-    async def _start_run(self) -> None:
-        answer = await self.http.post("/api/v1/runs", json={"question": next(self.questions)})
+    def _cpu_seconds(self) -> dict[str, float]:
+        of_server = {} if self.server is None else {"server": cpu_seconds(self.server)}
+        return of_server | {"clients": time.process_time()}
+
+    async def _count_lateness(self) -> None:
+        while not self.done:
+            begun = time.perf_counter()
+            await asyncio.sleep(LATENESS_SECONDS)
+            self.measured.late.append(_since(begun) - 1000 * LATENESS_SECONDS)
+
+    async def _start_run(self, http: httpx.AsyncClient) -> None:
+        answer = await http.post("/api/v1/runs", json={"question": next(self.questions)})
         answer.raise_for_status()
         self.run = answer.json()["id"]
         self.measured.runs += 1
 
-    async def _poll(self) -> None:
+    async def _poll(self, http: httpx.AsyncClient) -> None:
         await asyncio.sleep(self.random.random() * POLL_SECONDS)
         while not self.done:
             begun = time.perf_counter()
-            answer = await self.http.get(f"/api/v1/runs/{self.run}")
+            answer = await http.get(f"/api/v1/runs/{self.run}")
             self.measured.polls.append(_since(begun))
             self.measured.errors += answer.status_code != 200
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _count_cpu(self, server: int) -> None:
+    async def _count_cpu(self, http: httpx.AsyncClient, server: int) -> None:
         path = f"/api/v1/runs/{self.run}"
-        tag = (await self.http.get(path)).headers["ETag"]
+        tag = (await http.get(path)).headers["ETag"]
         for name, headers in (("whole", {}), ("unchanged", {"If-None-Match": tag})):
             before = cpu_seconds(server)
             for _ in range(COUNTED_POLLS):
-                await self.http.get(path, headers=headers)
+                await http.get(path, headers=headers)
             spent = 1000 * (cpu_seconds(server) - before) / COUNTED_POLLS
             self.measured.cpu_milliseconds[name] = round(spent, 1)
 
-    async def _follow(self, run: str) -> None:
+    async def _follow(self, http: httpx.AsyncClient, run: str) -> None:
         """Follow a run to its end over many connections."""
         self.measured.followed += 1
         stream = Stream()
         deadline = time.monotonic() + LONGEST_SECONDS
         while not stream.ended and time.monotonic() < deadline:
-            await self._connect(run, stream)
+            await self._connect(http, run, stream)
             if not stream.ended:
                 self.measured.reconnects += 1
                 await asyncio.sleep(stream.reconnect_seconds)
         self.measured.unfinished += not stream.ended
 
-    async def _connect(self, run: str, stream: Stream) -> None:
+    async def _connect(self, http: httpx.AsyncClient, run: str, stream: Stream) -> None:
         """Read one to three events, or those until the run ends."""
         headers = {"Last-Event-ID": str(stream.last)} if stream.last >= 0 else {}
         wanted = self.random.randint(1, MOST_EVENTS)
         begun, taken = time.perf_counter(), 0
-        async with self.http.stream("GET", f"/api/v1/runs/{run}/events", headers=headers) as answer:
+        async with http.stream("GET", f"/api/v1/runs/{run}/events", headers=headers) as answer:
             if answer.status_code != 200:
                 # 204: the run ended with the event that this client had already
                 self.measured.errors += answer.status_code != 204
@@ -246,12 +272,16 @@ def serving(*, apart: bool = False) -> Iterator[Served]:
 
 
 async def measure(served: Served, pollers: int, streams: int, seconds: float) -> Measured:
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
     headers = {"Authorization": f"Bearer {served.token}", "Accept-Encoding": "identity"}
-    options: dict[str, Any] = {"limits": limits, "timeout": LONGEST_SECONDS, "trust_env": False}
-    async with httpx.AsyncClient(base_url=served.address, headers=headers, **options) as http:
-        load = Load(http, SEED, served.process, served.questions)
-        return await load.measure(pollers, streams, seconds)
+    options: dict[str, Any] = {
+        "base_url": served.address,
+        "headers": headers,
+        "timeout": LONGEST_SECONDS,
+        "trust_env": False,
+        "verify": ssl.create_default_context(),  # shared: making one takes longer than a request
+    }
+    load = Load(lambda: httpx.AsyncClient(**options), SEED, served.process, served.questions)
+    return await load.measure(pollers, streams, seconds)
 
 
 def main() -> None:

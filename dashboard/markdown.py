@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, repeat
+from urllib.parse import urlsplit
 
 import nh3
 from django.utils.html import escape, format_html
@@ -35,6 +36,8 @@ ATTRIBUTES = {
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 QUOTED = re.compile(r"[“„«\"]|\[\d")
+QUESTION_ENDS = 7
+"""Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
 NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
 NARROW_SPACE = "\u202f"
@@ -43,6 +46,8 @@ WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was 
 DATED = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: $")  # ", 2025-10-21: " before an address
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2025-01-14 to 2025-10-21" of the method
 LOCAL = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
+REJECTED = '<span class="rejected">'
+OPENS_QUOTE, ENDS_QUOTE = re.compile(r"[“„«]"), re.compile(r"[”»][.,]?\s*$")
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fell.” Then it rose."
 
 
@@ -136,6 +141,7 @@ def render_in_parts(
         kept = _without_reference_back(kept, language)
     body = [token for block in kept for token in block]
     headings = tuple(_anchor_headings(body))
+    _link_titles(body)
     _shorten_addresses(body)
     _prepare_tokens([*answer, *body], link)
     render = _render_folded if folds else _render_tokens
@@ -324,6 +330,40 @@ def _in_italics(inline: Token) -> list[Token]:
     return inner if is_so else []
 
 
+def _link_titles(tokens: list[Token]) -> None:
+    """Link the title of each source in place of its address, which stands at the end of its line.
+
+    A line is "[1] Title, publisher, site, kind, date: <address>". From the site on it becomes a
+    line of facts, with the date in words.
+    """
+    for token in tokens:
+        children = token.children or []
+        opens = next((n for n, each in enumerate(children) if _is_address(each)), 0)
+        before = "".join(each.content for each in children[:opens])
+        if not opens or any(each.nesting for each in children[:opens]):
+            continue
+        address = str(children[opens].attrs["href"])
+        site = (urlsplit(address).hostname or "").removeprefix("www.")
+        marker = MARKER.match(before)
+        title, named, facts = before[marker.end() if marker else 0 :].rpartition(f", {site}")
+        dated = DATED.search(facts)
+        if not site or not named or dated is None:
+            continue
+        told = [site, *filter(None, facts[: dated.start()].split(", "))]
+        told += [format_partial_date(dated[1])] if dated[1] else []
+        opening, _, closing, *rest = children[opens:]
+        opening.info, opening.attrs = "", {"href": address, "title": readable_url(address)}
+        first, place = children[:1] if marker else [], Token("html_inline", "", 0)
+        for each in first:
+            each.content = f"{marker[0]} " if marker else ""
+        place.content = f'<span class="place">{escape(" · ".join(told))}</span>'
+        token.children = [*first, opening, _text_token(title.strip()), closing, place, *rest]
+
+
+def _is_address(token: Token) -> bool:
+    return token.type == "link_open" and token.info == "auto"
+
+
 def _shorten_addresses(tokens: list[Token]) -> None:
     """Show bare addresses without scheme and query, and the date before them in words.
 
@@ -369,12 +409,16 @@ def _plain(inline: Token) -> str:
 
 
 def _mark_lead_ins(tokens: list[Token]) -> None:
-    """Set a class on bold text ending in a colon: it names the source of a quote, set lighter."""
+    """Set a class on bold text ending in a colon, which names the source of a quote, and on a
+    question that opens a text, whose answer follows: both are set lighter.
+    """
     for token in tokens:
         opening = None
-        for text, child in pairwise(token.children or ()):
+        for place, (text, child) in enumerate(pairwise(token.children or ())):
             opening = text if text.type == "strong_open" else opening
-            if opening and child.type == "strong_close" and text.content.endswith(":"):
+            is_question = place <= QUESTION_ENDS and text.content.endswith(("?", "？"))
+            is_name = text.content.endswith(":") or is_question
+            if opening and child.type == "strong_close" and is_name:
                 opening.attrSet("class", "lead-in")
 
 
@@ -394,13 +438,38 @@ def _link_markers(tokens: list[Token], link: FindLink) -> None:
         for child in token.children or ():
             within_link += child.nesting if child.type.startswith("link_") else 0
             if child.type == "text" and not within_link:
-                children.extend(_split(child, link, seen))
+                pieces = _split(child, link, seen)
+                if _ends_rejected_quote(pieces):
+                    _strike_from_opening(children)
+                children.extend(pieces)
             else:
                 children.append(
                     _text_token(child.content) if child.type == "text_special" else child
                 )
         if token.children is not None:
             token.children = children
+
+
+def _ends_rejected_quote(pieces: Sequence[Token]) -> bool:
+    """Return whether a rejected quote ends in the first pieces and has begun before them."""
+    struck = next((each.content for each in pieces[:2] if REJECTED in each.content), "")
+    said = struck.removeprefix(REJECTED).removesuffix("</span>")
+    return bool(ENDS_QUOTE.search(said)) and not OPENS_QUOTE.search(said)
+
+
+def _strike_from_opening(children: list[Token]) -> None:
+    """Mark the texts from the last opening quotation mark on."""
+    for n in range(len(children) - 1, -1, -1):
+        text = children[n]
+        if text.type != "text":
+            continue
+        marks = list(OPENS_QUOTE.finditer(text.content))
+        start = marks[-1].start() if marks else 0
+        struck = Token("html_inline", "", 0)
+        struck.content = f"{REJECTED}{escape(text.content[start:])}</span>"
+        children[n : n + 1] = [_text_token(text.content[:start]), struck]
+        if marks:
+            return
 
 
 def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
@@ -434,13 +503,15 @@ def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
 
 
 def _flag_last_sentence(text: str) -> list[Token]:
-    """Mark the last sentence of a text as resting on rejected evidence."""
+    """Mark the last sentence of a text, or a whole quote, as resting on rejected evidence."""
     lead = len(text) - len(text.lstrip())
-    start = max((match.end() for match in SENTENCE_END.finditer(text)), default=lead)
+    ends = ENDS_QUOTE.search(text)
+    begun = OPENS_QUOTE.finditer(text) if ends else SENTENCE_END.finditer(text)
+    start = max((match.start() if ends else match.end() for match in begun), default=lead)
     sentence = text[start:].rstrip()
     if not sentence:
         return [_text_token(text)]
-    marked = f'<span class="rejected">{escape(sentence)}</span>'
+    marked = f"{REJECTED}{escape(sentence)}</span>"
     after = _text_token(text[start + len(sentence) :])
     return [_text_token(text[:start]), Token("html_inline", "", 0, content=marked), after]
 

@@ -106,6 +106,9 @@ TEMPLATES = (
     _("Something went wrong inside Plumbline and the run was ended; the server's log says more."),
     _("The research ended without an outcome; the server's log says more."),
     # samples
+    _("How does Plumbline decide when to stop?"),
+    _("How to make scrambled eggs?"),
+    _("Impact of quantum computing on cryptocurrency security"),
     _("%(n)s pages from %(m)s sites"),
     _("%(n)s pages from %(m)s site"),
     # versions of a report

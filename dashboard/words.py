@@ -19,7 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 from research.engine.assessment.answer_status import ANSWERED, Trust
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
+from research.fetch.sites import independence_key
 from research.models import Run
+from research.readmodel.trust_words import LIKELY, trust_words
 
 Text = str | Promise
 
@@ -55,6 +57,14 @@ CHECK = {
     "idle": State(_("Not set up"), "none", "idle"),
 }
 IN_USE = State(_("In use"), "check", "good")
+CONNECTED = State(_("Connected"), "check", "good")
+NO_MODEL = State(_("No model connected"), "none", "fair")
+SEARCHED = {
+    "more": State(_("Ready"), "check", "good"),
+    "samples": State(_("Sample pages only"), "half", "fair"),
+    "none": State(_("Searches nothing"), "none", "fair"),
+}
+"""States of the search on the Setup page, by `status_summary.search_reach`."""
 COLLECTION = {
     "waiting": State(_("Queued"), "clock", "busy"),
     "indexing": State(pgettext_lazy("documents", "Reading"), "spinner", "busy"),
@@ -64,13 +74,14 @@ COLLECTION = {
 }
 GOES_ON = State(_("Continuing"), "spinner", "busy")
 TRUST = {
-    Trust.ANSWERED: State(_("Answered"), "check", "good"),
-    Trust.PARTLY: State(_("Partly answered"), "half", "fair"),
-    Trust.NOT_ANSWERED: State(_("Not answered"), "none", "bad"),
-    Trust.NOTHING_FOUND: State(_("Nothing found"), "none", "idle"),
+    Trust.ANSWERED: ("check", "good"),
+    Trust.PARTLY: ("half", "fair"),
+    Trust.RELATED: ("circle", "idle"),
+    Trust.NOT_ANSWERED: ("none", "bad"),
+    Trust.NOTHING_FOUND: ("none", "idle"),
 }
-LIKELY_ANSWERED = State(_("Likely answered"), "check", "idle")
-"""Without a model only the probability of an answer is known."""
+"""Icon and tone of how far a question is answered."""
+LIKELY_ANSWERED = State(LIKELY, "check", "idle")
 PAGES_UNREADABLE = State(_("Pages unreadable"), "half", "fair")
 MARK = {
     AnswerStatus.ANSWERED: ("check", "good"),
@@ -145,7 +156,6 @@ NOUNS = {
     "claim": lambda n: ngettext("%(n)s claim", "%(n)s claims", n),
     "document": lambda n: ngettext("%(n)s document", "%(n)s documents", n),
     "file": lambda n: ngettext("%(n)s file", "%(n)s files", n),
-    "gap": lambda n: ngettext("%(n)s gap", "%(n)s gaps", n),
     "level": lambda n: ngettext("%(n)s level", "%(n)s levels", n),
     "model call": lambda n: ngettext("%(n)s model call", "%(n)s model calls", n),
     "page": lambda n: ngettext("%(n)s page", "%(n)s pages", n),
@@ -154,6 +164,7 @@ NOUNS = {
     "run": lambda n: ngettext("%(n)s run", "%(n)s runs", n),
     "search": lambda n: ngettext("%(n)s search", "%(n)s searches", n),
     "source": lambda n: ngettext("%(n)s source", "%(n)s sources", n),
+    "sub-question": lambda n: ngettext("%(n)s sub-question", "%(n)s sub-questions", n),
     "statement": lambda n: ngettext("%(n)s statement", "%(n)s statements", n),
     "token": lambda n: ngettext("%(n)s token", "%(n)s tokens", n),
 }
@@ -171,7 +182,7 @@ def run_state(run: Run, trust: Trust | None = None) -> State:
         return PAGES_UNREADABLE
     if trust is Trust.ANSWERED and not run.has_model:
         return LIKELY_ANSWERED
-    return TRUST[trust]
+    return State(trust_words(trust, has_model=run.has_model), *TRUST[trust])
 
 
 def aspect_state(mark: AnswerStatus, sources: int, *, has_model: bool = True) -> State:
@@ -247,13 +258,21 @@ def count_answers(marks: Sequence[AnswerStatus], *, has_model: bool) -> str:
 
 def describe_pages(urls: Collection[str]) -> str:
     """Return how many pages there are, and on how many sites: "6 pages from 4 sites"."""
-    sites = {urlsplit(url).hostname for url in urls}
-    if None in sites:
-        return count_noun(len(urls), "document" if len(sites) == 1 else "page")
+    sites = count_sites(urls)
+    if not sites:
+        is_files = all(urlsplit(url).hostname is None for url in urls)
+        return count_noun(len(urls), "document" if is_files else "page")
     return gettext("%(pages)s from %(sites)s") % {
         "pages": count_noun(len(urls), "page"),
-        "sites": describe_support(len(sites), 0),
+        "sites": describe_support(sites, 0),
     }
+
+
+def count_sites(urls: Collection[str]) -> int:
+    """Return on how many sites pages are, as evidence counts them; 0 if some are documents."""
+    if any(urlsplit(url).hostname is None for url in urls):
+        return 0
+    return len({independence_key(url) for url in urls})
 
 
 def join_words(parts: list[str]) -> str:
@@ -278,6 +297,12 @@ def readable_url(url: str) -> str:
     if part is None:
         return shown
     return gettext("%(document)s, part %(n)s") % {"document": shown, "n": part[1]}
+
+
+def short_place(url: str) -> str:
+    """Return the site of a page, which its title stands for; of a document its path."""
+    host = urlsplit(url).hostname
+    return host.removeprefix("www.") if host else readable_url(url)
 
 
 def is_on_the_web(url: str) -> bool:

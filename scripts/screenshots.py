@@ -29,6 +29,19 @@ PHONE = {"width": 390, "height": 844}
 MOST_BYTES = 40_000
 QUALITIES = (75, 60, 50, 40, 30)
 QUANTUM = "Impact of quantum computing"
+DOMAIN = "example"
+"""The sites of the simulated web are below it, so that pictures show names and not addresses."""
+RESOLVER = f"""import socket
+system = socket.getaddrinfo
+def resolve(host, *rest, **options):
+    named = str(host).endswith(".{DOMAIN}")
+    return system("127.0.0.1" if named else host, *rest, **options)
+socket.getaddrinfo = resolve
+"""
+"""Runs at the start of the server's Python, as `sitecustomize`."""
+ASKED_FIRST = "Object.defineProperty(Notification, 'permission', { get: () => 'default' })"
+"""Headless browsers block notifications; those of readers ask."""
+MAIL = {"EMAIL_URL": "smtp://mail.example:25"}
 DOCUMENTS = {
     "lease.md": "# The mill\n\n## Rent\n\nThe rent of the mill is 1,200 crowns a year. "
     "Paying the rent falls due on the first day of May.\n",
@@ -38,15 +51,16 @@ DOCUMENTS = {
 
 def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright, opened() as world:
+    with sync_playwright() as playwright, opened(DOMAIN) as world:
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("PLUMBLINE_CHROMIUM", "/usr/bin/chromium"), args=OPTIONS
         )
         page = browser.new_page()
+        page.add_init_script(ASKED_FIRST)
         with serving({}) as server:
             page.goto(server.link)
             take_samples(page, server)
-        with serving(world.environment()) as server:
+        with serving(world.environment() | MAIL) as server:
             page.goto(server.link)
             take_live(page, server, world)
         browser.close()
@@ -55,7 +69,9 @@ def main() -> None:
 @contextmanager
 def serving(settings: dict[str, str]) -> Iterator[Server]:
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(Installation(Path(folder) / "state", settings))
+        (Path(folder) / "sitecustomize.py").write_text(RESOLVER)
+        installation = Installation(Path(folder) / "state", {**settings, "PYTHONPATH": folder})
+        server = Server(installation)
         server.start()
         try:
             yield server
@@ -67,12 +83,20 @@ def take_samples(page: Page, server: Server) -> None:
     """Capture pages that need no model: a sample run and its follow-ups, documents, settings."""
     page.goto(server.url)
     take(page, "ask")
+    page.get_by_role("button", name="Deutsch").click()
+    take(page, "ask-german")
+    page.get_by_role("button", name="English").click()
+    page.get_by_role("button", name="Keyboard shortcuts").click()
+    take(page, "keys")
+    page.keyboard.press("Escape")
     page.get_by_role("button", name=QUANTUM).click()
     page.locator(".report").wait_for()
     page.locator(".ask-on").wait_for()
     run = page.url
     take(page, "report")
-    page.set_viewport_size(DESK)
+    page.get_by_text("Save or copy").click()
+    take(page, "save")
+    page.keyboard.press("Escape")
     page.locator(".cite a").first.click()
     page.locator("#citation-panel mark").first.wait_for()
     take(page, "citation-panel")
@@ -93,8 +117,18 @@ def take_samples(page: Page, server: Server) -> None:
         take(page, name)
     page.locator("#result_list th a").first.click()
     take(page, "admin-record")
+    take_mistake(page, server)
     take_thread(page, run)
     take_documents(page, server)
+
+
+def take_mistake(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/settings/")
+    page.get_by_label("What do you want to know?").fill("Who designed the Harrow Point lighthouse?")
+    page.get_by_label("Maximum rounds").fill("90")
+    page.get_by_role("button", name="Research").click()
+    page.locator(".problem-box").wait_for()
+    take(page, "settings-mistake")
 
 
 def take_thread(page: Page, run: str) -> None:
@@ -111,7 +145,7 @@ def take_thread(page: Page, run: str) -> None:
     page.locator(".report").wait_for()
     page.locator(".ask-on").wait_for()
     page.locator("[data-ended]").first.wait_for(state="attached")
-    page.locator(".onward").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('.onward').scrollIntoView()")
     take(page, "after-the-report")
     page.get_by_label("Ask a follow-up").fill("And how large do the signatures become?")
     before = page.url
@@ -134,6 +168,7 @@ def take_documents(page: Page, server: Server) -> None:
     page.get_by_placeholder("Words to look for").fill("paying the rent")
     page.get_by_role("button", name="Search").click()
     page.locator(".passages mark").first.wait_for()
+    page.evaluate("scrollTo(0, 0)")
     take(page, "collection")
     page.goto(f"{server.url}/documents/")
     take(page, "documents")
@@ -170,12 +205,46 @@ def take_live(page: Page, server: Server, world: World) -> None:
     ask(page, server, SIMPLE, see_plan=True)
     page.locator("#clarify-title").wait_for()
     take(page, "question")
+    world.model.scripts = SCRIPTS
+    take_steering(page, server, world)
+    take_failed(page, server, world)
+    add_webhook(page, server)
     for name in ("runs", "review", "notifications", "schedules"):
         page.goto(f"{server.url}/{name}/")
         take(page, name)
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{server.url}/sign-in/")
     take(page, "sign-in")
+
+
+def take_steering(page: Page, server: Server, world: World) -> None:
+    """Capture a run under way that somebody adds a sub-question to."""
+    world.model.hold("assess")
+    ask(page, server, CHAINED)
+    page.get_by_role("button", name="Start").click()
+    world.model.held.wait(20)
+    page.get_by_label("Something else to find out").fill("When was it first lit?")
+    page.get_by_role("button", name="Add").click()
+    page.locator(".heard li").wait_for()
+    take(page, "steering")
+    world.model.let_go()
+
+
+def take_failed(page: Page, server: Server, world: World) -> None:
+    """Capture a run whose searches and pages all fail."""
+    world.search.down = True
+    ask(page, server, SIMPLE)
+    page.get_by_role("button", name="Start").click()
+    page.locator("[data-ended]").wait_for(state="attached")
+    take(page, "failed")
+    world.search.down = False
+
+
+def add_webhook(page: Page, server: Server) -> None:
+    page.goto(f"{server.url}/notifications/?new=webhook")
+    page.get_by_label("Address").fill("https://chat.example.org/hooks/research")
+    page.get_by_role("button", name="Add the webhook").click()
+    page.get_by_role("button", name="Send a test").wait_for()
 
 
 def ask(page: Page, server: Server, question: str, *, see_plan: bool = False) -> None:

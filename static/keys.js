@@ -14,6 +14,10 @@
     if (act && act() !== false) event.preventDefault();
   });
 
+  const opener = document.getElementById("keys-open");
+  opener.hidden = matchMedia("(pointer: coarse)").matches;
+  opener.addEventListener("click", () => help.showModal());
+
   const actions = {
     "/": search,
     "?": () => help.showModal(),

@@ -64,7 +64,7 @@ function tellSection() {
 
 function closeMenu(event) {
   const menu = document.querySelector(".exports[open]");
-  if (!menu || event.target.closest(".exports summary")) return;
+  if (!menu || event.target.closest(".exports :is(summary, [data-copy])")) return;
   if (event.type === "click" || event.key === "Escape") menu.open = false;
 }
 for (const kind of ["click", "keydown"]) document.addEventListener(kind, closeMenu);

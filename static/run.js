@@ -194,7 +194,8 @@ setInterval(() => {
 
 const tellMe = document.getElementById("tell-me");
 const wish = `tell ${page.id}`;
-const isWished = () => sessionStorage.getItem(wish) !== null;
+// The page of notifications turns them on for every run; the button here decides for this one.
+const isWished = () => (sessionStorage.getItem(wish) ?? localStorage.getItem("tell")) === "yes";
 
 function showWish() {
   tellMe.setAttribute("aria-pressed", isWished());
@@ -207,8 +208,8 @@ if (tellMe && "Notification" in window && !matchMedia("(pointer: coarse)").match
   tellMe.parentElement.hidden = false;
   showWish();
   tellMe.addEventListener("click", async () => {
-    if (isWished()) sessionStorage.removeItem(wish);
-    else if ((await Notification.requestPermission()) === "granted") sessionStorage.setItem(wish, "");
+    if (isWished()) sessionStorage.setItem(wish, "no");
+    else if ((await Notification.requestPermission()) === "granted") sessionStorage.setItem(wish, "yes");
     showWish();
   });
   document.addEventListener("htmx:oobAfterSwap", () => setTimeout(tellOfTheEnd));
@@ -218,7 +219,7 @@ function tellOfTheEnd() {
   if (!page.querySelector("[data-ended]")) return;
   tellMe.parentElement.hidden = true;
   if (!isWished()) return;
-  sessionStorage.removeItem(wish);
+  sessionStorage.setItem(wish, "no");
   const told = new Notification(document.title, {
     body: page.querySelector(".state").textContent,
     tag: page.id,

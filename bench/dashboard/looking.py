@@ -23,7 +23,7 @@ FOLD = {
     "round, score and gaps": ".verdict-line",
     "states of the sub-questions": ".aspect-state .state",
 }
-SAYS = ("round ", " of up to ", "score ", "goal 7", "gap")
+SAYS = ("round ", " of up to ", " of 10", "stop at 7", "missing")
 
 READ = """() => {
   for (const each of document.querySelectorAll("details")) {
@@ -149,5 +149,5 @@ def below_the_fold(page: Page) -> list[str]:
             missing.append(f"{name} (hidden)")
         elif (lowest := max(box["y"] + box["height"] for box in seen)) > height:
             missing.append(f"{name} (ends at {lowest:.0f})")
-    line = page.locator(".verdict-line").inner_text()
+    line = page.locator(".verdict-line").text_content() or ""
     return missing + [f"“{part.strip()}”" for part in SAYS if part not in line]

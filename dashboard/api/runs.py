@@ -30,6 +30,7 @@ from dashboard.api.schemas import (
     Topic,
 )
 from dashboard.queries import queries
+from dashboard.queries.queries import Head
 from research.models import Command, Run
 from research.readmodel.progress import build_payload
 from research.readmodel.run_json import run_resource
@@ -179,14 +180,14 @@ _writing = tuple(threading.Lock() for _ in range(RUNS_KEPT))
 """Ensures that a state which many clients poll is written once; runs rarely share a lock."""
 
 
-def run_body(run: Run) -> tuple[bytes, str]:
+def run_body(run: Head) -> tuple[bytes, str]:
     """Return a run as JSON, written once for each of its states, with its entity tag."""
     with _writing[hash(run.public_id) % len(_writing)]:
-        return _written_body(run.public_id, run.sequence, run.parent_id)
+        return _written_body(run.public_id, run.sequence, run.parent)
 
 
 @lru_cache(maxsize=RUNS_KEPT)
-def _written_body(public_id: str, sequence: int, parent_id: int | None) -> tuple[bytes, str]:
+def _written_body(public_id: str, sequence: int, parent: int | None) -> tuple[bytes, str]:
     """Write the run as committed at `sequence` or later; deleting its parent doesn't change it."""
     body = _write_body(public_id)
     return body, f'"{hashlib.sha256(body).hexdigest()[:32]}"'

@@ -34,11 +34,17 @@ def show_notifications(request: HttpRequest) -> HttpResponse:
         else:
             return _webhook_page(request, made, secret=made.secret)
     focus_on_first(form)
+    hooks = webhooks.list_webhooks(request.user)
+    email, has_mail_server = emails.email_choice(request.user), emails.is_set_up()
     context = {
         "form": form,
-        "webhooks": [shown.webhook_line(hook) for hook in webhooks.list_webhooks(request.user)],
-        "email": emails.email_choice(request.user),
-        "has_mail_server": emails.is_set_up(),
+        "adding": form.is_bound or request.GET.get("new") == "webhook",
+        "browser": shown.BROWSER,
+        "webhooks": [shown.webhook_line(hook) for hook in hooks],
+        "webhooks_state": shown.webhooks_state(hooks),
+        "email": email,
+        "email_state": shown.email_state(email, has_mail_server),
+        "has_mail_server": has_mail_server,
     }
     status = 422 if form.is_bound else 200
     return render(request, "dashboard/notifications.html", context, status=status)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from dashboard import words
 from dashboard.automation.forms import CADENCES, EVENTS, WEEKDAYS
 from dashboard.words import State
-from research.models import Delivery, Occurrence, Schedule, Webhook
+from research.models import Delivery, EmailChoice, Occurrence, Schedule, Webhook
 from research.models.schedules import Cadence
 from research.readmodel.run_rows import trust_of
 from research.schedules.news import news_of
@@ -40,6 +41,33 @@ def webhook_state(hook: Webhook) -> State:
     if hook.disabled_reason:
         return State(_("Disabled"), "pause", "bad")
     return State(_("Enabled"), "check", "good")
+
+
+BROWSER = {
+    "off": State(gettext_lazy("Off"), "none", "idle"),
+    "on": State(gettext_lazy("On"), "check", "good"),
+    "denied": State(gettext_lazy("Blocked in the browser"), "cross", "bad"),
+    "missing": State(gettext_lazy("Not on this device"), "none", "idle"),
+}
+"""States of messages in the browser, which its script knows alone."""
+
+
+def email_state(choice: EmailChoice | None, has_mail_server: bool) -> State:
+    if not has_mail_server:
+        return State(_("No mail server"), "none", "idle")
+    if choice is None:
+        return State(_("Off"), "none", "idle")
+    if not choice.confirmed:
+        return State(_("Not confirmed yet"), "clock", "fair")
+    return State(_("On"), "check", "good")
+
+
+def webhooks_state(hooks: Sequence[Webhook]) -> State:
+    """Return one state for all webhooks; one that is enabled is enough for "On"."""
+    enabled = sum(not hook.disabled_reason for hook in hooks)
+    if enabled:
+        return State(_("On"), "check", "good")
+    return State(_("Disabled"), "pause", "bad") if hooks else State(_("Off"), "none", "idle")
 
 
 def webhook_line(hook: Webhook) -> dict[str, Any]:

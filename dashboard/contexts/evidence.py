@@ -65,6 +65,7 @@ def quote_context(row: EvidenceSource) -> dict[str, Any]:
         "text": row.quote,
         "title": row.title or row.domain,
         "section": "" if row.section == row.title else row.section,
+        "site": words.short_place(row.url),
         "place": words.readable_url(row.url),
         "day": describe_date(row),
     }

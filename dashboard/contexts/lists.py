@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from dashboard import words
+from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
+from research.engine.assessment.answer_status import Trust
 from research.models import Run
 from research.readmodel.run_rows import marks_of, trust_of
 
+BEFORE, PASSAGE_LENGTH = 60, 200
+"""Characters of a report that are shown before a word sought, and in all."""
 
-def run_line(run: Run) -> dict[str, Any]:
-    """Return a line of a list of runs."""
+
+def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
+    """Return a line of a list of runs; of one that was searched for, with the place of a word."""
+    trust = trust_of(run.aspects.all())
+    answer = plain_answer(getattr(run, "answer", None))
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
@@ -26,10 +35,32 @@ def run_line(run: Run) -> dict[str, Any]:
         "archived": run.thread.archived,
         "thread": run.thread.public_id,
         "reason": worded(run.reason),
-        "state": words.run_state(run, trust_of(run.aspects.all())),
-        "answered": _count_answered(run) if run.ended else "",
+        "state": words.run_state(run, trust),
+        "answer": answer,
+        "sought": words_sought,
+        "passage": _passage(run, answer, words_sought),
+        "sources": len({each["url"] for each in getattr(run, "cited", None) or ()}),
+        "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
         "created": run.created_at,
     }
+
+
+def plain_answer(text: str | None) -> str:
+    """Return a short answer without its markers: "It **rose** [1] [2]." is "It rose."."""
+    return re.sub(rf"\s*{MARKER.pattern}", "", text or "").replace("**", "")
+
+
+def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
+    """Return the report around the first word sought that neither question nor answer shows."""
+    shown = f"{run.thread.name} {run.question} {answer}".lower()
+    text = " ".join(plain_answer(getattr(run, "written", None)).split())
+    for word in words_sought:
+        place = text.lower().find(word.lower())
+        if word.lower() not in shown and place >= 0:
+            start = max(0, place - BEFORE)
+            begins = text.find(" ", start) + 1 if start else 0
+            return f"{'…' if start else ''}{Truncator(text[begins:]).chars(PASSAGE_LENGTH)}"
+    return ""
 
 
 def _count_answered(run: Run) -> str:

@@ -14,6 +14,7 @@ from dashboard.contexts import activity, aspects, evidence, quality, rounds
 from dashboard.contexts import run as parts
 from dashboard.contexts.pending_commands import list_pending_commands
 from dashboard.contexts.report import report_context
+from dashboard.contexts.steps import list_steps
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 
@@ -35,18 +36,20 @@ def live_parts(rows: RunRows) -> LiveParts:
 def leaf_contexts(rows: RunRows) -> dict[str, Context]:
     run = parts.run_head(rows.run, rows.told, rows.trust)
     ended = run["ended"]
-    research = list(parts.verdict_line(rows.progress, ended=ended))
+    steps = list_steps(rows)
     written = report_context(rows)
     return {
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"]},
+        "state": {"state": run["state"], "note": parts.site_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
-        "line": {"parts": list(parts.result_line(rows)) if ended else research},
-        "summary": {"parts": research if ended else []},
+        "line": {
+            "parts": list(parts.result_line(rows) if ended else parts.verdict_line(rows.progress))
+        },
+        "summary": {"lines": parts.account_lines(rows)},
         "controls": parts.controls_context(run),
-        "action": {"live": run["live"], **parts.action_context(rows)},
+        "action": {"live": run["live"], "steps": steps, **parts.action_context(rows)},
         "heard": {"heard": list_pending_commands(rows)},
         "failure": parts.failure_context(rows),
         "survived": {"count": len(parts.visible_problems(rows))},

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -21,6 +22,7 @@ from research.engine.verifier.binomial import least_proportion
 from research.models import EvidenceSource
 
 QUOTE_LENGTH = 240
+UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
 HEADING_LENGTH = 44
 """Maximum characters of a heading in the table of contents."""
 
@@ -37,7 +39,7 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         run.language,
         folds=not run.has_model,
     )
-    is_answered = run.has_model or rows.trust not in {Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
+    is_answered = run.has_model or rows.trust not in UNANSWERED
     return {
         "answer": parts.answer,
         "html": parts.body,
@@ -54,10 +56,10 @@ def shorten_heading(text: str) -> str:
     return f"{text[:HEADING_LENGTH].rsplit(' ', 1)[0].rstrip(',;:')}…"
 
 
-def export_links(public_id: str) -> list[tuple[str, str]]:
-    """Return names and addresses of the formats in which a report can be saved."""
+def export_links(public_id: str) -> list[tuple[str, str, str | Promise]]:
+    """Return names, addresses and purposes of the formats in which a report can be saved."""
     return [
-        (form.name, reverse("export", args=[public_id, extension]))
+        (form.name, reverse("export", args=[public_id, extension]), form.purpose)
         for extension, form in FORMATS.items()
     ]
 

@@ -41,6 +41,7 @@ TITLE_MARKS = {
     Status.CANCELLED: "–",
     Trust.ANSWERED: "✓",
     Trust.PARTLY: "◐",
+    Trust.RELATED: "–",
     Trust.NOT_ANSWERED: "–",
     Trust.NOTHING_FOUND: "–",
 }
@@ -49,6 +50,7 @@ FAVICONS = {
     Status.CANCELLED: "idle",
     Trust.ANSWERED: "done",
     Trust.PARTLY: "done",
+    Trust.RELATED: "idle",
     Trust.NOT_ANSWERED: "idle",
     Trust.NOTHING_FOUND: "idle",
 }
@@ -61,7 +63,7 @@ STANDING = {
     Status.AWAITING_APPROVAL: _("The plan is ready. Review it, then start."),
     Status.RESEARCHING: _("Researching."),
     Status.PAUSED: _("Paused. Nothing is searched or spent."),
-    Status.WRITING: _("Writing the report."),
+    Status.WRITING: _("The checked report will appear here."),
     Status.STALLED: _("Put aside because its worker stopped unexpectedly several times."),
 }
 ENDINGS = {
@@ -153,6 +155,14 @@ def queue_sentence(place: Place) -> str:
     return str(STANDING[Status.QUEUED])
 
 
+def site_note(rows: RunRows) -> str:
+    """Return that an answer rests on one site, where several pages are cited; otherwise ''."""
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    is_web = bool(cited) and words.count_sites(cited) == 1
+    is_answered = rows.trust in {Trust.ANSWERED, Trust.PARTLY}
+    return gettext("one site only") if is_web and is_answered else ""
+
+
 def result_line(rows: RunRows) -> Iterator[str]:
     """Yield what the report of a finished run rests on, and when it was written."""
     payload, run = rows.progress, rows.run
@@ -167,19 +177,76 @@ def result_line(rows: RunRows) -> Iterator[str]:
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
 
-def verdict_line(payload: Progress, *, ended: bool) -> Iterator[str]:
-    """Yield round or level, score and number of gaps, as far as they exist."""
-    run, quality = payload.run, payload.quality
-    if run.round:
-        one = "level" if payload.level else "round"
-        yield words.count_noun(run.round, one) if ended else describe_position(payload)
+def verdict_line(payload: Progress) -> Iterator[str]:
+    """Yield round or level, score and what is missing, as far as they exist."""
+    quality = payload.quality
+    if payload.run.round:
+        yield describe_position(payload)
     if quality.score is not None:
-        yield gettext("score %(score)s, goal %(goal)s") % {
-            "score": words.format_score(quality.score),
-            "goal": words.format_score(quality.threshold),
-        }
+        yield describe_score(payload)
     if payload.gaps or quality.score is not None:
-        yield words.count_noun(sum(gap.closed_round is None for gap in payload.gaps), "gap")
+        missing = sum(gap.closed_round is None for gap in payload.gaps)
+        yield (
+            ngettext("%(n)s point missing", "%(n)s points missing", missing)
+            % {"n": words.format_number(missing)}
+            if missing
+            else gettext("nothing missing")
+        )
+
+
+def describe_score(payload: Progress) -> str:
+    """Return the score and from which one on research can stop."""
+    return gettext("rated %(score)s of 10; research can stop at %(goal)s") % {
+        "score": words.format_score(payload.quality.score),
+        "goal": words.format_score(payload.quality.threshold),
+    }
+
+
+def account_lines(rows: RunRows) -> list[dict[str, Any]]:
+    """Return how an ended run was researched: what was read, how it was judged, why it stopped."""
+    if not rows.run.ended:
+        return []
+    is_done = rows.run.status == Status.COMPLETED
+    lines = (
+        (gettext("Read"), _describe_reading(rows), False),
+        (gettext("Judged"), _describe_judging(rows), False),
+        (gettext("Ended"), verdict_sentence(rows) if is_done else "", True),
+    )
+    return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
+
+
+def _describe_reading(rows: RunRows) -> str:
+    now = rows.progress
+    if not now.run.round:
+        return ""
+    told = gettext("%(searches)s in %(rounds)s, %(pages)s read.") % {
+        "searches": words.count_noun(now.usage["searches"], "search"),
+        "rounds": words.count_noun(now.run.round, "level" if now.level else "round"),
+        "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
+    }
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    if not cited:
+        return told
+    return f"{told} " + gettext("The report cites %(pages)s.") % {
+        "pages": words.describe_pages(cited)
+    }
+
+
+def _describe_judging(rows: RunRows) -> str:
+    quality = rows.progress.quality
+    if quality.score is None:
+        return ""
+    if rows.run.has_model:
+        told = gettext("A model rated the findings %(score)s of 10; research can stop at %(goal)s.")
+    else:
+        told = gettext(
+            "No model judged: code put the chance of an answer at %(score)s of 10; research can "
+            "stop at %(goal)s."
+        )
+    return told % {
+        "score": words.format_score(quality.score),
+        "goal": words.format_score(quality.threshold),
+    }
 
 
 def describe_position(now: Progress) -> str:
@@ -211,10 +278,21 @@ def action_context(rows: RunRows) -> dict[str, Any]:
     """Return the current action of the run and its start time."""
     part = rows.progress.action
     if part is not None:
-        return {"text": worded(part.text), "since": part.since}
+        said = worded(part.text)
+        is_said = said == str(words.STATUS[Status(rows.run.status)].word)
+        return {"text": _describe_material(rows) if is_said else said, "since": part.since}
     queued = why_waiting(rows.run)
     text = waiting_sentence(queued) if queued else str(state_of(rows.run, rows.told, None).word)
     return {"text": text, "since": rows.run.created_at, "queued": queued is not None}
+
+
+def _describe_material(rows: RunRows) -> str:
+    """Return what the report is written from, where the steps say already that it is."""
+    found = rows.progress.evidence
+    return gettext("From %(claims)s and %(pages)s") % {
+        "claims": words.count_noun(found.count, "claim"),
+        "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
+    }
 
 
 def waiting_sentence(queued: Waiting) -> str:
@@ -267,7 +345,7 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     if not written:
         return {"answer": ""}
     parts = [describe_uncertainty(rows.progress.aspects, by_code=not rows.run.has_model)]
-    if not rows.run.has_model:
+    if not rows.run.has_model and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
 

@@ -67,7 +67,11 @@ def _source(
         "title": row.title or row.domain,
         "url": row.url if is_web else "",
         "place": words.readable_url(row.url),
-        "facts": [*_facts(row), *([told] if quotes else [])],
+        "facts": [
+            words.short_place(row.url),
+            *_facts(row),
+            *([told] if quotes else []),
+        ],
         "quote": max(quotes, key=len, default=""),
         "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
         "reason": worded(row.reason or ""),

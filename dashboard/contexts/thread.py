@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,6 @@ from dashboard import words
 from dashboard.contexts.aspects import exclude_dropped
 from dashboard.contexts.lists import run_line
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
-from dashboard.markdown import MARKER
 from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
@@ -179,6 +177,4 @@ def thread_context(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
 
 
 def question_context(number: int, run: Run) -> dict[str, Any]:
-    # "It rose [1] [2]." → "It rose."
-    answer = re.sub(rf"\s*{MARKER.pattern}", "", getattr(run, "answer", None) or "")
-    return {"number": number, "answer": answer.replace("**", ""), **run_line(run)}
+    return {"number": number, **run_line(run)}

@@ -10,6 +10,7 @@ from pkgutil import iter_modules
 
 from django.conf import settings
 from django.utils import translation
+from django.utils.functional import Promise
 from django.utils.text import slugify
 from django.utils.translation import gettext_lazy as _
 
@@ -25,7 +26,7 @@ class Format:
     """An export format.
 
     `needs_report` is False if a run without a report can be exported, too. Formats are listed by
-    `position`, those without one last.
+    `position`, those without one last. `purpose` says what it is for.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Format:
     render: Callable[[Contents], bytes]
     needs_report: bool = True
     position: int = 100
+    purpose: str | Promise = ""
 
 
 class Registry(Mapping[str, Format]):

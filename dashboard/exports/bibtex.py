@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from django.utils.translation import gettext_lazy as _
+
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
 
@@ -50,4 +52,11 @@ def escape_tex(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
 
 
-FORMAT = Format("BibTeX", "bib", "application/x-bibtex; charset=utf-8", render, position=7)
+FORMAT = Format(
+    "BibTeX",
+    "bib",
+    "application/x-bibtex; charset=utf-8",
+    render,
+    position=8,
+    purpose=_("The sources, for LaTeX"),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from io import BytesIO
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from docx import Document
 from docx.document import Document as WordDocument
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -122,4 +123,4 @@ def truncate_text(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-FORMAT = Format("Word", "docx", MEDIA_TYPE, render, position=4)
+FORMAT = Format("Word", "docx", MEDIA_TYPE, render, position=1, purpose=_("To edit, or to hand on"))

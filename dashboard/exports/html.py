@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import markdown, words
 from dashboard.exports import Format
@@ -30,4 +31,11 @@ def render(whole: Contents) -> bytes:
     return render_to_string("exports/report.html", context).encode()
 
 
-FORMAT = Format("HTML", "html", "text/html; charset=utf-8", render, position=2)
+FORMAT = Format(
+    "HTML",
+    "html",
+    "text/html; charset=utf-8",
+    render,
+    position=4,
+    purpose=_("One file, with each quote in its context"),
+)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from django.utils.translation import gettext_lazy as _
+
 from dashboard.exports import Format
 from dashboard.exports.contents import Contents
 from research.readmodel.run_json import run_resource
@@ -15,4 +17,12 @@ def render(whole: Contents) -> bytes:
     return written.encode(errors="backslashreplace")  # lone surrogates become JSON escapes
 
 
-FORMAT = Format("JSON", "json", "application/json", render, needs_report=False, position=5)
+FORMAT = Format(
+    "JSON",
+    "json",
+    "application/json",
+    render,
+    needs_report=False,
+    position=6,
+    purpose=_("The whole record, for programs"),
+)

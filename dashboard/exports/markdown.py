@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
@@ -24,4 +25,11 @@ def quote_entry(citation: Citation) -> Iterator[str]:
         yield from (f"> {unlinked(line)}".rstrip() for line in passage.quote.splitlines())
 
 
-FORMAT = Format("Markdown", "md", "text/markdown; charset=utf-8", render, position=1)
+FORMAT = Format(
+    "Markdown",
+    "md",
+    "text/markdown; charset=utf-8",
+    render,
+    position=3,
+    purpose=_("For notes, wikis and code repositories"),
+)

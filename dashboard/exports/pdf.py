@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typst
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
 from dashboard.exports import Format
@@ -50,4 +51,6 @@ def citation_data(citation: Citation) -> dict[str, object]:
     }
 
 
-FORMAT = Format("PDF", "pdf", "application/pdf", render, position=3)
+FORMAT = Format(
+    "PDF", "pdf", "application/pdf", render, position=2, purpose=_("To print, or to file")
+)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext_lazy as _
+
 from dashboard.exports import Format
 from dashboard.exports.contents import Citation, Contents
 
@@ -39,5 +41,10 @@ def ris_fields(group: tuple[Citation, ...]) -> Iterator[tuple[str, str]]:
 
 
 FORMAT = Format(
-    "RIS", "ris", "application/x-research-info-systems; charset=utf-8", render, position=6
+    "RIS",
+    "ris",
+    "application/x-research-info-systems; charset=utf-8",
+    render,
+    position=7,
+    purpose=_("The sources, for Zotero or EndNote"),
 )

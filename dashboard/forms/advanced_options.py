@@ -9,12 +9,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.forms.knob_labels import MODES
 from dashboard.forms.knobs import as_text
 from research.engine.config import ResearchConfig
 
 MINUTES = "max_minutes"
 KINDS = {"web": _("The web"), "academic": _("Papers"), "video": _("Videos")}
-MODES = [("adaptive", _("Until the answer is good enough")), ("fixed", _("A tree of a fixed size"))]
 LANGUAGES = {
     "": _("As the question"),
     "ar": _("Arabic"),

@@ -191,9 +191,13 @@ class MoreForm(forms.Form):
 
 
 def tell_problems(form: forms.Form, problems: Mapping[str, str]) -> None:
-    """Add errors to the form: to the field of that name, or to the whole form if the name is ''."""
+    """Add errors to the form: to the field of that name, or to the whole form if the name is ''.
+
+    Knobs are called by their plain names, as the page does.
+    """
     for name, problem in problems.items():
-        form.add_error(name or None, worded(f"{problem[:1].upper()}{problem[1:]}."))
+        text = worded(f"{problem[:1].upper()}{problem[1:]}.")
+        form.add_error(name or None, knobs.with_plain_names(text))
 
 
 class KnobsForm(forms.Form):
@@ -205,17 +209,8 @@ class KnobsForm(forms.Form):
         super().__init__(data, initial=dict(initial or {}))
         self.fields.update(knobs.knob_fields(current_installation().defaults))
 
-    def groups(self) -> list[tuple[str, list[tuple[forms.BoundField, str]], bool]]:
-        """Return title and fields of each group, each with its unit, and whether any is misset."""
-        units = knobs.knob_units()
-        return [
-            (
-                title,
-                [(self[name], units[name]) for name in names],
-                not self.errors.keys().isdisjoint(names),
-            )
-            for title, names in knobs.knob_groups()
-        ]
+    def groups(self) -> list[knobs.KnobGroup]:
+        return knobs.form_groups(self, current_installation().defaults)
 
     def misset(self) -> list[forms.BoundField]:
         """Return the fields with errors, for a summary at the top of the long page."""

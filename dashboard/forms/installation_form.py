@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.forms.knob_labels import CHOICES
 from dashboard.stored_texts import lazy_worded
 from research.runtime.installation import (
     SERVER,
     Installation,
+    Origin,
     secret_names,
     setting_names,
     setup_settings,
@@ -18,6 +22,15 @@ from research.runtime.installation import (
 from research.setting import Setting
 
 SET_OUTSIDE = _("Set by an environment variable or .env, which override this page.")
+
+
+@dataclass(frozen=True)
+class SettingLine:
+    """A setting on the page, where its value comes from, and the field that deletes its key."""
+
+    field: forms.BoundField
+    origin: Origin
+    forget: forms.BoundField | None
 
 
 class InstallationForm(forms.Form):
@@ -30,10 +43,7 @@ class InstallationForm(forms.Form):
     MODEL_PROFILE = forms.ChoiceField(
         label=_("Profile"),
         required=False,
-        choices=[
-            ("standard", _("Standard")),
-            ("small", _("Small: short prompts, one task at a time")),
-        ],
+        choices=CHOICES["model_profile"],
     )
 
     use_required_attribute = False
@@ -44,6 +54,7 @@ class InstallationForm(forms.Form):
         names = list(self.fields)
         self.order_fields(names[1 : names.index("SEARCH_PROVIDER")])  # then the profile
         self.server_is_given = any(now.values[name].origin == "environment" for name in SERVER)
+        self._origins = {name: held.origin for name, held in now.values.items()}
         secrets = secret_names()
         for name, held in now.values.items():
             field = self.fields[name]
@@ -60,6 +71,25 @@ class InstallationForm(forms.Form):
                 field.help_text = _("No key saved.")
             if name not in secrets:
                 field.initial = held.value
+
+    def groups(self) -> list[tuple[Promise, list[SettingLine]]]:
+        """Return title and fields of each purpose."""
+        lines = [
+            SettingLine(
+                field,
+                self._origins[field.name],
+                self[_forget(field.name)] if _forget(field.name) in self.fields else None,
+            )
+            for field in self.visible_fields()
+            if field.name in self._origins
+        ]
+        search = [line.field.name for line in lines].index("SEARCH_PROVIDER")
+        return [(_("Model"), lines[:search]), (_("Search"), lines[search:])]
+
+    @property
+    def number_set(self) -> int:
+        """Return how many settings have another value than the default."""
+        return sum(origin != "default" for origin in self._origins.values())
 
     def changes(self) -> dict[str, str]:
         """Return the submitted values of editable settings, by name."""

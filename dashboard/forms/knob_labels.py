@@ -1,4 +1,4 @@
-"""Plain names of the knobs, by purpose. The name of the variable comes second on the page."""
+"""Plain names of the knobs, by purpose. The page shows the names of the variables on request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 GROUPS: dict[Promise, dict[str, Promise]] = {
     _("Depth and stopping"): {
         "research_depth": _("Depth"),
-        "deep_research_mode": _("Mode"),
+        "deep_research_mode": _("When research ends"),
         "adaptive_quality_threshold": _("Target score"),
         "adaptive_min_depth": _("Minimum rounds"),
         "adaptive_soft_depth": _("Usual number of rounds"),
@@ -89,4 +89,31 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
 }
 OTHERS = _("Other settings")
+PURPOSES = (
+    _("How far research goes, and when it is good enough"),
+    _("What a run may start and end without you"),
+    _("The most time, money and work of one run"),
+    _("Which pages count: kind, language, age, site"),
+    _("How much is searched and read before the result is judged"),
+    _("How much evidence an answer needs"),
+    _("What counts how much in the score"),
+    _("Whether a model checks statements and marks the report"),
+    _("How the model is asked"),
+    _("For research as a tree of a fixed size only"),
+)
+"""What the groups are for, in their order; texts that are translated later are no keys."""
+MODES = [("adaptive", _("When good enough")), ("fixed", _("After a tree of fixed size"))]
+CHOICES = {
+    "research_depth": [
+        ("quick", _("Quick")),
+        ("standard", _("Standard")),
+        ("thorough", _("Thorough")),
+    ],
+    "deep_research_mode": MODES,
+    "model_profile": [
+        ("standard", _("Standard")),
+        ("small", _("Small: short prompts, one task at a time")),
+    ],
+}
+"""What a choice is called on the page, for the knobs that have one."""
 LABELS = {name: label for names in GROUPS.values() for name, label in names.items()}

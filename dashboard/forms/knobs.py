@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
@@ -10,10 +13,69 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
-from dashboard.forms.knob_labels import GROUPS, LABELS, OTHERS
+from dashboard.forms.knob_labels import CHOICES, GROUPS, LABELS, OTHERS, PURPOSES
 from dashboard.stored_texts import lazy_worded, worded
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
+
+_VARIABLE = re.compile(r"\b(" + "|".join(map(str.upper, ResearchConfig.model_fields)) + r")\b")
+
+
+@dataclass(frozen=True)
+class KnobLine:
+    """A knob on the page: `default` is the installation's value as text, `usual` as it is shown.
+
+    `by_complexity` is for those with one number each for simple, ordinary and complex questions.
+    """
+
+    field: forms.BoundField
+    unit: str
+    default: str
+    usual: str | Promise
+    by_complexity: bool
+
+    @property
+    def is_changed(self) -> bool:
+        return as_text(self.field.value()).strip() != self.default
+
+
+@dataclass(frozen=True)
+class KnobGroup:
+    title: Promise
+    purpose: str | Promise
+    lines: Sequence[KnobLine]
+
+    @property
+    def changed(self) -> int:
+        return sum(line.is_changed for line in self.lines)
+
+    @property
+    def is_misset(self) -> bool:
+        return any(line.field.errors for line in self.lines)
+
+
+def form_groups(form: forms.BaseForm, defaults: ResearchConfig) -> list[KnobGroup]:
+    """Return the fields of a form with all knobs, in groups."""
+    units = knob_units()
+    return [
+        KnobGroup(
+            title,
+            purpose,
+            [_line(form[name], units[name], getattr(defaults, name)) for name in names],
+        )
+        for (title, names), purpose in zip_longest(knob_groups(), PURPOSES, fillvalue="")
+    ]
+
+
+def _line(field: forms.BoundField, unit: str, value: Any) -> KnobLine:
+    default = as_text(value)
+    usual: str | Promise = default or _("not set")
+    if isinstance(value, bool):
+        usual = _("on") if value else _("off")
+    elif isinstance(field.field, forms.ChoiceField):
+        usual = dict(field.field.choices)[default]
+    by_complexity = isinstance(value, tuple) and all(isinstance(each, int) for each in value)
+    return KnobLine(field, unit, default, usual, by_complexity and bool(value))
 
 
 def knob_groups() -> Iterator[tuple[Promise, list[str]]]:
@@ -31,6 +93,11 @@ def knob_groups() -> Iterator[tuple[Promise, list[str]]]:
 def knob_label(name: str) -> str | Promise:
     """Return the plain name of a knob."""
     return LABELS.get(name) or name.replace("_", " ").capitalize()
+
+
+def with_plain_names(text: str) -> str:
+    """Return a sentence with the plain names of knobs in place of their variables' names."""
+    return _VARIABLE.sub(lambda found: f"“{knob_label(found[0].lower())}”", text)
 
 
 def knob_units() -> dict[str, str]:
@@ -56,7 +123,8 @@ def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
     if info.annotation is bool:
         return forms.BooleanField(initial=value, **told)
     if get_origin(info.annotation) is Literal:
-        choices = [(choice, lazy_worded(choice)) for choice in get_args(info.annotation)]
+        named = dict(CHOICES.get(name, ()))
+        choices = [(each, named.get(each, each)) for each in get_args(info.annotation)]
         return forms.ChoiceField(initial=value, choices=choices, **told)
     widget = forms.TextInput(attrs={"inputmode": "decimal", "placeholder": _("not set")})
     return forms.CharField(initial=as_text(value), max_length=1_000, widget=widget, **told)

@@ -41,12 +41,17 @@ class Slots:
     @asynccontextmanager
     async def take(self) -> AsyncIterator[ThreadPoolExecutor]:
         """Reserve a thread; it is released once idle, some time after a cancellation."""
-        loop = asyncio.get_running_loop()
         thread = await self._free.get()
         try:
             yield thread
-        finally:
+        except asyncio.CancelledError:
+            loop = asyncio.get_running_loop()
             thread.submit(loop.call_soon_threadsafe, self._free.put_nowait, thread)
+            raise
+        except BaseException:
+            self._free.put_nowait(thread)
+            raise
+        self._free.put_nowait(thread)
 
     @asynccontextmanager
     async def lend(self) -> AsyncIterator[None]:

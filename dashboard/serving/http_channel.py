@@ -198,6 +198,9 @@ class LimitedFactory(http_protocol.HTTPFactory):  # type: ignore[misc]
         if reactor is not None:
             self.reactor = reactor
 
+    def log(self, request: Any) -> None:
+        """Write no line of an access log, which nobody reads: Twisted's log has no reader here."""
+
     def buildProtocol(self, addr: Any) -> Any:
         channel = super().buildProtocol(addr)
         channel.requestFactory = SpooledRequest

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard import words
@@ -61,6 +63,19 @@ def lasting(since: datetime) -> SafeString:
         since.isoformat(),
         words.format_seconds(passed),
     )
+
+
+@register.filter
+def highlight(text: str, sought: Sequence[str]) -> SafeString | str:
+    """Mark the words sought in a text."""
+    if not sought:
+        return text
+    pattern = "|".join(re.escape(word) for word in sorted(sought, key=len, reverse=True))
+    pieces = re.split(f"({pattern})", text, flags=re.IGNORECASE)
+    marked = [
+        format_html("<mark>{}</mark>", piece) if n % 2 else piece for n, piece in enumerate(pieces)
+    ]
+    return format_html_join("", "{}", ((piece,) for piece in marked))
 
 
 @register.filter

@@ -143,7 +143,7 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
 def _sample_line(sample: sample_questions.Sample) -> dict[str, object]:
     return {
         "slug": sample.slug,
-        "question": sample.question,
+        "question": worded(sample.question),
         "hint": worded(sample.hint),
         "key": new_key(),
         "summary": worded(sample_reports.describe_sample(sample.slug)),

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import Truncator
 from django.views.decorators.http import require_GET
@@ -21,7 +22,7 @@ from research.models import Thread
 from research.services import history
 from research.services.errors import ServiceError
 
-DELETED = "deleted-thread"
+UNDO = "undo"
 NAMED = 60
 Change = Callable[[HttpRequest, Thread], None]
 
@@ -32,14 +33,15 @@ def list_runs(request: HttpRequest) -> HttpResponse:
     form = FindForm(folders, request.GET)
     wanted = form.cleaned_data if form.is_valid() else {}
     page = queries.page_of_runs(request.user, request.GET.get("page"), **wanted)
+    sought = wanted.get("text", "").split()[: thread_queries.MOST_WORDS]
     context = {
         "page": "runs",
         "find": form,
         "folders": folders,
         "narrowed": any(wanted.values()),
-        "runs": [run_line(run) for run in page],
+        "runs": [run_line(run, sought) for run in page],
         "paging": paging_context(page, wanted),
-        "deleted": request.session.pop(DELETED, None),
+        "undo": request.session.pop(UNDO, None),
         "here": request.get_full_path(),
     }
     return render(request, "dashboard/runs.html", context)
@@ -69,15 +71,26 @@ def _rename(request: HttpRequest, thread: Thread) -> None:
 
 def _delete(request: HttpRequest, thread: Thread) -> None:
     history.delete_thread(request.user, thread)
+    _offer_undo(request, thread, "restore")
+
+
+def _archive(request: HttpRequest, thread: Thread) -> None:
+    history.archive_thread(request.user, thread, True)
+    _offer_undo(request, thread, "unarchive")
+
+
+def _offer_undo(request: HttpRequest, thread: Thread, change: str) -> None:
+    """Have the next list say what was done and offer the change that undoes it."""
     name = Truncator(thread.name or thread.title).chars(NAMED)
-    request.session[DELETED] = {"id": thread.public_id, "name": name}
+    way = reverse(f"{change}_thread", args=[thread.public_id])
+    request.session[UNDO] = {"change": change, "name": name, "way": way}
 
 
 CHANGES: dict[str, Change] = {
     "rename": _rename,
     "pin": lambda request, thread: history.pin_thread(request.user, thread, True),
     "unpin": lambda request, thread: history.pin_thread(request.user, thread, False),
-    "archive": lambda request, thread: history.archive_thread(request.user, thread, True),
+    "archive": _archive,
     "unarchive": lambda request, thread: history.archive_thread(request.user, thread, False),
     "delete": _delete,
     "restore": lambda request, thread: history.restore_thread(request.user, thread),

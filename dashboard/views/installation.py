@@ -125,6 +125,8 @@ def settings_context(
     return {
         "page": "installation",
         "model_now": describe_model(now),
+        "model_state": words.CONNECTED if now["RESEARCH_MODEL"] else words.NO_MODEL,
+        "search_state": words.SEARCHED[status_summary.search_reach(now)],
         "search_now": worded(status_summary.describe_search(now)),
         "models": [] if form.server_is_given else presets.MODELS,
         "searches": []

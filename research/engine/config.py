@@ -38,12 +38,13 @@ class ResearchConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     deep_research_mode: Literal["adaptive", "fixed"] = define_knob(
-        "adaptive", "Stop by quality (adaptive) or search a tree of a fixed size (fixed)."
+        "adaptive",
+        "Stop when the answer is good enough (adaptive), or search a whole tree (fixed).",
     )
     research_depth: Literal["quick", "standard", "thorough"] = define_knob(
         "standard",
-        "Limits as for a simple question (quick), as the question asks for (standard), "
-        "or as for the next kind up (thorough).",
+        "How much is searched: as for a simple question (quick), as the question needs (standard), "
+        "or as for a harder one (thorough).",
     )
     adaptive_quality_threshold: float = define_knob(
         7.0, "Research ends once its score reaches this.", unit="of 10", ge=1, le=10

@@ -75,8 +75,9 @@ async def run_research(
     try:
         run.update_state(analyst=journal.analyst)
         await know_prices(run)
+        run.began = await journal.form()
         if run.has_model:
-            run.form = await journal.form()
+            run.form = run.began
             run.secret = await run_secret(journal, run.form)
         await know_verifier(run)
         if question.seed is not None and question.seed.rewrites:

@@ -93,7 +93,8 @@ class Run:
     rests on its own, so that further sources for the whole are unavailable. `qualification` is
     how the model did as verifier, as far as known; `is_qualified_in_vain` that finding it out
     failed. `secret` is what the fences of pages in prompts are made with.
-    `form` is that of the research as the run began it. `checking` is a verification of claims that
+    `form` is that of the research as the run began it; without a model it is an early one, and
+    `began` has what is decided by code alone. `checking` is a verification of claims that
     was begun beside the draft.
     """
 
@@ -124,6 +125,7 @@ class Run:
     is_qualified_in_vain: bool = False
     secret: str = ""
     form: Form = Form.VERIFIED
+    began: Form = Form.VERIFIED
     checking: PendingCheck | None = None
     _ledger: Ledger | None = None
     _limits: Limits | None = None
@@ -163,6 +165,7 @@ class Run:
             ids_used=ids_used,
             rejected=rejected,
             refuses_by_proof=self.form >= Form.PROVEN,
+            puts_kind_first=self.began >= Form.READABLE,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
         meter = self.journal.meter

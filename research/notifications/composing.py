@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from research.engine.assessment.answer_status import Trust
 from research.models import Delivery, EmailChoice, Event, Occurrence, Run
 from research.readmodel.run_rows import trust_of
+from research.readmodel.trust_words import trust_words
 from research.schedules.news import news_of
 
 MOST_NEWS = 50
@@ -139,13 +140,6 @@ def _heading(
 
 
 def _trust(run: dict[str, Any] | None) -> str:
-    words = {
-        Trust.ANSWERED: _("Answered"),
-        Trust.PARTLY: _("Partly answered"),
-        Trust.NOT_ANSWERED: _("Not answered"),
-        Trust.NOTHING_FOUND: _("Nothing found"),
-    }
     if not run or not run["trust"]:
         return ""
-    is_likely = run["trust"] == Trust.ANSWERED and run["analyst"] == "extractive"
-    return _("Likely answered") if is_likely else words[Trust(run["trust"])]
+    return str(trust_words(Trust(run["trust"]), has_model=run["analyst"] != "extractive"))

@@ -96,7 +96,10 @@ def marked_row(row: Aspect, keys: Collection[str]) -> AspectStatus:
     standing = None
     if told:
         stored, probability = tuple(told["sources"]), told.get("probability")
-        standing = AnswerSupport(stored, told["agree"], probability=probability)
+        lacks_kind = told.get("lacks_kind", False)
+        standing = AnswerSupport(
+            stored, told["agree"], probability=probability, lacks_kind=lacks_kind
+        )
     return status_from_state(AspectState(row.state), standing, len(keys))
 
 

@@ -49,6 +49,12 @@ def describe_search(now: Installation) -> str:
     return ", ".join(f"your documents ({folders})" if n == DOCUMENTS else n for n in names)
 
 
+def search_reach(now: Installation) -> str:
+    """Return whether only the bundled samples are searched, or none: "samples", "none", "more"."""
+    names = chosen_sources(now)["search"]
+    return names[0] if names in ([SAMPLES], [NONE]) else "more"
+
+
 def price_known(model: ModelSettings) -> bool:
     from research.llm.prices import find_price
 

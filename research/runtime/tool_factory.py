@@ -73,7 +73,19 @@ async def build_tools(run: Run) -> Tools:
     sources = {"search": [NONE]} if run.kind in REWRITES else run.sources
     collections = await query_async(_collections_of, run.owner, sources)
     search, fetch = await _sources(sources, web, now, _parts, collections)
+    if now.model_settings is not None:
+        await asyncio.to_thread(_load_client)
     return Tools(search, fetch, SystemClock(), _parts.model(now.model_settings))
+
+
+def _load_client() -> None:
+    """Import what a model is called with, which takes most of a second that other runs use."""
+    import openai.resources.chat  # noqa: F401 - the first call would load it
+
+    import research.llm.client  # noqa: F401
+    from research.llm.window import tls_context
+
+    tls_context()
 
 
 @asynccontextmanager

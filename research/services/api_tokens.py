@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import math
 import secrets
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from enum import StrEnum
 
@@ -27,6 +28,9 @@ MOST_DAYS = 3_650
 MOST_TOKENS = 100
 USED_AGAIN = timedelta(minutes=1)
 """Precision of `last_used_at`: requests do not write a row each."""
+KEPT_SECONDS = 5.0
+"""How long a process answers reads with a token that it has found, before it looks again."""
+MOST_KEPT = 1_000
 
 
 class Scope(StrEnum):
@@ -70,11 +74,15 @@ def list_tokens(actor: AbstractUser) -> Sequence[ApiToken]:
 
 
 def revoke_token(actor: AbstractUser, public_id: str) -> str:
-    """Delete one of the user's tokens, which is refused from now on; return its name."""
+    """Delete one of the user's tokens; return its name.
+
+    Other processes may answer reads with it for up to `KEPT_SECONDS`.
+    """
     row = actor.api_tokens.filter(public_id=public_id).first()
     if row is None:
         raise ServiceError("That token was revoked before.")
     row.delete()
+    forget_tokens()
     return row.name
 
 
@@ -93,6 +101,38 @@ def find_token(secret: str) -> ApiToken | None:
         ApiToken.objects.filter(stale, pk=row.pk).update(last_used_at=now)
         row.last_used_at = now
     return row
+
+
+_kept: dict[str, tuple[float, ApiToken]] = {}
+"""Valid tokens by digest, with the moment of their look-up; replaced as a whole to forget them."""
+
+
+def find_token_to_read(secret: str, clock: Callable[[], float] = time.monotonic) -> ApiToken | None:
+    """Return a token like `find_token`, looked up at most every `KEPT_SECONDS`; for reads only.
+
+    What another process revokes, and a user whom it deactivates, may read for that long. Expiry
+    takes effect at once, and so does a token that this process revokes. The row is shared between
+    requests.
+    """
+    digest, kept, now = _digest(secret), _kept, clock()
+    found_at, row = kept.get(digest, (0.0, None))
+    if row is not None and now - found_at < KEPT_SECONDS:
+        return None if row.has_expired else row
+    row = find_token(secret)
+    if row is None:
+        kept.pop(digest, None)
+        return None
+    if len(kept) >= MOST_KEPT:
+        kept.clear()
+    # not into `_kept`: what was found before `forget_tokens` must not outlive it
+    kept[digest] = now, row
+    return row
+
+
+def forget_tokens() -> None:
+    """Look every token up again before its next use in this process."""
+    global _kept
+    _kept = {}
 
 
 def require_scope(token: ApiToken, scope: Scope) -> None:

@@ -23,8 +23,8 @@ def follow(*bodies: str) -> Load:
     async def run() -> Load:
         transport = httpx.MockTransport(lambda request: httpx.Response(200, text=next(answers)))
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as http:
-            load = Load(http, seed=1)
-            await load._follow("R")
+            load = Load(lambda: http, seed=1)
+            await load._follow(http, "R")
             return load
 
     return asyncio.run(run())
@@ -55,3 +55,4 @@ def test_a_small_load_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.runs, found.followed, found.unfinished) == (1, 3, 0)
     assert found.polls and found.events and not (found.repeated or found.errors)
     assert min(found.cpu_milliseconds.values()) > 0
+    assert min(found.cores.values()) > 0 and found.late

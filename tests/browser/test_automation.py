@@ -32,6 +32,11 @@ def test_a_webhook_is_added_tried_and_rotated(
 def try_webhook(page: Page, receiver: Receiver, watch: Watch) -> None:
     page.goto("/runs/")
     page.get_by_role("link", name="Notifications").click()
+    for details in page.locator("details").all():
+        details.evaluate("one => { one.open = true }")
+    check(page)
+    fits(page)
+    page.get_by_role("link", name="Add a webhook").click()
     check(page)
     fits(page)
     page.get_by_label("Address").fill("http://10.0.0.1/")
@@ -69,6 +74,38 @@ def try_webhook(page: Page, receiver: Receiver, watch: Watch) -> None:
     expect(page.locator("#deliveries")).to_contain_text("no mail server is set up")
     check(page)
     fits(page)
+
+
+TOLD = """() => {
+  window.told = [];
+  window.Notification = class {
+    static permission = "default";
+    static async requestPermission() { return (Notification.permission = "granted"); }
+    constructor(title, options) { told.push([title, options.body]); }
+    addEventListener() {}
+  };
+}"""
+
+
+def test_messages_of_the_browser_are_turned_on_tried_and_off(
+    server: Server, open_page: Open
+) -> None:
+    page = open_page(server)
+    page.add_init_script(f"({TOLD})()")
+    page.goto("/notifications/")
+    row = page.locator("#browser")
+    expect(row.locator(".state:visible")).to_have_text("Off")
+    row.get_by_role("button", name="Turn on").click()
+    expect(row.locator(".state:visible")).to_have_text("On")
+    row.get_by_role("button", name="Send a test").click()
+    assert page.evaluate("told[0][0]") == "Test of notifications"
+    assert page.evaluate("localStorage.getItem('tell')") == "yes", "what the page of a run reads"
+    row.get_by_role("button", name="Turn off").click()
+    expect(row.locator(".state:visible")).to_have_text("Off")
+    page.add_init_script("Notification.permission = 'denied'")
+    page.reload()
+    expect(row.locator(".state:visible")).to_have_text("Blocked in the browser")
+    expect(row.get_by_role("button")).to_have_count(0)
 
 
 def test_a_schedule_is_added_and_paused(server: Server, open_page: Open) -> None:

@@ -85,9 +85,9 @@ def read_and_reject(page: Page) -> None:
 
 def export(page: Page) -> None:
     for name, holds in (("Markdown", ENGINEER), ("JSON", '"evidence"')):
-        page.get_by_text("Save as").click()
+        page.get_by_text("Save or copy").click()
         with page.expect_download() as saved:
-            page.locator(".exports").get_by_role("link", name=name, exact=True).click()
+            page.locator(".exports").get_by_role("link", name=name).click()
         assert holds in Path(saved.value.path()).read_text("utf-8")
 
 

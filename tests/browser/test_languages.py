@@ -39,7 +39,7 @@ def run_sample(page: Page, name: str) -> str:
 def test_every_page_is_german_for_a_german_browser(server: Server, open_page: Open) -> None:
     page = open_page(server, locale="de-DE", viewport=DESK)
     expect(page.locator("html")).to_have_attribute("lang", "de")
-    run = run_sample(page, "Impact of quantum")
+    run = run_sample(page, "Quantencomputer")
     for address in addresses(run):
         page.goto(address)
         take_pictures(page, address)
@@ -56,7 +56,7 @@ def test_every_page_is_german_for_a_german_browser(server: Server, open_page: Op
 def test_what_is_pushed_is_in_the_language_of_its_page(server: Server, open_page: Open) -> None:
     """A run that ends while its page is open is worded in German; changing it reloads the page."""
     german = open_page(server, locale="de-DE")
-    german.get_by_role("button", name="Impact of quantum").click()
+    german.get_by_role("button", name="Quantencomputer").click()
     address = german.url
     expect(german.locator(".verdict .state")).to_contain_text("beantwortet", timeout=60_000)
     expect(german.locator(".run-tabs")).to_contain_text("So wurde recherchiert")

@@ -200,7 +200,7 @@ def test_nothing_moves_for_an_onlooker_until_the_report_is_there(
     page.wait_for_timeout(500)
     page.evaluate(SHIFTS)
     world.model.let_go()
-    expect(page.locator(".verdict-top")).to_contain_text("Writing the report")
+    expect(page.locator(".steps [aria-current]")).to_contain_text("Writing")
     expect(page.locator(".drafted [data-rows] > *")).not_to_have_count(0)
     assert sum(page.evaluate("window.shifts")) <= 0.02
     expect(page.locator(".report")).to_be_visible()

@@ -41,6 +41,7 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     for details in page.locator("details:visible").all():
         details.evaluate("one => { one.open = true }")
     check(page)
+    page.keyboard.press("Escape")  # the open menu lies above the report
     page.locator(".cite a").first.click()
     expect(page.locator("#citation-panel mark").first).to_be_visible()
     check(page)
@@ -117,9 +118,10 @@ def test_the_first_view_says_how_far_how_good_and_what_is_missing(
     page.get_by_role("button", name="Research").click()
     page.get_by_role("button", name="Start").click()
     assert world.model.held.wait(20)
-    expect(page.locator(".verdict-line")).to_contain_text("score")
-    expect(page.locator(".now")).to_contain_text("Writing the report")
-    for part in (".verdict-sentence", ".verdict-line", ".now", ".aspect-state >> nth=0"):
+    expect(page.locator(".verdict-line")).to_contain_text("of 10")
+    expect(page.locator(".steps [aria-current]")).to_contain_text("Writing")
+    expect(page.locator(".now")).to_contain_text("From 2 claims and 5 pages")
+    for part in (".verdict-sentence", ".verdict-line", ".steps", ".now", ".aspect-state >> nth=0"):
         expect(page.locator(part)).to_be_visible()
         box = page.locator(part).bounding_box()
         assert box is not None and box["y"] + box["height"] <= size["height"], part

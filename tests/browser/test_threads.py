@@ -92,10 +92,10 @@ def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
     press(page, "As a table")
     expect(page.locator(".report table")).to_be_visible(timeout=LONG)
     expect(page.locator(".versions summary")).to_have_text("Version 2 of 2")
-    page.get_by_text("Save as").click()
+    page.get_by_text("Save or copy").click()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Markdown").click()
-    assert "| Sub-question | Answer | Sources |" in saved.value.path().read_text()
+    assert "| Sub-question | Answer | Support |" in saved.value.path().read_text()
 
 
 def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> None:

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from dashboard.forms.knob_labels import GROUPS
 from dashboard.forms.knobs import knob_groups
 from dashboard.forms.samples import load_samples
 from dashboard.forms.sources import at_work
@@ -152,7 +154,9 @@ def test_every_knob_is_offered_and_a_changed_one_holds_for_the_run(client: Clien
 
 def test_a_knob_has_a_plain_name_and_its_variable_second(client: Client) -> None:
     page = client.get("/settings/").content.decode()
-    assert page.index("Maximum rounds") < page.index("<code>ADAPTIVE_MAX_DEPTH</code>")
+    assert page.index("Maximum rounds") < page.index(
+        '<code class="variable">ADAPTIVE_MAX_DEPTH</code>'
+    )
     shown = [name for _, names in knob_groups() for name in names]
     assert sorted(shown) == sorted(ResearchConfig.model_fields)
 
@@ -184,7 +188,32 @@ def test_a_knob_out_of_range_is_told_beside_it_and_nothing_is_lost(client: Clien
 def test_knobs_that_contradict_each_other_are_told(client: Client) -> None:
     typed = shown_knobs(client) | {"question": "Why?", "key": "k1"}
     typed |= {"adaptive_min_depth": "5", "adaptive_max_depth": "2"}
-    assert b"ADAPTIVE_MIN_DEPTH (5) is above" in client.post("/settings/", typed).content
+    page = client.post("/settings/", typed).content.decode()
+    assert "“Minimum rounds” (5) is above “Maximum rounds” (2)" in page
+
+
+def test_each_group_says_what_it_is_for_in_each_language(client: Client) -> None:
+    for language, told in (("en", "How the model is asked"), ("de", "Wie das Modell gefragt wird")):
+        page = client.get("/settings/", headers={"Accept-Language": language})
+        soup = BeautifulSoup(page.content, "html.parser")
+        purposes = [each.get_text() for each in soup.select(".knobs .purpose")]
+        assert told in purposes and all(purposes) and len(purposes) == len(GROUPS)
+
+
+def test_what_differs_from_the_default_is_counted_and_marked(client: Client) -> None:
+    assert 'is-changed"' not in client.get("/settings/").content.decode()
+    typed = shown_knobs(client) | {"question": "", "key": "k1", "enable_verifier": ""}
+    page = client.post("/settings/", typed | {"max_searches": "7", "max_fetches": "9"})
+    groups = page.context["knobs"].groups()
+    assert [(str(each.title), each.changed) for each in groups if each.changed] == [
+        ("Limits of a run", 2),
+        ("Checks by a model", 1),
+    ]
+    soup = BeautifulSoup(page.content, "html.parser")
+    assert [code.text for code in soup.select(".is-changed code")] == [
+        "MAX_SEARCHES", "MAX_FETCHES", "ENABLE_VERIFIER",
+    ]  # fmt: skip
+    assert "Default: 60" in soup.select_one(".is-changed .usual").text
 
 
 def shown_knobs(client: Client) -> dict[str, str]:

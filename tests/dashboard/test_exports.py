@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from io import BytesIO
+from io import BytesIO, StringIO
 
 import pytest
 from django.contrib.auth.models import User
@@ -73,6 +74,15 @@ def run(admin: User) -> Run:
 
 def written(run: Run, extension: str) -> bytes:
     return export_report(run, FORMATS[extension]).content
+
+
+@pytest.mark.requirement("F15")
+def test_a_table_has_a_line_for_each_quote_and_no_formula(run: Run) -> None:
+    EvidenceSource.objects.update(title="=cmd|' /C calc'!A0")
+    head, *lines = csv.reader(StringIO(written(run, "csv").decode("utf-8-sig")))
+    quotes = EvidenceSource.objects.values_list("quote", flat=True)
+    assert [line[1] for line in lines] == list(quotes)
+    assert all(line[head.index("Page")] == "'=cmd|' /C calc'!A0" for line in lines)
 
 
 @pytest.mark.requirement("F15")

@@ -46,6 +46,26 @@ def test_every_word_must_be_found(client: Client, run: Run, text: str) -> None:
     assert "No results." in client.get("/runs/", {"text": text}).content.decode()
 
 
+def test_a_line_shows_the_answer_and_its_sources(client: Client, run: Run) -> None:
+    cited = [{"marker": n, "url": url} for n, url in enumerate("aab", 1)]
+    Report.objects.create(run=run, number=2, short_answer="**600 years** [1] [2].", citations=cited)
+    page = client.get("/runs/").content.decode()
+    assert '<p class="run-answer">600 years.</p>' in page and "2 sources" in page
+
+
+def test_words_sought_are_marked_where_they_are_found(client: Client, run: Run) -> None:
+    page = client.get("/runs/", {"text": "oaks"}).content.decode()
+    assert "How old do <mark>oaks</mark> get?</a>" in page
+    page = client.get("/runs/", {"text": "600"}).content.decode()
+    assert "An oak lives for <mark>600</mark> years." in page
+
+
+def test_what_is_marked_is_escaped(client: Client, admin: User) -> None:
+    make_run(admin, "completed", question="Is 1 < 2 & <b>bold</b>?")
+    page = client.get("/runs/", {"text": "<b>"}).content.decode()
+    assert "&amp; <mark>&lt;b&gt;</mark>bold&lt;/b&gt;?</a>" in page
+
+
 def test_syntax_of_the_text_search_is_harmless(client: Client, run: Run) -> None:
     assert client.get("/runs/", {"text": "& | ' \\ :* oaks"}).status_code == 200
 
@@ -72,7 +92,9 @@ def test_pinned_questions_come_first(client: Client, run: Run) -> None:
 
 
 def test_archived_questions_are_listed_on_request_and_found(client: Client, run: Run) -> None:
-    assert "oaks" not in change(client, run, "archive")
+    archived = change(client, run, "archive")
+    assert "was archived" in archived and "oaks get?</a>" not in archived
+    assert f"/threads/{run.thread.public_id}/unarchive/" in archived, "the change is undone there"
     assert "oaks" not in client.get("/").content.decode()
     assert "oaks" in client.get("/runs/?state=archived").content.decode()
     assert "oaks" in client.get("/runs/?text=quercus").content.decode()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import Settings
@@ -56,6 +57,21 @@ def test_the_key_is_written_and_never_shown(client: Client, server: ModelServer)
     assert current_installation()["OPENAI_API_KEY"] == KEY
     client.post("/installation/", {"forget_OPENAI_API_KEY": "on"})
     assert current_installation()["OPENAI_API_KEY"] == ""
+
+
+def test_what_is_set_is_told_apart_from_defaults(
+    client: Client, server: ModelServer, settings: Settings
+) -> None:
+    assert "No model connected" in client.get("/installation/").content.decode()
+    client.post("/installation/", {"RESEARCH_MODEL": "scripted"})
+    settings.SEARCH_PROVIDER = "samples"
+    page = BeautifulSoup(client.get("/installation/").content, "html.parser")
+    states = [each.get_text(strip=True) for each in page.select(".channel > .state")]
+    assert states == ["Connected", "Sample pages only"]
+    labels = {each["for"]: each.select_one(".changed") for each in page.select(".field label[for]")}
+    told = {name: mark.get_text() for name, mark in labels.items() if mark}
+    assert told == {"id_RESEARCH_MODEL": "set here", "id_SEARCH_PROVIDER": "set outside"}
+    assert "2 set" in page.select_one("summary .changed").get_text()
 
 
 @pytest.mark.requirement("F16")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dashboard.charts import draw_charts
@@ -157,9 +159,9 @@ def test_pages_that_nothing_cites_are_folded_with_their_number() -> None:
 
 def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     body = render_in_parts(REPORT, link).body
-    assert "trees.test, 6 May 2024<a" in body
-    assert 'href="https://trees.test/oak/age.html?from=feed"' in body
-    assert ">trees.test/oak/age.html</a>" in body
+    linked = body[body.index('<a href="https://trees.test/oak/age.html?from=feed"') :]
+    assert linked.index('title="trees.test/oak/age.html"') < linked.index(">Oak</a>")
+    assert '<span class="place">trees.test · 6 May 2024</span>' in linked
     assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
     assert "Book, notes · Team handbook/book.md, part 7" in body
 
@@ -201,3 +203,12 @@ def test_long_texts_of_a_chart_are_cut_by_their_width() -> None:
     [chart] = draw_charts([["", "length"], *rows], "en")
     assert f">{'植' * 11}…<" in chart.svg and f">{'O' * 24}<" in chart.svg
     assert ">0 metres of sawn-oak-…<" in chart.svg
+
+
+def test_a_rejected_quote_is_struck_as_a_whole() -> None:
+    """Also where words of the question are in bold in it, and where it has several sentences."""
+    links = {1: Link("/1", rejected=True), 2: Link("/2")}
+    said = "**Oak:** “It is old. An **oak** grows <slowly>. It stands.” [1] “Elms do not.” [2]"
+    found = render_markdown(said, lambda number, _: links.get(number)).html
+    struck = re.findall('<span class="rejected">(.*?)</span>', found)
+    assert struck == ["“It is old. An ", "oak", "grows &lt;slowly&gt;. It stands.”"]

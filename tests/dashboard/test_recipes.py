@@ -53,6 +53,6 @@ def test_an_export_format_is_one_file(
     (tmp_path / "teapot_text.py").write_text(TEXT_EXPORT)
     monkeypatch.setattr(exports, "__path__", [*exports.__path__, str(tmp_path)])
     formats = exports.Registry()
-    assert list(formats)[-1] == "txt" and list(formats)[:2] == ["md", "html"]
+    assert list(formats)[-1] == "txt" and list(formats)[:2] == ["docx", "pdf"]
     run = make_run(admin, question="How hot is tea?")
     assert exports.export_report(run, formats["txt"]).content == b"How hot is tea?"

@@ -41,7 +41,7 @@ def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
     soup = shown(client, f"/runs/{run.public_id}/")
     assert [heading.get_text() for heading in soup.select("h1")] == ["How old do oaks get?"]
     order = [each.name or "" for each in soup.select(".column > :is(section, form, .outcome)")]
-    assert order[:3] == ["section", "div", "form"]
+    assert order[:3] == ["section", "form", "div"]
     assert "About 600 years." in text(soup, ".answer")
     assert "About 600 years." not in text(soup, ".report")
     assert text(soup, ".contents a") == "Growth"
@@ -80,7 +80,8 @@ def test_page_and_list_say_the_same_of_how_far_a_question_is_answered(
     line = shown(client, "/runs/")
     assert text(line, ".run-list .state") == badge
     counted = sum(state in {"answered", "disputed"} for state in states)
-    assert f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
+    told = f"{counted} of 2 sub-questions answered" in text(line, ".run-facts")
+    assert told == (badge != "Answered"), "said where the badge does not say it"
 
 
 def test_without_a_model_sub_questions_have_passages_and_no_answers(
@@ -140,10 +141,46 @@ def test_headings_of_the_contents_are_cut_after_a_word() -> None:
 
 def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -> None:
     soup = shown(client, f"/runs/{run.public_id}/")
-    names = [link.get_text() for link in soup.select(".run-bar .exports a")]
-    assert {"Markdown", "PDF", "Word"} <= set(names)
+    names = [link.contents[0].strip() for link in soup.select(".run-bar .exports a")]
+    assert names == ["Word", "PDF", "Markdown", "HTML", "CSV", "JSON", "RIS", "BibTeX"]
+    assert all(text(link, "span") for link in soup.select(".exports a")), "each says what it is for"
 
 
 def test_the_first_view_of_a_run_has_no_empty_columns(client: Client, admin: User) -> None:
     soup = shown(client, f"/runs/{make_run(admin, 'queued').public_id}/")
     assert len(soup.select(".columns .skeleton")) == 2
+
+
+def test_passages_without_what_was_asked_for_are_only_related(client: Client, run: Run) -> None:
+    """Badge, tab and list agree."""
+    Run.objects.update(analyst="extractive")
+    told = {"sources": ["a.test"], "agree": False, "probability": 0.2, "lacks_kind": True}
+    Aspect.objects.update(state="open", evidence_labels=["E1"], standing=told)
+    soup = shown(client, f"/runs/{run.public_id}/")
+    assert text(soup, ".verdict-top .state") == "Related passages found"
+    assert text(soup, "title").startswith("– ")
+    assert text(shown(client, "/runs/"), ".run-list .state") == "Related passages found"
+
+
+def test_an_answer_from_one_site_says_so(client: Client, run: Run) -> None:
+    Aspect.objects.update(state="answered")
+    note = text(shown(client, f"/runs/{run.public_id}/"), ".state-note")
+    assert note == "one site only"
+    run.reports.update(
+        citations=[{"marker": n, "url": f"https://{n}.test/", "evidence_ids": []} for n in (1, 2)]
+    )
+    assert not shown(client, f"/runs/{run.public_id}/").select(".state-note")
+
+
+def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client, run: Run) -> None:
+    Run.objects.update(
+        round=2, quality_score=7.8, usage={"searches": 8}, termination_text="Stopped: enough."
+    )
+    run.rounds.update(pages_read=5)
+    lines = shown(client, f"/runs/{run.public_id}/research/").select(".account dd")
+    assert [line.get_text() for line in lines] == [
+        "8 searches in 2 rounds, 5 pages read. The report cites 1 page from 1 site.",
+        "A model rated the findings 7.8 of 10; research can stop at 7.0.",
+        "Stopped: enough.",
+    ]
+    assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
@@ -37,7 +38,8 @@ def test_a_working_run_shows_verdict_action_and_standing(client: Client, admin: 
     add_evidence(run, 1)
     html = page(client, run)
     assert 'class="verdict-sentence">Going on: 1 of 1 answered.</p>' in html
-    assert "round 2 of up to 3" in html and "score 5.8, goal 7.0" in html and "1 gap" in html
+    assert "round 2 of up to 3" in html and "1 point missing" in html
+    assert "rated 5.8 of 10; research can stop at 7.0" in html
     for part in ("verdict", "action", "aspects", "gaps", "evidence", "rounds"):
         assert f'id="run-{run.public_id}-{part}"' in html
 
@@ -333,7 +335,7 @@ def test_the_fixed_mode_shows_its_level_and_the_queries_done_there(
         run.units.create(round=1, number=number, topic=f"topic {number}", status=status)
     assert "<span>level 1 of 2, 3 of 4 queries done</span>" in page(client, run)
     Run.objects.update(status="completed", round=2)
-    assert "<span>2 levels</span>" in page(client, run)
+    assert "<dd>0 searches in 2 levels, 0 pages read.</dd>" in page(client, run)
 
 
 @pytest.mark.requirement("A16")
@@ -490,3 +492,36 @@ def test_a_waiting_run_shows_its_place_in_the_queue(client: Client, admin: User)
     assert "1 run ahead of yours" in page(client, second)
     first.delete()
     assert "Next in line" in page(client, second)
+
+
+@pytest.mark.parametrize(
+    ("changes", "step", "counts"),
+    [
+        ({"status": "intake"}, "Planning", ["1 sub-question", "", "", "1 claim", ""]),
+        ({"action": "Searching: oaks", "usage": {"searches": 3}}, "Searching",
+         ["1 sub-question", "3 searches", "", "1 claim", ""]),
+        ({"action": "Reading trees.test"}, "Reading", ["1 sub-question", "", "", "1 claim", ""]),
+        ({"status": "writing", "quality_score": 7.8}, "Writing",
+         ["1 sub-question", "", "", "7.8 of 10", ""]),
+        ({"status": "queued"}, "", []),
+    ],
+)  # fmt: skip
+def test_a_run_under_way_says_its_state_once_as_one_of_five_steps(
+    client: Client, admin: User, changes: dict[str, Any], step: str, counts: list[str]
+) -> None:
+    run = make_run(admin)
+    add_evidence(run, 1)
+    Run.objects.update(action_at=timezone.now(), **changes)
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    assert [" ".join(each.get_text(" ").split()) for each in soup.select(".step-count")] == counts
+    assert [each.get_text() for each in soup.select("[aria-current=step] .step-name")] == [
+        step
+    ] * bool(step)
+    assert bool(soup.select(".verdict-top .state")) is not bool(step)
+
+
+def test_a_run_that_writes_says_what_from(client: Client, admin: User) -> None:
+    run = make_run(admin, "writing", action="Writing the report", action_at=timezone.now())
+    add_evidence(run, 1)
+    html = page(client, run)
+    assert "From 1 claim and 0 pages" in html and "Writing the report" not in html

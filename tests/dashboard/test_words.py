@@ -4,6 +4,7 @@ from dashboard import words
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import AnswerStatus
 from research.models import Run
+from research.notifications import composing
 
 
 @pytest.mark.parametrize(
@@ -34,6 +35,13 @@ def test_without_a_model_an_answer_is_only_likely() -> None:
     assert words.run_state(run, Trust.ANSWERED).word == "Likely answered"
     run.analyst = "a-model"
     assert words.run_state(run, Trust.ANSWERED).word == "Answered"
+
+
+@pytest.mark.parametrize("analyst", ["extractive", "a-model"])
+@pytest.mark.parametrize("trust", Trust)
+def test_page_list_and_mail_say_the_same_of_an_answer(trust: Trust, analyst: str) -> None:
+    on_page = words.run_state(Run(status="completed", analyst=analyst), trust).word
+    assert composing._trust({"trust": str(trust), "analyst": analyst}) == on_page
 
 
 @pytest.mark.parametrize(

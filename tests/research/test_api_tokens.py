@@ -1,6 +1,8 @@
 """API tokens: their secret, scopes, expiry and budget."""
 
+from collections.abc import Iterator
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -44,6 +46,75 @@ def test_a_revoked_token_is_not_found(admin: User) -> None:
     row, secret = api_tokens.create_token(admin, "Script")
     assert api_tokens.revoke_token(admin, row.public_id) == "Script"
     assert api_tokens.find_token(secret) is None
+
+
+@pytest.fixture
+def kept() -> Iterator[None]:
+    """No token is kept from another test, or for one."""
+    api_tokens.forget_tokens()
+    yield
+    api_tokens.forget_tokens()
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_token_that_reads_is_looked_up_every_few_seconds(
+    admin: User, django_assert_num_queries: Any
+) -> None:
+    row, secret = api_tokens.create_token(admin, "Script")
+    now = 100.0
+    assert api_tokens.find_token_to_read(secret, lambda: now) == row
+    ApiToken.objects.filter(pk=row.pk).delete()  # as another process does
+    now += api_tokens.KEPT_SECONDS - 0.1
+    with django_assert_num_queries(0):
+        assert api_tokens.find_token_to_read(secret, lambda: now) == row
+    now += 0.1
+    assert api_tokens.find_token_to_read(secret, lambda: now) is None
+    assert api_tokens.find_token_to_read(secret, lambda: now - 1) is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_kept_token_cannot_read_once_it_expired(
+    admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, secret = api_tokens.create_token(admin, "Script", days=1)
+    assert api_tokens.find_token_to_read(secret)
+    later = timezone.now() + timedelta(days=1)
+    monkeypatch.setattr(timezone, "now", lambda: later)
+    assert api_tokens.find_token_to_read(secret) is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_token_revoked_here_cannot_read_any_longer(admin: User) -> None:
+    row, secret = api_tokens.create_token(admin, "Script")
+    assert api_tokens.find_token_to_read(secret)
+    api_tokens.revoke_token(admin, row.public_id)
+    assert api_tokens.find_token_to_read(secret) is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_token_found_while_it_is_revoked_is_not_kept(
+    admin: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, secret = api_tokens.create_token(admin, "Script")
+    find = api_tokens.find_token
+
+    def find_slowly(secret: str) -> ApiToken | None:
+        found = find(secret)
+        api_tokens.revoke_token(admin, row.public_id)
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(api_tokens, "find_token", find_slowly)
+        assert api_tokens.find_token_to_read(secret)
+    assert api_tokens.find_token_to_read(secret) is None
+
+
+@pytest.mark.usefixtures("kept")
+def test_only_so_many_tokens_are_kept(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_tokens, "MOST_KEPT", 2)
+    for _ in range(5):
+        assert api_tokens.find_token_to_read(api_tokens.create_token(admin, "Script")[1])
+        assert 0 < len(api_tokens._kept) <= 2
 
 
 def test_a_token_of_another_user_cannot_be_revoked(admin: User) -> None:

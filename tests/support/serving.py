@@ -53,10 +53,14 @@ class _Threads(ThreadingHTTPServer):
 
 
 class LoopbackServer:
-    """A server on a free port of 127.0.0.1, running within its `with` block."""
+    """A server on a free port of 127.0.0.1, running within its `with` block.
 
-    def __init__(self) -> None:
+    Its addresses name `host`, which whoever asks it must resolve to 127.0.0.1.
+    """
+
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self.lock = threading.Lock()
+        self.host = host
         self._http = _Threads(("127.0.0.1", 0), _handler_of(self))
         self._thread = threading.Thread(
             target=self._http.serve_forever, args=(POLL_SECONDS,), daemon=True
@@ -68,7 +72,7 @@ class LoopbackServer:
 
     @property
     def place(self) -> str:
-        return f"127.0.0.1:{self._http.server_port}"
+        return f"{self.host}:{self._http.server_port}"
 
     def url(self, path: str = "") -> str:
         return f"http://{self.place}{path}"

@@ -29,8 +29,8 @@ class WebServer(LoopbackServer):
     It has no `/robots.txt`; requests for it are not logged.
     """
 
-    def __init__(self, pages: Mapping[str, str]) -> None:
-        super().__init__()
+    def __init__(self, pages: Mapping[str, str], host: str = "127.0.0.1") -> None:
+        super().__init__(host)
         self.pages = dict(pages)
         self.requests: list[str] = []
         self.down = False

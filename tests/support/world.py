@@ -148,10 +148,15 @@ class World:
 
 
 @contextmanager
-def opened() -> Iterator[World]:
-    """Yield the world with all servers running."""
+def opened(domain: str = "") -> Iterator[World]:
+    """Yield the world with all servers running, at hosts of `domain` if one is given."""
     with ExitStack() as stack:
-        sites = {name: stack.enter_context(WebServer(pages)) for name, pages in SITES.items()}
+        sites = {
+            name: stack.enter_context(
+                WebServer(pages, f"{name}.{domain}") if domain else WebServer(pages)
+            )
+            for name, pages in SITES.items()
+        }
         search = stack.enter_context(SearchServer(_listed(sites)))
         yield World(stack.enter_context(ModelServer(SCRIPTS)), search, sites)
 

@@ -26,6 +26,7 @@ class Trust(StrEnum):
 
     ANSWERED = "answered"
     PARTLY = "partly_answered"
+    RELATED = "related_passages"
     NOT_ANSWERED = "not_answered"
     NOTHING_FOUND = "nothing_found"
 
@@ -58,7 +59,7 @@ def status_from_state(
 def _by_probability(state: AspectState, standing: AnswerSupport) -> AnswerStatus:
     if standing.is_answer:
         return AnswerStatus.DISPUTED if state is AspectState.DISPUTED else AnswerStatus.ANSWERED
-    if standing.is_nothing:
+    if standing.is_off_topic:
         return AnswerStatus(state) if state not in _FOUND else AnswerStatus.OPEN
     return AnswerStatus.NOT_SEARCHED if state is AspectState.NOT_SEARCHED else AnswerStatus.CLOSE
 
@@ -70,6 +71,8 @@ def overall_status(marks: Collection[AnswerStatus], *, found: bool) -> Trust:
     evidence was found; it decides only if no sub-question is answered.
     """
     answered = sum(mark in ANSWERED for mark in marks)
+    if not answered and found and AnswerStatus.CLOSE in marks:
+        return Trust.RELATED
     if not answered:
         return Trust.NOT_ANSWERED if found else Trust.NOTHING_FOUND
     if answered < len(marks) or AnswerStatus.DISPUTED in marks:

@@ -76,6 +76,7 @@ class Ledger:
     rejected: tuple[QuoteSource, ...] = ()
     relations: Relations = field(default_factory=Relations)
     refuses_by_proof: bool = True
+    puts_kind_first: bool = True
 
     @property
     def complexity(self) -> Complexity:

@@ -42,6 +42,10 @@ class Form(IntEnum):
     """A report that is too long says everything once and keeps the statements that take fewest
     words; a sentence with an earlier figure beside the current one says which it is.
     """
+    READABLE = 12
+    """Each sentence of the short answer can be read alone. Without a model a passage that holds the
+    size, date or name that is asked for comes first, and the answer opens with its sentence.
+    """
 
 
 NEWEST = max(Form)

@@ -119,14 +119,16 @@ async def _read_with_model(
     answer, shown = await ask_fitting(run, place, TASK, context)
     lines = {line.number: line for sheet in shown["sheets"] for line in sheet.lines}
     known = {aspect.id: aspect for aspect in aspects}
-    result, taken = Reading(), Counter[str]()
+    result, taken, most = Reading(), Counter[str](), dict[str, int]()
     aims = " ".join(asked.aims(run.question.text))
     for found in answer.findings:
         pointed = [lines[n] for n in found.sentences if n in lines]
         aspect = known.get(id_in(found.sub_question), aspects[0])
         for url, said in _by_page(pointed).items():
             taken[url] += 1
-            if taken[url] <= _most_claims(run, said):
+            if url not in most:
+                most[url] = _most_claims(run, said)
+            if taken[url] <= most[url]:
                 run.rules.check_finding(result, found.claim, said, aspect, run.question.text)
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)

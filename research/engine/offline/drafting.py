@@ -8,7 +8,7 @@ from research.engine.assessment.answer_status import is_judged_by_code
 from research.engine.evidence.ledger import Ledger
 from research.engine.offline.passages.passage_model import SHOWN
 from research.engine.offline.passages.shown_passages import shown_text
-from research.engine.records import Aspect, Evidence, QuoteSource
+from research.engine.records import AnswerSupport, Aspect, Evidence, QuoteSource
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.tokens import unique_texts
@@ -32,7 +32,7 @@ def draft_offline(ledger: Ledger) -> Draft:
     return Draft(
         tuple(map(quote_statement, short)),
         tuple(section for section in sections if section.statements),
-        opening="" if short else labels_for(ledger.plan.language)[_opening(main)],
+        opening="" if short else labels_for(ledger.plan.language)[unjudged_words(main.standing)],
         by_code=is_judged_by_code(ledger),
     )
 
@@ -75,6 +75,8 @@ def _is_answered(aspect: Aspect) -> bool:
     )
 
 
-def _opening(aspect: Aspect) -> str:
-    is_nothing = aspect.standing is not None and aspect.standing.is_nothing
-    return "nothing_here" if is_nothing else "unjudged"
+def unjudged_words(standing: AnswerSupport | None) -> str:
+    """Return the label that says how close the passages of a sub-question come."""
+    if standing is not None and standing.lacks_kind:
+        return "lacking"
+    return "nothing_here" if standing is not None and standing.is_off_topic else "unjudged"

@@ -20,7 +20,8 @@ class AnswerSupport:
     `probability` (0-1) is that they contain the answer, `passages` are the ids of their evidence,
     `sources` the independent sources behind them. Runs from before probabilities were estimated
     have None: their `sources` are those that answered directly, `agree` means that each contains
-    the very thing that was asked for, and `differing` gave another date or amount.
+    the very thing that was asked for, and `differing` gave another date or amount. `lacks_kind`
+    says that passages on the subject have no size, date or name, which is asked for.
     """
 
     sources: tuple[str, ...]
@@ -28,6 +29,7 @@ class AnswerSupport:
     differing: tuple[str, ...] = ()
     probability: float | None = None
     passages: tuple[str, ...] = ()
+    lacks_kind: bool = False
 
     @property
     def is_answer(self) -> bool:
@@ -38,6 +40,11 @@ class AnswerSupport:
     def is_nothing(self) -> bool:
         """Return whether no passage seems to answer."""
         return self.probability is not None and self.probability < NOTHING_BELOW
+
+    @property
+    def is_off_topic(self) -> bool:
+        """Return whether no passage seems to be on the subject."""
+        return self.is_nothing and not self.lacks_kind
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 
 from research.engine.assessment.answer_status import (
     count_answered,
@@ -15,6 +16,8 @@ from research.engine.assessment.answer_status import (
 )
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.quotes import plain_quote
+from research.engine.offline.answering import split_at_answer
+from research.engine.offline.drafting import unjudged_words
 from research.engine.records import (
     AnswerSupport,
     Aspect,
@@ -43,6 +46,7 @@ from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import doubt_mark, render_source, told_by
+from research.engine.report.parts.subjects import leans_back, with_subjects
 from research.engine.report.parts.timeline import (
     render_cell,
     render_timeline,
@@ -161,11 +165,9 @@ def render_report(
     if not draft.found:
         head = "not_found"
     asked = term_set(ledger.question) if draft.by_code else frozenset[str]()
-    short = render_paragraphs(
-        [],
-        [group.inline() for group in _group_statements(draft.short_answer, marks, asked)],
-        layout.summary_sentences,
-    )
+    if layout.names_subjects:
+        draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
+    short = _render_short(ledger, draft, marks, asked, layout)
     opening = f"{draft.opening} " if draft.opening else ""
     named, language = layout.names_sources, ledger.plan.language if layout.has_extremes else ""
     shown = without_events(draft) if layout.is_dense else draft
@@ -183,7 +185,7 @@ def render_report(
         top,
         render_figures(ledger.relations, marks.words, marks.of) if layout.has_figures else "",
         render_comparison(ledger.relations, marks.words, marks.of, language, layout.is_dense),
-        *([_render_table(ledger, draft.sections, marks)] if layout.as_table else sections),
+        *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
         _render_disagreements(ledger, draft, marks, layout.is_brief, layout.is_terse),
@@ -197,6 +199,41 @@ def render_report(
     parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls, late)]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told)
+
+
+def _render_short(
+    ledger: Ledger, draft: Draft, marks: _Markers, asked: Set[str], layout: Layout
+) -> str:
+    """Return the short answer. What stands behind a label is a paragraph of its own, and the best
+    passage opens with the sentence that answers.
+    """
+    if not layout.names_subjects:
+        groups = _group_statements(draft.short_answer, marks, asked)
+        return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
+    if draft.by_code and draft.found and len(draft.short_answer) == 1:
+        return _render_best(ledger, draft.short_answer[0], marks, asked)
+    blocks: list[str] = []
+    groups = _group_statements(draft.short_answer, marks, asked)
+    for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
+        texts = [each.inline() for each in part]
+        plain = render_paragraphs([], texts, layout.summary_sentences)
+        blocks += texts if is_labelled else [plain]
+    return "\n\n".join(filter(None, blocks))
+
+
+def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[str]) -> str:
+    """Return a quotation of the sentence that answers, above what stands around it."""
+    main = next(iter(ledger.aspects.values())).text
+    passage = best.body.removeprefix("“").removesuffix("”")
+    before, answer, after = split_at_answer(passage, main)
+    if before and leans_back(answer, ledger.plan.language, frozenset()):
+        before, answer = "", passage.removesuffix(after).strip(" …")
+    opening = replace(best, text=f"{best.lead_in}“{answer}”")
+    (group,) = _group_statements([opening], marks, asked)
+    marker = marks.of(best.evidence)
+    around = [f"“{escape_markdown(before)} …” {marker}"] if before else []
+    around += [f"“… {escape_markdown(after)}” {marker}"] if after else []
+    return "\n\n".join([group.inline(), *(["> " + "\n>\n> ".join(around)] if around else [])])
 
 
 def count_words(markdown: str) -> int:
@@ -273,8 +310,8 @@ def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
 
 
 def _lead_in(statement: Statement) -> str:
-    named = statement.lead_in.removeprefix("**").removesuffix(":** ")
-    return f"**{escape_markdown(named)}:** " if named else ""
+    named = statement.lead_in.removeprefix("**").removesuffix("** ")
+    return f"**{escape_markdown(named)}** " if named else ""
 
 
 def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> str:
@@ -293,7 +330,7 @@ def _render_section(
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
-    is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_nothing
+    is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
     statements = section.statements[:1] if is_nothing else section.statements
     if layout.is_dense:
         statements = tuple(_with_site(ledger, each) for each in statements)
@@ -305,7 +342,7 @@ def _render_section(
     )
     standing = _support_line(ledger, aspect, section, marks.words)
     if draft.by_code and aspect.standing is not None:
-        standing = marks.words["nothing_here" if is_nothing else "unjudged"]
+        standing = marks.words[unjudged_words(aspect.standing)]
     elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
         standing = "" if not is_close(aspect) else standing
     if is_nothing:
@@ -315,18 +352,23 @@ def _render_section(
     return f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
 
 
-def _render_table(ledger: Ledger, sections: Iterable[Section], marks: _Markers) -> str:
-    """Return a row for each sub-question: what was found, and on which sites."""
-    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", "sources"))
+def _render_table(
+    ledger: Ledger, sections: Iterable[Section], marks: _Markers, layout: Layout
+) -> str:
+    """Return a row for each sub-question: what was found, and how many sources say it."""
+    last = "support" if layout.names_subjects else "sources"
+    head = " | ".join(marks.words[key] for key in ("sub_question", "answer", last))
     rows = [f"| {head} |", "| --- | --- | --- |"]
     for section in sections:
         records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
-        sites = unique_texts(source.domain for record in records for source in record.sources)
+        quoted = [source for record in records for source in record.sources]
+        sites = unique_texts(source.domain for source in quoted)
+        support = marks.words.count("sources_told", len({source.url for source in quoted}))
         said = " ".join(group.inline() for group in _group_statements(section.statements, marks))
         cells = (
             escape_markdown(capitalize_heading(ledger.aspects[section.aspect_id].text)),
             said,
-            ", ".join(sites),
+            support if layout.names_subjects else ", ".join(sites),
         )
         rows.append(f"| {' | '.join(map(render_cell, cells))} |")
     return "\n".join(rows) if len(rows) > 2 else ""

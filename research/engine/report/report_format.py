@@ -54,9 +54,10 @@ class Layout:
     """How a report is laid out: its sections as a table, without the searches tried, with the
     source of each statement named beside it, with key figures, or with the extremes of its
     comparison, and with a mark at a figure that another of the same sentence has replaced.
-    Paragraphs of the summary have at most `summary_sentences`. A terse report spends
-    its words on what was found: why it ended and what supports a section are left out. A dense one,
-    for which the usual one is too long, shows what stands in a table or the timeline there alone.
+    Paragraphs of the summary have at most `summary_sentences`. A terse report spends its words on
+    what was found: why it ended and what supports a section are left out. A dense one, for which
+    the usual one is too long, shows what stands in a table or the timeline there alone. With
+    `names_subjects` each sentence of the short answer can be read alone.
     """
 
     as_table: bool = False
@@ -68,6 +69,7 @@ class Layout:
     has_extremes: bool = False
     marks_earlier: bool = False
     summary_sentences: int = MOST_SENTENCES
+    names_subjects: bool = True
 
 
 def summary_words(ledger: Ledger) -> int:

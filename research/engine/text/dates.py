@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from research.engine.text.entities import MONTH
 
@@ -35,6 +36,8 @@ _FORMS = tuple(
     )
 )
 
+_DIGIT = re.compile(r"\d")
+
 
 @dataclass(frozen=True)
 class FoundDate:
@@ -45,18 +48,23 @@ class FoundDate:
     date: Date
 
 
-def find_dates(text: str) -> list[FoundDate]:
+@lru_cache(maxsize=2_000)
+def find_dates(text: str) -> tuple[FoundDate, ...]:
     """Return the dates of a text in order, in one pass for each form."""
+    if not _DIGIT.search(text):
+        return ()
     found: list[FoundDate] = []
     for form in _FORMS:
         for match in form.finditer(text):
             found += [FoundDate(match.start(), match.end(), date) for date in _dates(match)]
         text = form.sub(lambda match: " " * len(match.group()), text)
-    return sorted(found, key=lambda each: (each.start, each.date[2] or 0))
+    return tuple(sorted(found, key=lambda each: (each.start, each.date[2] or 0)))
 
 
 def without_dates(text: str) -> str:
     """Return the text with a space for each character of a date."""
+    if not _DIGIT.search(text):
+        return text
     for form in _FORMS:
         text = form.sub(lambda match: " " * len(match.group()), text)
     return text

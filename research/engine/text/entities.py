@@ -96,7 +96,7 @@ _DOWN = re.compile(
 
 def find_numbers(text: str) -> tuple[str, ...]:
     """Numbers in a comparable form: `1,000.0` and `1000` are the same."""
-    found = [_plain_number(match.group()) for match in NUMBER.finditer(text)]
+    found = [plain_number(match.group()) for match in NUMBER.finditer(text)]
     found += [value for _, _, value in number_words(text)]
     return tuple(unique_texts(found))
 
@@ -109,7 +109,7 @@ def number_words(text: str) -> Iterator[tuple[int, int, str]]:
         yield match.start(), match.end(), str(sum(_VALUES[word.lower()] for word in said))
 
 
-def _plain_number(text: str) -> str:
+def plain_number(text: str) -> str:
     plain = re.sub(r"[,\u202f\u00a0 ]", "", text).replace("−", "-")
     return plain.rstrip("0").rstrip(".") if "." in plain else plain
 

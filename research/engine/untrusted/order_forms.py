@@ -101,6 +101,8 @@ _FOR_MACHINES = re.compile(
     r"|(?<!\w)[^\W\d_]{2,40}_[^\W\d_]{2,40}\s?[:=]"
 )
 """Text for programs: `<a>…</a>`, `call(name=…)`, `{"a": …, "b": …}`, `a = 1; b = 2;`, `a_b: …`."""
+_OF_MACHINES = re.compile(r"[<\[(\"=_]")
+"""Characters of which each form of `_FOR_MACHINES` has one, and most sentences none."""
 _CODED = re.compile(
     r"base\s?-?6[4a]|rot\s?-?(?:13|ie)|\b(?:un)?(?:decode|decipher|entschlussel|dekodier|decod)"
     r"|\b(?:decifr|descodific)|расшифр|декодир|فك (?:ال)?(?:ترميز|تشفير|شفرة)"
@@ -144,7 +146,7 @@ def takes_form(text: str, asked: str) -> bool:
 
 def is_for_machines(text: str) -> bool:
     """Return whether a text holds tags, a call or settings, which are for programs."""
-    return bool(_FOR_MACHINES.search(text))
+    return bool(_OF_MACHINES.search(text) and _FOR_MACHINES.search(text))
 
 
 def _spells_order(text: str) -> bool:

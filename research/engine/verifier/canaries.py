@@ -70,12 +70,11 @@ def passages_of(
 
     No sentence is in two quotes, and none that is in a quote of `taken` is in any.
     """
+    quoted = "\0".join(taken)
     left = [
         each
         for each in split_sentences(text)
-        if each.kind == "prose"
-        and not is_order(each.text)
-        and not any(each.text in quote for quote in taken)
+        if each.kind == "prose" and each.text not in quoted and not is_order(each.text)
     ]
     while left:
         first, *left = left

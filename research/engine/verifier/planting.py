@@ -153,10 +153,11 @@ def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterat
     carries the claim.
     """
     for cited in map(_cited, record.sources):
+        if cited.text in taken:
+            continue
         context = f"{ledger.question} {cited.source}"
-        is_free = cited.text not in taken
         by_proof = ledger.refuses_by_proof
         check = check_claim(record.claim, cited.text, context, by_proof=by_proof)
-        if is_free and check.outcome == "carried":
+        if check.outcome == "carried":
             yield Vouched(record.claim, cited)
             return

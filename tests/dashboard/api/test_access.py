@@ -71,6 +71,15 @@ def test_requests_above_the_rate_limit_are_refused(
     assert api.get("/api/v1/me").status_code == 200
 
 
+def test_a_token_deleted_elsewhere_changes_nothing_any_more(admin: User) -> None:
+    """It may still read for seconds in this process, which looks it up for each change."""
+    program = client_with(admin)
+    assert program.get("/api/v1/me").status_code == 200
+    ApiToken.objects.filter(owner=admin).delete()
+    sent = program.post("/api/v1/runs", QUESTION, content_type="application/json")
+    assert sent.status_code == 401 and not Run.objects.exists()
+
+
 def test_another_token_has_a_limit_of_its_own(api: Client, admin: User, settings: Any) -> None:
     settings.API_REQUESTS_PER_MINUTE = 1
     assert [api.get("/api/v1/me").status_code for _ in range(2)] == [200, 429]

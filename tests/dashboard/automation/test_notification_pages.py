@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
@@ -32,6 +33,29 @@ def test_a_secret_is_shown_once(client: Client, admin: User) -> None:
     shown = client.get(f"/notifications/{made.public_id}/").content.decode()
     assert made.secret not in shown and URL in shown
     assert URL in client.get("/notifications/").content.decode()
+
+
+def test_the_form_of_a_webhook_is_shown_on_request(client: Client, hook: Webhook) -> None:
+    assert "New webhook" not in client.get("/notifications/").content.decode()
+    assert "New webhook" in client.get("/notifications/?new=webhook").content.decode()
+    page = client.get("/notifications/").content.decode()
+    assert f'action="/notifications/{hook.public_id}/test/"' in page, "tried from the list"
+
+
+def test_each_way_says_its_state(client: Client, admin: User, settings: Any) -> None:
+    def states() -> list[str]:
+        page = BeautifulSoup(client.get("/notifications/").content, "html.parser")
+        return [each.get_text(strip=True) for each in page.select(".channel > .state")]
+
+    assert states() == ["No mail server", "Off"]
+    settings.EMAIL_URL = "smtp://127.0.0.1:25"
+    hook = webhooks.add_webhook(admin, URL, ["run.finished"])
+    assert states() == ["Off", "On"]
+    webhooks.change_webhook(hook, enabled=False)
+    choice = emails.choose_emails(admin, "ada@example.org", ["run.asks"])
+    assert states() == ["Not confirmed yet", "Disabled"]
+    EmailChoice.objects.filter(pk=choice.pk).update(confirmed=True)
+    assert states()[0] == "On"
 
 
 @pytest.mark.parametrize(
@@ -109,7 +133,7 @@ def test_e_mails_are_chosen_tested_and_stopped(client: Client, admin: User, sett
     typed = {"address": "ada@example.org", "events": ["run.asks"]}
     assert client.post("/notifications/email/", typed).status_code == 302
     assert emails.email_choice(admin).events == ["run.asks"]  # type: ignore[union-attr]
-    assert "not confirmed yet" in client.get("/notifications/").content.decode()
+    assert "Not confirmed yet" in client.get("/notifications/").content.decode()
     row = Delivery.objects.get()
     assert (
         row.webhook is None

@@ -59,7 +59,8 @@ def test_how_far_it_is_reaches_every_window(run: Run) -> None:
     )
     between = now(run, old)
     told = fragments.update_message(old, between)
-    assert "round 2 of up to 3" in told and "score 5.8, goal 7.0" in told and "1 gap" in told
+    assert "round 2 of up to 3" in told and "1 point missing" in told
+    assert "rated 5.8 of 10; research can stop at 7.0" in told
     assert "Judging what was found" in told and "5 of 60 searches" in told
     Run.objects.update(status="completed", termination_text="Stopped: all answered.")
     assert "Stopped: all answered." in fragments.update_message(between, now(run, between))

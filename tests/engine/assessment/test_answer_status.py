@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from research.engine.assessment.answer_status import Trust, overall_status
-from research.engine.records import AnswerStatus
+from research.engine.assessment.answer_status import Trust, overall_status, status_from_state
+from research.engine.records import AnswerStatus, AnswerSupport, AspectState
 
 ANSWERED, ONE_SOURCE, CLOSE = AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, AnswerStatus.CLOSE
 
@@ -18,7 +18,8 @@ ANSWERED, ONE_SOURCE, CLOSE = AnswerStatus.ANSWERED, AnswerStatus.ONE_SOURCE, An
         ([ANSWERED, ONE_SOURCE, AnswerStatus.PASSAGES], True, Trust.ANSWERED),
         ([ANSWERED, CLOSE], True, Trust.PARTLY),
         ([ANSWERED, AnswerStatus.DISPUTED], True, Trust.PARTLY),
-        ([CLOSE, AnswerStatus.NOT_FOUND], True, Trust.NOT_ANSWERED),
+        ([CLOSE, AnswerStatus.NOT_FOUND], True, Trust.RELATED),
+        ([AnswerStatus.OPEN, AnswerStatus.NOT_FOUND], True, Trust.NOT_ANSWERED),
         ([AnswerStatus.NOT_FOUND], False, Trust.NOTHING_FOUND),
         ([], False, Trust.NOTHING_FOUND),
     ],
@@ -27,3 +28,10 @@ def test_a_question_is_answered_as_far_as_its_sub_questions(
     marks: Sequence[AnswerStatus], found: bool, trust: Trust
 ) -> None:
     assert overall_status(marks, found=found) is trust
+
+
+def test_passages_that_lack_what_is_asked_for_come_close_and_others_do_not() -> None:
+    lacking = AnswerSupport(("s",), False, probability=0.2, passages=("E1",), lacks_kind=True)
+    assert status_from_state(AspectState.OPEN, lacking, 1).mark is CLOSE
+    other = AnswerSupport(("s",), False, probability=0.2, passages=("E1",))
+    assert status_from_state(AspectState.OPEN, other, 1).mark is AnswerStatus.OPEN

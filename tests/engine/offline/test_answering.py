@@ -2,7 +2,7 @@
 
 import pytest
 
-from research.engine.offline.answering import brings_wanted, is_answer
+from research.engine.offline.answering import brings_wanted, is_answer, kind_worth, split_at_answer
 
 WHO = "Who designed the Harrow Point lighthouse?"
 
@@ -20,6 +20,9 @@ WHO = "Who designed the Harrow Point lighthouse?"
         (WHO, "The Harrow Point lighthouse was designed on 14 March 1887.", False),
         ("Which file holds it?", "It stands in file 77.", True),
         ("Why do lamps fail?", "Lamps fail in storms.", True),
+        ("How large are the lamps?", "Two lamps of FIPS 204 in 2024.", False),
+        ("How large are the lamps?", "The lamps take twelve litres.", True),
+        ("How long is the wick?", "The wick has 40 spans.", True),
     ],
 )
 def test_a_question_for_a_date_number_or_name_is_answered_by_one(
@@ -40,3 +43,38 @@ def test_a_question_for_a_date_number_or_name_is_answered_by_one(
 )
 def test_an_answer_is_on_what_is_asked(text: str, context: str, answered: bool) -> None:
     assert is_answer(text, context, WHO) is answered
+
+
+def test_a_size_took_any_number_in_earlier_runs() -> None:
+    assert brings_wanted("Two lamps burn oil.", "How large are the lamps?", is_strict=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "parts"),
+    [
+        (
+            "This note is on lamps. The lamp takes 12 litres. It burns oil.",
+            "How large is the lamp?",
+            ("This note is on lamps.", "The lamp takes 12 litres.", "It burns oil."),
+        ),
+        ("The lamp takes 12 litres.", "How large?", ("", "The lamp takes 12 litres.", "")),
+        ("| lamp | 12 litres |", "How large is the lamp?", ("", "| lamp | 12 litres |", "")),
+    ],
+)
+def test_a_passage_is_split_at_the_sentence_that_answers(
+    text: str, asked: str, parts: tuple[str, str, str]
+) -> None:
+    assert split_at_answer(text, asked) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "worth"),
+    [
+        ("The lamp is of brass. It takes 12 litres.", 3),
+        ("The lamps have 40 wicks.", 2),
+        ("The tower is of stone. The tower is 40 metres high.", 1),
+        ("The lamp is of brass.", 0),
+    ],
+)
+def test_a_size_counts_by_its_unit_and_by_what_it_is_of(text: str, worth: int) -> None:
+    assert kind_worth(text, "And how large do the lamps become (harbour, tower)?") == worth

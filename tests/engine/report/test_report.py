@@ -5,6 +5,7 @@ import pytest
 from research.engine.offline.passages import shown_passages
 from research.engine.records import Aspect, Checks, GateResult, Source
 from research.engine.report import draft, report
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.tokens import words_in
 from tests.engine.scripted import (
     CHAIN,
@@ -190,7 +191,7 @@ async def test_where_nothing_answers_only_the_closest_passages_are_shown() -> No
     assert ran.state.quality_score is not None and ran.state.quality_score < 3
     assert "nothing here seems to answer this" in (ran.state.termination_text or "").lower()
     opening = ran.report.markdown.split("\n\n")[1]
-    assert opening == "**Nothing here seems to answer this.**" and not ran.report.short_answer
+    assert opening == f"**{labels_for('en')['lacking']}**" and not ran.report.short_answer
     check_markers(ran)
 
 

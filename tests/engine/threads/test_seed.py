@@ -120,4 +120,4 @@ def test_a_table_keeps_its_cells_whatever_a_page_says() -> None:
         made, report(Statement("A | B\nholds.", (found.id,))), "", 0, 0, Layout(as_table=True)
     ).markdown
     [row] = [line for line in text.splitlines() if line.startswith("| Does")]
-    assert row == "| Does A \\| B hold? | A \\| B holds. [1] | odd.example |"
+    assert row == "| Does A \\| B hold? | A \\| B holds. [1] | 1 source |"

@@ -15,13 +15,15 @@ from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
-from research.engine.offline.answering import brings_wanted
+from research.engine.offline.answering import brings_wanted, kind_worth
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking, PassageSigns
 
 SHOWN = 5
 WITHOUT_ITS_KIND = 0.2
 """The highest probability of passages without the date, number or name that is asked for."""
+OF_ANOTHER_THING = 0.6
+"""The highest probability of passages with sizes, none of which is near what is asked about."""
 MODEL = Path(__file__).parents[1] / "data" / "passage_model.json"
 
 
@@ -116,7 +118,10 @@ def shown_features(
 
 
 def answer_probability(
-    asked: AskedText, ranking: PassageRanking, shown: Sequence[RankedPassage]
+    asked: AskedText,
+    ranking: PassageRanking,
+    shown: Sequence[RankedPassage],
+    is_strict: bool = True,
 ) -> float:
     """Return the probability (0-1) that the passages shown contain the answer; 0 if there are none.
 
@@ -125,6 +130,9 @@ def answer_probability(
     if not shown:
         return 0.0
     found = passage_model().shown.probability(shown_features(asked, ranking, shown))
-    if not any(brings_wanted(each.passage.text, asked.text) for each in shown):
+    if is_strict:
+        best = max(kind_worth(each.passage.text, asked.text) for each in shown)
+        found = min(found, (WITHOUT_ITS_KIND, OF_ANOTHER_THING, 1.0, 1.0)[best])
+    elif not any(brings_wanted(each.passage.text, asked.text, is_strict) for each in shown):
         found = min(found, WITHOUT_ITS_KIND)
     return round(found, 4)

@@ -7,8 +7,11 @@ from itertools import pairwise
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.quotes import plain_quote
+from research.engine.offline.answering import kind_worth
 from research.engine.offline.passages.complete_passages import MOST_SLICES
 from research.engine.offline.passages.passage_model import (
+    OF_ANOTHER_THING,
+    WITHOUT_ITS_KIND,
     RankedPassage,
     answer_probability,
     best_distinct,
@@ -37,9 +40,16 @@ def _standing(ledger: Ledger, ranking: PassageRanking, aspect: Aspect) -> Answer
     shown = best_distinct(list(found.values()))
     chosen = [i for i, each in found.items() if any(each is best for best in shown)]
     keys = frozenset().union(*(ledger.book.records[i].keys for i in chosen))
-    probability = answer_probability(asked, ranking, shown)
+    is_strict = ledger.puts_kind_first
+    if is_strict:
+        chosen.sort(key=lambda i: -kind_worth(found[i].passage.text, aspect.text))
+    probability = answer_probability(asked, ranking, shown, is_strict)
     return AnswerSupport(
-        tuple(sorted(keys)), False, probability=probability, passages=tuple(chosen)
+        tuple(sorted(keys)),
+        False,
+        probability=probability,
+        passages=tuple(chosen),
+        lacks_kind=is_strict and probability in {WITHOUT_ITS_KIND, OF_ANOTHER_THING},
     )
 
 

@@ -1,0 +1,113 @@
+"""What a sentence of the short answer is about, where its own words don't say it.
+
+A sentence that opens with a pronoun, or with an article and a noun that nothing named before, is
+read as one on the subject of the sentence in front of it. Unless that one is from the same page and
+on the same sub-question, it stands behind a label: its sub-question, or the title of its page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
+from functools import cache
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.offline.drafting import lead_in
+from research.engine.report.draft import Statement, aspect_of
+from research.engine.text.function_words import ENGLISH
+from research.engine.text.tokens import capitalize_heading, term_set
+
+_PRONOUNS = {
+    "en": "it|its|he|she|his|hers?|they|their|theirs|this|that|these|those|such|both|the (?:former"
+    "|latter|same|other)",
+    "de": "er|sie|es|sein\\w{0,2}|ihr\\w{0,2}|dies\\w{0,2}|jene\\w?|beide|das (?:ist|sind|war|waren"
+    "|wird|wurde|hat)",
+    "fr": "il|elle|ils|elles|ce|cet|cette|ces|cela|son|sa|ses|leurs?|c['’]",
+    "es": "él|ella|ellos|ellas|est[aeo]s?|es[aeo]s?|sus?|ambos",
+    "it": "ess[oaie]|lui|lei|loro|quest[oaie]|quell[oaie]|su[oa]|entrambi",
+    "pt": "eles?|elas?|est[ae]s?|ess[ae]s?|isto|isso|seus?|suas?|ambos",
+    "nl": "hij|zij|ze|dit|dat|deze|zijn|haar|hun|beide|het (?:is|was|werd|wordt|heeft|had)",
+}
+_ARTICLES = {
+    "en": "the",
+    "de": "der|die|das",
+    "fr": "les?|la|l['’]",
+    "es": "el|la|los|las",
+    "it": "il|lo|la|i|gli|le|l['’]",
+    "pt": "o|a|os|as",
+    "nl": "de|het",
+}
+_WORD = re.compile(r"[^\W_]+")
+OPENING_WORDS = 4
+"""Words after an article among which the subject has to be named."""
+
+
+def with_subjects(short: Sequence[Statement], ledger: Ledger) -> tuple[Statement, ...]:
+    """Return the short answer with a label before each sentence that doesn't say what it is on."""
+    return tuple(_labelled(short, ledger))
+
+
+def _labelled(short: Sequence[Statement], ledger: Ledger) -> Iterator[Statement]:
+    known, told = term_set(ledger.question), set[str]()
+    before: Statement | None = None
+    for each in short:
+        aspect = aspect_of(each, ledger)
+        leans = leans_back(each.body, ledger.plan.language, known)
+        if each.evidence and not each.lead_in and leans and not _goes_on(before, each, ledger):
+            named = _label(each, ledger, told)
+            yield replace(each, text=f"{named}{each.text}", lead_in=named)
+        else:
+            yield each
+        told |= {aspect} if aspect else set()
+        known |= term_set(each.body)
+        before = each
+
+
+def leans_back(sentence: str, language: str, known: Set[str]) -> bool:
+    """Return whether a sentence opens with a pronoun, or with an article and words of which none is
+    a name or has one of the `known` terms.
+    """
+    code = language.lower().replace("_", "-").partition("-")[0]
+    pronoun, article = _openings(code if code in _PRONOUNS else ENGLISH)
+    if pronoun.match(sentence):
+        return True
+    opening = article.match(sentence)
+    if opening is None:
+        return False
+    words = _WORD.findall(sentence[opening.end() :])[:OPENING_WORDS]
+    # In German each noun is written like a name.
+    named = code != "de" and any(word[0].isupper() or word[0].isdigit() for word in words)
+    return not named and not term_set(" ".join(words)) & known
+
+
+@cache
+def _openings(code: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    pronoun, article = (
+        re.compile(rf"[“„«\"]?(?:{words[code]})(?![^\W_])", re.IGNORECASE)
+        for words in (_PRONOUNS, _ARTICLES)
+    )
+    return pronoun, article
+
+
+def _goes_on(before: Statement | None, said: Statement, ledger: Ledger) -> bool:
+    """Return whether the sentence before is from the same page and on the same sub-question."""
+    if before is None or aspect_of(before, ledger) != aspect_of(said, ledger):
+        return False
+    return bool(_pages_of(before, ledger) & _pages_of(said, ledger))
+
+
+def _pages_of(said: Statement, ledger: Ledger) -> set[str]:
+    records = (ledger.book.records[i] for i in said.evidence if i in ledger.book.records)
+    return {source.url for record in records for source in record.sources}
+
+
+def _label(said: Statement, ledger: Ledger, told: Set[str]) -> str:
+    """Return the sub-question, where there are several and nothing answered it before; else the
+    title of the page.
+    """
+    aspect = aspect_of(said, ledger)
+    if aspect and aspect not in told and len(ledger.aspects) > 1:
+        return f"**{capitalize_heading(ledger.aspects[aspect].text)}** "
+    record = next(ledger.book.records[i] for i in said.evidence)
+    return f"**{lead_in(record.sources[0])}:** "

@@ -1,0 +1,82 @@
+"""Sentences of the short answer that don't say what they are on."""
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.store import Finding
+from research.engine.records import Aspect, Source
+from research.engine.report.draft import Draft, Statement
+from research.engine.report.markdown import render_report
+from research.engine.report.parts.subjects import leans_back, with_subjects
+from research.engine.report.report_format import Layout
+from research.engine.text.tokens import term_set
+from tests.engine.scripted import ledger, page, quoted
+
+ASKED = "When was the Gull Rock lighthouse first lit?"
+TOWER = Statement("The tower of Harrow Point is built of granite.", ("E1",))
+LIT = Statement("It was first lit in 1902.", ("E2",))
+KEPT = Statement("They were relieved by boat.", ("E3",))
+
+
+@pytest.fixture
+def known() -> Ledger:
+    """Two sub-questions: one page on the tower, one on the rock that gives two answers."""
+    made, _ = ledger("What is the tower of Harrow Point built of, and when was Gull Rock lit?")
+    made.aspects["A2"] = Aspect("A2", ASKED, ASKED, "plan", 1)
+    pages = (
+        page("https://point.example/", TOWER.text, "Harrow Point"),
+        page("https://rock.example/", f"{LIT.text} {KEPT.text}", "Gull Rock"),
+    )
+    for source in pages:
+        made.put_page(source)
+        made.put_source(Source(source.url, source.title, source.url[8:-1], 1))
+    for said, aspect, source in ((TOWER, "A1", 0), (LIT, "A2", 1), (KEPT, "A2", 1)):
+        made.book.add(Finding(said.text, aspect, quoted(pages[source], said.text), 0.9), 1)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("sentence", "language", "leans"),
+    [
+        ("It was first lit in 1902.", "en", True),
+        ("These lamps burn oil.", "en", True),
+        ("The method halves the cost.", "en", True),
+        ("The tower is of granite.", "en", False),
+        ("The Gull Rock light is red.", "en", False),
+        ("Item 4 is red.", "en", False),
+        ("Das Verfahren halbiert die Kosten.", "de", True),
+        ("Sie wurde 1902 gezündet.", "de", True),
+        ("Ein Turm steht dort.", "de", False),
+        ("Elle fut allumée en 1902.", "fr", True),
+    ],
+)
+def test_a_sentence_leans_back_that_opens_with_a_pronoun_or_an_unknown_thing(
+    sentence: str, language: str, leans: bool
+) -> None:
+    assert leans_back(sentence, language, term_set("the tower")) is leans
+
+
+def test_what_leans_on_another_page_stands_behind_its_sub_question(known: Ledger) -> None:
+    tower, lit, kept = with_subjects((TOWER, LIT, KEPT), known)
+    assert (tower, kept) == (TOWER, KEPT), "the page of the sentence before goes on"
+    assert (lit.lead_in, lit.body) == (f"**{ASKED}** ", LIT.text)
+
+
+def test_where_its_sub_question_was_answered_a_page_is_named(known: Ledger) -> None:
+    first = Statement("Gull Rock was lit in 1902.", ("E2",))
+    _, _, kept = with_subjects((first, TOWER, KEPT), known)
+    assert kept.lead_in == "**Gull Rock:** "
+    only, _ = ledger(ASKED)
+    source = page("https://rock.example/", LIT.text, "Gull Rock")
+    only.put_page(source)
+    only.book.add(Finding(LIT.text, "A1", quoted(source, LIT.text), 0.9), 1)
+    (said,) = with_subjects((Statement(LIT.text, ("E1",)),), only)
+    assert said.text == f"**Gull Rock:** {LIT.text}"
+
+
+def test_a_labelled_sentence_is_a_paragraph_and_older_runs_have_none(known: Ledger) -> None:
+    draft = Draft((TOWER, LIT), ())
+    new = render_report(known, draft, "", 0, 0).markdown.split("\n\n")
+    assert new[1:3] == [f"**Short answer.** {TOWER.text} [1]", f"**{ASKED}** {LIT.text} [2]"]
+    old = render_report(known, draft, "", 0, 0, Layout(names_subjects=False)).markdown
+    assert f"**Short answer.** {TOWER.text} [1] {LIT.text} [2]\n\n" in old
