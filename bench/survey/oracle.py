@@ -15,6 +15,7 @@ from typing import Any
 
 from bench.plain_bm25 import plain_words
 from bench.survey.make_survey import words_of
+from bench.survey.measure import Fact, normalise
 from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
 from research.engine import ModelAnswer, ModelRequest
@@ -211,11 +212,24 @@ class SurveyOracle:
         return {
             "newer": self._pairs(by_fact, "superseded_by"),
             "disagree": self._pairs(by_fact, "disputed_with"),
+            "earlier": list(self._recalled(envelope.lines("FINDINGS"))),
             "entities": entities if compared else [],
             "properties": properties if compared else [],
             "cells": cells if compared else [],
             "figures": list(self._figures(by_fact)),
         }
+
+    def _recalled(self, lines: Iterable[Line]) -> Iterator[Answer]:
+        """Yield the outdated values in findings that give the newer one as well."""
+        for fact in self._facts.values():
+            newer = self._facts.get(fact["superseded_by"] or "")
+            if newer is None:
+                continue
+            was, now = Fact(fact), Fact(newer)
+            for line in lines:
+                plain = normalise(line.text)
+                if was.shown(plain) and now.shown(plain):
+                    yield {"finding": line.id, "value": fact["values"][0]}
 
     def _pairs(self, by_fact: Mapping[str, Sequence[Line]], key: str) -> list[list[str]]:
         return [
@@ -312,7 +326,7 @@ class SurveyOracle:
             number, _, said = head.removeprefix("[").partition("] ")
             held = any(_plain(said) in _plain(quote) for quote in quotes)
             (carried if held else more).append(int(number))
-        return {"carried": carried, "more": more, "other": []}
+        return {"carried": carried, "more": more, "other": [], "faults": more}
 
 
 def _ways(subject: str, sub: Line, told: Sequence[str]) -> list[str]:

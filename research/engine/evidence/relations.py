@@ -30,8 +30,9 @@ class KeyFigure:
 class Relations:
     """`replaced` maps the id of an outdated record to that of the record with the newer value.
 
-    `cells` maps pairs of entity and property; `figures` are key figures beside them. `is_known` is
-    True if a model compared the findings.
+    `cells` maps pairs of entity and property; `figures` are key figures beside them. `recalled` has
+    the amounts that a record gives as earlier ones, beside current ones. `is_known` is True if a
+    model compared the findings.
     """
 
     is_known: bool = False
@@ -40,3 +41,4 @@ class Relations:
     properties: tuple[str, ...] = ()
     cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
     figures: tuple[KeyFigure, ...] = ()
+    recalled: Mapping[str, frozenset[str]] = field(default_factory=dict)

@@ -38,6 +38,10 @@ class Form(IntEnum):
     """A value is as old as its first appearance; a value that only a newer one's quote recalls is
     no current one. Prompts repeat less.
     """
+    DENSE = 11
+    """A report that is too long says everything once and keeps the statements that take fewest
+    words; a sentence with an earlier figure beside the current one says which it is.
+    """
     READABLE = 12
     """Each sentence of the short answer can be read alone. Without a model a passage that holds the
     size, date or name that is asked for comes first, and the answer opens with its sentence.

@@ -24,7 +24,10 @@ from research.engine.report.parts.dating import (
     amounts_of,
     date_of_statement,
     first_date,
+    is_alike,
     recalls,
+    stated_date,
+    tells_in_order,
 )
 from research.engine.run import Run
 from research.engine.text import entities
@@ -52,13 +55,21 @@ class FigureAnswer(Answer):
     evidence: list[str]
 
 
+class RecalledAnswer(Answer):
+    """A value that a finding gives as an earlier one."""
+
+    finding: str
+    value: str
+
+
 class CompareAnswer(Answer):
-    """Pairs of ids, the table and key figures; both lists of names are empty if nothing is
-    compared.
+    """Pairs of ids, earlier values, the table and key figures; both lists of names are empty if
+    nothing is compared.
     """
 
     newer: list[list[str]]
     disagree: list[list[str]]
+    earlier: list[RecalledAnswer] = Field(default_factory=list)
     entities: list[str] = Field(default_factory=list)
     properties: list[str] = Field(default_factory=list)
     cells: list[CellAnswer] = Field(default_factory=list)
@@ -84,10 +95,11 @@ async def compare_findings(run: Run) -> None:
         run.fell_back(COMPARE.name, failed.cause)
         return
     first_seen = run.form >= Form.FIRST_SEEN
-    replaced = find_replaced(run.ledger, answer.newer, first_seen)
+    replaced = find_replaced(run.ledger, answer.newer, first_seen, run.form >= Form.DENSE)
     table = _table(run.ledger, answer, replaced, first_seen)
     figures = find_figures(run.ledger, answer.figures, replaced, first_seen)
-    relations = Relations(True, replaced, *table, figures)
+    recalled = find_recalled(run.ledger, answer.earlier) if run.form >= Form.DENSE else {}
+    relations = Relations(True, replaced, *table, figures, recalled)
     await _note_relations(run, relations, answer.newer, answer.disagree)
 
 
@@ -99,7 +111,8 @@ async def relate_drafted(
     """
     first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DETAILED and not run.ledger.relations.is_known and (newer or disagree):
-        relations = Relations(True, find_replaced(run.ledger, newer, first_seen))
+        replaced = find_replaced(run.ledger, newer, first_seen, run.form >= Form.DENSE)
+        relations = Relations(True, replaced)
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -132,20 +145,40 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "findings": (shown := most_relevant(usable_evidence(ledger), room)),
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
+        "asks_earlier": run.form >= Form.DENSE,
     }
 
 
+def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, frozenset[str]]:
+    """Return the amounts that records give as earlier ones, by id: those that stand in the claim
+    beside another amount.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for each in said:
+        record = ledger.book.records.get(id_in(each.finding))
+        amounts = amounts_of(each.value)
+        if record is not None and amounts and amounts < amounts_of(record.claim):
+            found[record.id] = found.get(record.id, frozenset()) | amounts
+    return found
+
+
 def find_replaced(
-    ledger: Ledger, pairs: Iterable[Sequence[str]], first_seen: bool = True
+    ledger: Ledger,
+    pairs: Iterable[Sequence[str]],
+    first_seen: bool = True,
+    by_others: bool = True,
 ) -> dict[str, str]:
     """Return the outdated records with the newest one of their chain.
 
     A pair is accepted if both claims share words and the newer value appeared later or its claim
     recalls the older value. A value appeared with the oldest page, or stated date, of all records
     that give it and are paired with the same record: later pages may repeat what has been replaced.
-    Without `first_seen`, dates are those of the newest pages, as in older runs.
+    Without `first_seen`, dates are those of the newest pages, as in older runs. With `by_others`, a
+    pair is also accepted if a third claim gives both values, the older first; and what gives the
+    value of an outdated record in like words is outdated as well.
     """
     newer: dict[str, str] = {}
+    every = list(ledger.book.records.values())
     known = [pair for pair in _known_pairs(ledger, pairs) if _may_replace(*pair)]
     if first_seen:
         known = [pair[::-1] if recalls(*pair) else pair for pair in known]
@@ -155,9 +188,32 @@ def find_replaced(
         else:
             dates = date_of_statement(old), date_of_statement(new)
         is_later = bool(dates[0]) and dates[0] < dates[1]
-        if is_later or (first_seen and recalls(new, old)):
+        is_told = by_others and any(tells_in_order(each, old, new) for each in every)
+        if is_later or is_told or (first_seen and recalls(new, old)):
             newer.setdefault(old.id, new.id)
+    if by_others:
+        said_newer = {new.id for _, new in known}
+        newer |= _likewise_replaced([r for r in every if r.id not in said_newer], newer, ledger)
     return {old: _end_of_chain(old, newer) for old in newer}
+
+
+def _likewise_replaced(
+    every: Iterable[Evidence], newer: Mapping[str, str], ledger: Ledger
+) -> dict[str, str]:
+    """Return the records that repeat the value of an outdated one, with the newer record; not where
+    they date it later than that.
+    """
+    records, found = ledger.book.records, dict[str, str]()
+    for record in every:
+        amounts = amounts_of(record.claim)
+        for old, new in newer.items():
+            is_same = bool(amounts) and amounts == amounts_of(records[old].claim)
+            if record.id in newer or not is_same:
+                continue
+            is_newer = bool(stated := stated_date(record)) and stated > first_date(records[new])
+            if is_alike(record, records[old]) and not is_newer:
+                found.setdefault(record.id, new)
+    return found
 
 
 def _may_replace(old: Evidence, new: Evidence) -> bool:

@@ -73,6 +73,11 @@ class RepairAnswer(Answer):
 DRAFT = Task("draft", DraftAnswer, 4000)
 REPAIR = Task("repair", RepairAnswer, 2000)
 CONTEXT_WORDS = 25_000
+BROAD_FROM = 4
+SPARE_DRAFT = 2
+"""Drafted words of a quick report on many sub-questions for each that it may keep: code chooses the
+statements that take fewest words.
+"""
 
 
 async def write_draft(run: Run) -> Draft:
@@ -149,6 +154,9 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
 
 def _usual_length(run: Run) -> str:
     least, most = run.limits.words
+    is_broad = len(run.ledger.aspects) >= BROAD_FROM
+    if run.form >= Form.DENSE and run.config.research_depth == "quick" and is_broad:
+        most *= SPARE_DRAFT
     return f"{least:,} to {most:,}"
 
 

@@ -31,7 +31,7 @@ from research.engine.llm_tasks.prompting.fit_to_context import (
 from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
 from research.engine.report.draft import Draft, Section, Statement, without_ids
-from research.engine.report.outline import OutlinePart, make_outline
+from research.engine.report.outline import OutlinePart, group_parts, make_outline
 from research.engine.report.report_format import wanted_form
 from research.engine.run import Run
 
@@ -60,71 +60,80 @@ SUMMARY = Task("summary", SummaryAnswer, 1500)
 
 @dataclass(frozen=True)
 class _Begun:
-    """A section that is being drafted."""
+    """Sections that are being drafted, one as a rule."""
 
-    part: OutlinePart
+    parts: tuple[OutlinePart, ...]
     place: str
     task: Task[SectionAnswer]
     shown: Context
 
 
 async def write_sections(run: Run) -> Draft:
-    """Return the model's sections; one that fails is made of quotations, the others stay."""
+    """Return the model's sections; what fails is made of quotations, the others stay."""
     outline = make_outline(run.ledger, usable_evidence(run.ledger), run.limits.words[1])
     window = await run.context_tokens()
-    begun = [_begin_section(run, part, outline, window) for part in outline]
+    groups = group_parts(outline) if run.form >= Form.DENSE else [(part,) for part in outline]
+    begun = [_begin_sections(run, group, outline, window) for group in groups]
     quoted = drafting.draft_offline(run.ledger)
     passages = {section.aspect_id: section for section in quoted.sections}
-    growing, sections = DraftStream(run), []
+    growing, sections = DraftStream(run), dict[str, Section]()
     for each in begun:
-        aspect = each.part.aspect
-        growing.go_on(aspect.text)
-        section = await _take_section(run, each, growing) or passages.get(aspect.id)
-        if section is not None:
-            sections.append(section)
-    return Draft((), tuple(sections))
+        growing.go_on(each.parts[0].aspect.text)
+        sections |= await _take_sections(run, each, growing)
+    found = (sections.get(i) or passages.get(i) for i in (part.aspect.id for part in outline))
+    return Draft((), tuple(filter(None, found)))
 
 
-def _begin_section(
-    run: Run, part: OutlinePart, outline: Sequence[OutlinePart], window: int | None
+def _begin_sections(
+    run: Run, parts: tuple[OutlinePart, ...], outline: Sequence[OutlinePart], window: int | None
 ) -> _Begun:
-    place = f"{run.report_place}/section/{part.aspect.id}"
-    task, shown = fit_task(run, SECTION, partial(_section_context, run, part, outline), window)
+    place = f"{run.report_place}/section/{parts[0].aspect.id}"
+    task, shown = fit_task(run, SECTION, partial(_section_context, run, parts, outline), window)
     run.journal.begin_model(place, request_for(run.journal, task, shown))
-    return _Begun(part, place, task, shown)
+    return _Begun(parts, place, task, shown)
 
 
-async def _take_section(run: Run, begun: _Begun, growing: DraftStream) -> Section | None:
+async def _take_sections(run: Run, begun: _Begun, growing: DraftStream) -> dict[str, Section]:
+    """Return the sections by sub-question; a statement belongs where its first evidence does, and
+    without any to the section of the one before.
+    """
     attempts = run.config.max_model_attempts
     try:
         answer = await ask_model(run.journal, attempts, begun.place, begun.task, begun.shown)
     except TaskFailed as failed:
         run.fell_back(SECTION.name, failed.cause)
-        return None
+        return {}
     growing.hear(json.dumps({"statements": answer.statements}))
     growing.tell()
-    said = statements_of(run.ledger, answer.statements, answer.computed)
-    return Section(begun.part.aspect.id, tuple(said)) if said else None
+    owners = {record.id: part.aspect.id for part in begun.parts for record in part.records}
+    sections: dict[str, list[Statement]] = {}
+    owner = begun.parts[0].aspect.id
+    for said in statements_of(run.ledger, answer.statements, answer.computed):
+        owner = next((owners[i] for i in said.evidence if i in owners), owner)
+        sections.setdefault(owner, []).append(said)
+    return {i: Section(i, tuple(said)) for i, said in sections.items()}
 
 
 def _section_context(
-    run: Run, part: OutlinePart, outline: Sequence[OutlinePart], room: int
+    run: Run, parts: Sequence[OutlinePart], outline: Sequence[OutlinePart], room: int
 ) -> dict[str, Any]:
     ledger = run.ledger
-    own = {record.id for record in part.records}
+    owners = {record.id: part.aspect.id for part in parts for record in part.records}
+    records = [record for part in parts for record in part.records]
     return {
         "question": run.question.text,
         "today": run.question.today,
         "language": ledger.plan.language,
         "scope": ledger.plan.scope,
         "output_format": wanted_form(run.shape, ledger.plan.output_format),
-        "part": part,
+        "parts": parts,
+        "owners": owners,
         "outline": outline,
-        "evidence": most_relevant(part.records, room),
+        "evidence": most_relevant(records, room),
         "fence": fences(run),
         "is_brief": run.form >= Form.FIRST_SEEN,
-        "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in own],
-        "length": f"at most {part.words}",
+        "disputes": [pair for pair in newest_disputes(ledger) if pair[0].id in owners],
+        "length": f"at most {sum(part.words for part in parts)}",
     }
 
 

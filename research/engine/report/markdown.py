@@ -41,12 +41,17 @@ from research.engine.report.markdown_escape import (
     marked_words,
 )
 from research.engine.report.parts.comparison import render_comparison, render_figures
+from research.engine.report.parts.dating import earlier_amounts
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import doubt_mark, render_source, told_by
 from research.engine.report.parts.subjects import leans_back, with_subjects
-from research.engine.report.parts.timeline import render_cell, render_timeline
+from research.engine.report.parts.timeline import (
+    render_cell,
+    render_timeline,
+    without_events,
+)
 from research.engine.report.quote_groups import Group, group_quotes
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import Labels, labels_for
@@ -86,6 +91,7 @@ class _Markers:
 
     ledger: Ledger
     calculations: Sequence[Calculated] = ()
+    layout: Layout = USUAL
     numbers: dict[str, int] = field(default_factory=dict)
     quoted: dict[tuple[str, str], None] = field(default_factory=dict)
     """Pairs of a cited record and the page that it is cited from."""
@@ -145,8 +151,10 @@ def without_places(markdown: str) -> str:
 def render_report(
     ledger: Ledger, draft: Draft, ended: str, cut: int, by_code: int, layout: Layout = USUAL
 ) -> Rendered:
-    """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did."""
-    marks = _Markers(ledger, calculations_of(draft, ledger))
+    """Return the whole report; markers are `[n]`. `by_code` counts model tasks that code did. Why
+    it `ended` stands at the end of a dense report.
+    """
+    marks = _Markers(ledger, calculations_of(draft, ledger), layout)
     if draft.by_code:
         draft = refer_back(draft, marks.words)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
@@ -161,10 +169,10 @@ def render_report(
         draft = replace(draft, short_answer=with_subjects(draft.short_answer, ledger))
     short = _render_short(ledger, draft, marks, asked, layout)
     opening = f"{draft.opening} " if draft.opening else ""
-    named, language = layout.names_sources, ledger.plan.language if layout.has_figures else ""
+    named, language = layout.names_sources, ledger.plan.language if layout.has_extremes else ""
+    shown = without_events(draft) if layout.is_dense else draft
     sections = (
-        _render_section(ledger, each, marks, draft, named, layout.is_terse)
-        for each in draft.sections
+        _render_section(ledger, each, marks, draft, named, layout) for each in shown.sections
     )
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
     left = _left_open(ledger, draft, marks.words)
@@ -176,7 +184,7 @@ def render_report(
         f"# {escape_markdown(ledger.question)}",
         top,
         render_figures(ledger.relations, marks.words, marks.of) if layout.has_figures else "",
-        render_comparison(ledger.relations, marks.words, marks.of, language),
+        render_comparison(ledger.relations, marks.words, marks.of, language, layout.is_dense),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
@@ -185,9 +193,10 @@ def render_report(
         _not_searched(ledger, draft, marks.words),
         _render_dropped(ledger, marks.words),
     ]
-    parts.insert(2, f"*{_render_facts(marks, ended, cut, by_code, _has_no_answer(ledger, draft))}*")
+    early, late = ("", ended) if layout.is_dense else (ended, "")
+    parts.insert(2, f"*{_render_facts(marks, early, cut, by_code, _has_no_answer(ledger, draft))}*")
     parts.insert(3, left)
-    parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls)]
+    parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls, late)]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told)
 
@@ -269,15 +278,35 @@ def _group_statements(
     asked for. With `named`, each that is no quote says who says it and when.
     """
     ledger, words = marks.ledger, marks.words
-    told = ((each, told_by(each, ledger, words) if named else "") for each in statements)
+    told = ((each, _told_beside(each, marks, named)) for each in statements)
     return group_quotes(
         (
             _lead_in(each),
             f"{_render_body(each, asked, by)} {marks.of(each.evidence)}"
-            f"{doubt_mark(each, ledger, words)}".strip(),
+            f"{doubt_mark(each, ledger, words, not marks.layout.is_dense)}".strip(),
         )
         for each, by in told
     )
+
+
+def _with_site(ledger: Ledger, said: Statement) -> Statement:
+    """Return a quotation behind its site instead of its page's title and section."""
+    if not said.quoted or not said.lead_in or not said.evidence:
+        return said
+    lead_in = f"**{ledger.book.records[said.evidence[0]].sources[0].domain}:** "
+    return replace(said, text=lead_in + said.body, lead_in=lead_in)
+
+
+def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
+    """Return what stands in brackets at the end of a statement: which of its figures is an earlier
+    one, and with `named` who says it.
+    """
+    earlier = marks.layout.marks_earlier and earlier_amounts(said.body, said.evidence, marks.ledger)
+    told = (
+        marks.words["earlier_figure"].format(values=", ".join(earlier)) if earlier else "",
+        told_by(said, marks.ledger, marks.words) if named else "",
+    )
+    return "; ".join(filter(None, told))
 
 
 def _lead_in(statement: Statement) -> str:
@@ -293,14 +322,18 @@ def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> st
 
 
 def _render_section(
-    ledger: Ledger, section: Section, marks: _Markers, draft: Draft, named: bool, is_terse: bool
+    ledger: Ledger, section: Section, marks: _Markers, draft: Draft, named: bool, layout: Layout
 ) -> str:
-    """Return a section; a terse one has a line on its support only where it calls for doubt."""
+    """Return a section; a terse one has a line on its support only where it calls for doubt, a
+    dense one names only the site before a quotation.
+    """
     aspect = ledger.aspects[section.aspect_id]
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
     is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
     statements = section.statements[:1] if is_nothing else section.statements
+    if layout.is_dense:
+        statements = tuple(_with_site(ledger, each) for each in statements)
     groups = _group_statements(statements, marks, asked, named)
     body = (
         "\n\n".join(group.paragraph() for group in groups)
@@ -310,7 +343,7 @@ def _render_section(
     standing = _support_line(ledger, aspect, section, marks.words)
     if draft.by_code and aspect.standing is not None:
         standing = marks.words[unjudged_words(aspect.standing)]
-    elif is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
+    elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
         standing = "" if not is_close(aspect) else standing
     if is_nothing:
         body = f"> *{marks.words['closest_passage']}*\n>\n> {body}"

@@ -9,6 +9,10 @@ from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import Aspect, Evidence
 
 LEAST_WORDS, MOST_WORDS = 80, 800
+GROUPED_FROM = 6
+"""Sections from which short ones are drafted together."""
+SMALL, MOST_TOGETHER = 10, 20
+"""Records of a section that is drafted with others, and of all sections that are."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,26 @@ def make_outline(ledger: Ledger, records: Sequence[Evidence], words: int) -> lis
         for aspect_id, own in owned.items()
         if own
     ]
+
+
+def group_parts(outline: Sequence[OutlinePart]) -> list[tuple[OutlinePart, ...]]:
+    """Return the sections in groups that are drafted together: in a broad report those with little
+    evidence, others alone, in the order of their first ones.
+    """
+    if len(outline) < GROUPED_FROM:
+        return [(part,) for part in outline]
+    groups: list[list[OutlinePart]] = []
+    small: list[OutlinePart] = []
+    for part in outline:
+        size = sum(len(each.records) for each in (*small, part))
+        if len(part.records) > SMALL:
+            groups.append([part])
+        elif small and size <= MOST_TOGETHER:
+            small.append(part)
+        else:
+            small = [part]
+            groups.append(small)
+    return [tuple(group) for group in groups]
 
 
 def owner_of(record: Evidence, ledger: Ledger, sections: Iterable[str]) -> str | None:

@@ -23,18 +23,25 @@ from research.engine.offline.drafting import draft_closest, quote_statement
 from research.engine.records import (
     Checks,
     Criterion,
+    Evidence,
     GateResult,
     Report,
     Status,
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
 from research.engine.report.markdown import Rendered, count_words
-from research.engine.report.parts.dating import with_previous_values
+from research.engine.report.parts.dating import (
+    date_of_statement,
+    is_alike,
+    recalls,
+    with_previous_values,
+)
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
     drop_repetitions,
+    told_once,
     without_recalled,
     without_replaced,
     without_summarised,
@@ -44,7 +51,10 @@ from research.engine.report.report_format import (
     SHORT_ANSWER_WORDS,
     Layout,
     apply_format,
+    cost_by_source,
+    cost_by_words,
     most_words,
+    no_cost,
     shorten,
     summary_words,
 )
@@ -62,6 +72,8 @@ MOST_QUOTATIONS = 3
 STATEMENTS = 0.5
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
+STALE_YEARS, STALE_COST = 3, 1000
+"""Years from which a figure may have changed, and by how much sooner it is cut."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
 
@@ -69,7 +81,7 @@ IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 @dataclass(frozen=True)
 class Checked:
     """A draft that passed, and what it took. `stood` is the share of what was drafted that neither
-    code nor a believed verifier refused.
+    code nor a believed verifier refused; `is_dense` says that the report is too long otherwise.
     """
 
     draft: Draft
@@ -77,6 +89,7 @@ class Checked:
     cut: int
     verified: Verified
     stood: float = 1.0
+    is_dense: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,7 +122,8 @@ async def compose_report(run: Run) -> Written | None:
         drafted = without_recalled(drafted, ledger)
     if ledger.relations.is_known:
         drafted = join_rivals(drafted, ledger)
-    checked = _with_key_claims(ledger, await _check_draft(run, drafted))
+    checked = await _check_draft(run, drafted)
+    checked = _with_key_claims(ledger, checked, run.form >= Form.DENSE)
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
@@ -142,11 +156,26 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def answered_by(said: Statement) -> Set[str]:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
+    recent = f"{int(run.question.today[:4]) - STALE_YEARS}{run.question.today[4:]}"
+
+    def cost(said: Statement) -> float:
+        dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
+        is_stale = bool(dates) and "" < max(dates) < recent
+        return cost_by_words(said) + STALE_COST * is_stale
+
     words = labels_for(run.ledger.plan.language)
-    dated = with_previous_values(checked.draft, run.ledger, words, run.form >= Form.FIRST_SEEN)
-    draft = dated
-    if not is_short(dated):
-        draft = shorten(checked.draft, is_short, is_disputed, answered_by, _is_terse(run))
+    dated = with_previous_values(
+        checked.draft, run.ledger, words, run.form >= Form.FIRST_SEEN, run.form >= Form.DENSE
+    )
+    if is_short(dated):
+        return replace(checked, draft=dated)
+    if run.form >= Form.DENSE:
+        once = told_once(checked.draft, run.ledger.relations, run.config.research_depth != "quick")
+        checked = replace(checked, draft=once, is_dense=True)
+        draft = shorten(once, is_short, is_disputed, answered_by, cost, False)
+    else:
+        usual = cost_by_source if _is_terse(run) else no_cost
+        draft = shorten(checked.draft, is_short, is_disputed, answered_by, usual)
     return replace(checked, draft=draft)
 
 
@@ -195,13 +224,16 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
     layout = Layout(
         as_table=run.shape.form == "table",
         is_brief=is_detailed and depth == "quick",
-        is_terse=_is_terse(run),
+        is_terse=_is_terse(run) or checked.is_dense,
+        is_dense=checked.is_dense,
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
+        marks_earlier=run.form >= Form.DENSE,
+        has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,
     )
-    if layout.is_terse:
+    if layout.is_terse and not layout.is_dense:
         ended = ""
     told = " · ".join(filter(None, (_how_checked(words, _checks(checked)), ended)))
     return run.rules.render_report(run.ledger, draft, told, checked.cut, by_code, layout)
@@ -272,9 +304,10 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
     return replace(draft, short_answer=kept)
 
 
-def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
+def _with_key_claims(ledger: Ledger, checked: Checked, only_current: bool) -> Checked:
     """Cutting is no way to pass: what answers a sub-question best comes in as a quotation where
-    the draft lost it, or has no section on that sub-question.
+    the draft lost it, or has no section on that sub-question; with `only_current`, no quotation of
+    a value that is outdated or that a claim gives beside its own.
     """
     draft = checked.draft
     cited = {i for s in draft.statements for i in s.evidence}
@@ -287,7 +320,7 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
             said = (*old.statements, quote_statement(best))
             sections[aspect_id] = replace(old, statements=said)
     found = [sections[a] for a in ledger.aspects if a in sections]
-    ordered = tuple(_with_dictated(ledger, section) for section in found)
+    ordered = tuple(_with_dictated(ledger, section, only_current) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     short = _choose_short(
         given,
@@ -301,7 +334,7 @@ def _with_key_claims(ledger: Ledger, checked: Checked) -> Checked:
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
 
 
-def _with_dictated(ledger: Ledger, section: Section) -> Section:
+def _with_dictated(ledger: Ledger, section: Section, only_current: bool) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
     answers, the question is about such words, or they hold most words of the sub-question.
     """
@@ -311,8 +344,19 @@ def _with_dictated(ledger: Ledger, section: Section) -> Section:
     is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
     told = [r for r in found if r.is_dictated and (is_all or _holds_most(r.claim, asked))]
     cited = {i for said in section.statements for i in said.evidence}
+    if only_current:
+        told = [record for record in told if not _is_outdated(ledger, record)]
     added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
     return replace(section, statements=(*section.statements, *added))
+
+
+def _is_outdated(ledger: Ledger, record: Evidence) -> bool:
+    """Return whether a record is replaced, or a claim on the same thing gives its value beside
+    another one.
+    """
+    if record.id in ledger.relations.replaced:
+        return True
+    return any(recalls(each, record) and is_alike(each, record) for each in ledger.statable)
 
 
 def _holds_most(text: str, asked: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Complexity
-from research.engine.report.draft import Draft, Statement
+from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.threads.seed import ReportForm, ReportFormat
 
@@ -40,6 +40,8 @@ FORMS = {
 ROOM = {"shorter": 1, "table": 2, "memo": 3}
 MOST_WORDS = {"quick": 400, "standard": 1500}
 """Words of a whole report by depth, without its headings and sources."""
+SECOND_SOURCE = 0.2
+"""Share of a statement's words by which it may be longer where several records say it."""
 MEMO_WORDS = 600
 ROOM_OF_FORM = {"longer": 2500, "faq": 1500, "review": 1500}
 """Words of a whole report that a form may have where its depth allows fewer."""
@@ -50,17 +52,22 @@ BY_CODE = frozenset({"full", "shorter", "table"})
 @dataclass(frozen=True)
 class Layout:
     """How a report is laid out: its sections as a table, without the searches tried, with the
-    source of each statement named beside it, or with key figures and the extremes of its
-    comparison. Paragraphs of the summary have at most `summary_sentences`. A terse report spends
-    its words on what was found: why it ended and what supports a section are left out. With
+    source of each statement named beside it, with key figures, or with the extremes of its
+    comparison, and with a mark at a figure that another of the same sentence has replaced.
+    Paragraphs of the summary have at most `summary_sentences`. A terse report spends its words on
+    what was found: why it ended and what supports a section are left out. A dense one, for which
+    the usual one is too long, shows what stands in a table or the timeline there alone. With
     `names_subjects` each sentence of the short answer can be read alone.
     """
 
     as_table: bool = False
     is_brief: bool = False
     is_terse: bool = False
+    is_dense: bool = False
     names_sources: bool = False
     has_figures: bool = False
+    has_extremes: bool = False
+    marks_earlier: bool = False
     summary_sentences: int = MOST_SENTENCES
     names_subjects: bool = True
 
@@ -104,30 +111,68 @@ def apply_format(draft: Draft, shape: ReportFormat) -> Draft:
     return replace(draft, sections=tuple(cut))
 
 
+def no_cost(_: Statement) -> float:
+    return 0.0
+
+
+def cost_by_words(said: Statement) -> float:
+    return said.words / (1 + SECOND_SOURCE * (len(said.evidence) > 1))
+
+
+def cost_by_source(said: Statement) -> float:
+    """Return the words that a statement takes for each of its sources."""
+    return said.words / max(1, len(said.evidence))
+
+
 def shorten(
     draft: Draft,
     is_short: Callable[[Draft], bool],
     is_kept: Callable[[Statement], bool],
     answered_by: Callable[[Statement], Set[str]],
-    wordiest_first: bool = False,
+    cost: Callable[[Statement], float] = no_cost,
+    is_balanced: bool = True,
 ) -> Draft:
     """Return the draft with as much left out as it takes to be short: the last statements of the
     longest sections first, those that are kept after the others, then whole sections and the end of
     the summary. What alone says something on an answered sub-question comes last.
 
-    With `wordiest_first`, a section loses the statement with most words for each of its sources
-    instead of its last.
+    With a `cost`, a section loses its costliest statement instead of its last; unless
+    `is_balanced`, the costliest of all sections goes first, and the shortest come back where there
+    is room for them.
     """
-
-    def cost(said: Statement) -> float:
-        return said.words / max(1, len(said.evidence)) if wordiest_first else 0.0
-
+    whole = draft
     while not is_short(draft):
-        less = _with_less(draft, is_kept, answered_by, cost)
+        less = _with_less(draft, is_kept, answered_by, cost, is_balanced)
         if less is None:
             break
         draft = less
+    return draft if is_balanced else _refilled(draft, whole, is_short, cost)
+
+
+def _refilled(
+    draft: Draft,
+    whole: Draft,
+    is_short: Callable[[Draft], bool],
+    cost: Callable[[Statement], float],
+) -> Draft:
+    """Return the draft with the cheapest statements of the whole one that it has room for."""
+    kept = {said for section in draft.sections for said in section.statements}
+    left = {said for section in whole.sections for said in section.statements} - kept
+    for said in sorted(left, key=lambda each: (cost(each), each.text)):
+        more = _only(whole, kept | {said})
+        if not is_short(replace(more, short_answer=draft.short_answer)):
+            break
+        kept.add(said)
+        draft = replace(more, short_answer=draft.short_answer)
     return draft
+
+
+def _only(draft: Draft, kept: Set[Statement]) -> Draft:
+    sections = (
+        replace(each, statements=tuple(said for said in each.statements if said in kept))
+        for each in draft.sections
+    )
+    return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
 def _with_less(
@@ -135,6 +180,7 @@ def _with_less(
     is_kept: Callable[[Statement], bool],
     answered_by: Callable[[Statement], Set[str]],
     cost: Callable[[Statement], float],
+    is_balanced: bool,
 ) -> Draft | None:
     times = Counter(part for said in draft.statements for part in answered_by(said))
 
@@ -145,12 +191,20 @@ def _with_less(
     loose = [s for s in long if not all(map(is_sole, s.statements))]
     if loose:
         longest = max(loose, key=lambda each: len(each.statements))
-        said = longest.statements
-        least = min(
-            range(len(said)), key=lambda n: (is_sole(said[n]), is_kept(said[n]), -cost(said[n]), -n)
-        )
-        left = replace(longest, statements=said[:least] + said[least + 1 :])
-        return replace(draft, sections=tuple(left if s is longest else s for s in draft.sections))
+
+        def worth(at: tuple[Section, int]) -> tuple[bool, bool, float, int]:
+            said = at[0].statements[at[1]]
+            return is_sole(said), is_kept(said), -cost(said), -at[1]
+
+        places = [
+            (section, number)
+            for section in ([longest] if is_balanced else loose)
+            for number in range(len(section.statements))
+        ]
+        section, least = min(places, key=worth)
+        said = section.statements
+        left = replace(section, statements=said[:least] + said[least + 1 :])
+        return replace(draft, sections=tuple(left if s is section else s for s in draft.sections))
     short, told = draft.short_answer, set(draft.short_answer)
     last_first = draft.sections[::-1]
     sections = sorted(last_first, key=lambda s: not told.issuperset(s.statements))

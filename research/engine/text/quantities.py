@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from research.engine.text.dates import Date, find_dates, is_within, without_dates
-from research.engine.text.entities import NUMBER, number_words
+from research.engine.text.entities import NUMBER, find_numbers, number_words
 from research.engine.text.function_words import ENGLISH
 from research.engine.text.tokens import STOP_WORDS, stem
 from research.engine.text.units import find_unit
@@ -97,6 +97,27 @@ def _parse_figure(text: str, start: int, end: int, written: str) -> Figure:
     unit = unit or unit_of(word)
     noun = "" if unit or word in STOP_WORDS else stem(word)
     return Figure(format(value.normalize(), "f"), unit, noun)
+
+
+def written_amounts(text: str) -> list[tuple[str, str]]:
+    """Return the numbers of a text without its dates, in its order: as `entities.find_numbers` has
+    them, and as they are written, with scale and unit.
+    """
+    plain = without_dates(text)
+    numbers = [(m.start(), m.end(), find_numbers(m.group())[0]) for m in NUMBER.finditer(plain)]
+    numbers += number_words(plain)
+    return [(value, _written(plain, start, end)) for start, end, value in sorted(numbers)]
+
+
+def _written(text: str, start: int, end: int) -> str:
+    """Return a number with the currency before it, and the scale and the word behind it."""
+    sign = _SIGN.search(text, max(0, start - BEFORE), start)
+    scale = _SCALE.match(text, end)
+    end = scale.end() if scale else end
+    following = _NEXT.match(text, end)
+    if following and following.group(1).lower() not in STOP_WORDS:
+        end = following.end()
+    return text[sign.start() if sign else start : end].strip()
 
 
 def unit_of(word: str) -> str:

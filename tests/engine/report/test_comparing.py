@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -9,13 +10,15 @@ import pytest
 from bench.survey.__main__ import research
 from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
-from research.engine.evidence.relations import Cell, Relations
+from research.engine.evidence.relations import Cell, KeyFigure, Relations
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
+    RecalledAnswer,
     find_disagreements,
     find_figures,
+    find_recalled,
     find_replaced,
     has_value,
 )
@@ -23,14 +26,28 @@ from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import count_words, render_report
 from research.engine.report.parts.comparison import render_comparison, render_figures
-from research.engine.report.parts.dating import date_of_statement, with_previous_values
+from research.engine.report.parts.dating import (
+    date_of_statement,
+    earlier_amounts,
+    is_alike,
+    with_previous_values,
+)
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
 from research.engine.report.parts.repetitions import (
+    told_once,
     without_recalled,
     without_replaced,
     without_tabled,
 )
-from research.engine.report.report_format import Layout, most_words, shorten
+from research.engine.report.parts.timeline import without_events
+from research.engine.report.report_format import (
+    Layout,
+    cost_by_source,
+    cost_by_words,
+    most_words,
+    no_cost,
+    shorten,
+)
 from research.engine.report.report_i18n import labels_for
 from research.engine.threads.seed import ReportFormat
 from tests.engine.scripted import ledger, page, quoted
@@ -83,14 +100,67 @@ def test_a_later_page_that_repeats_a_replaced_value_does_not_bring_it_back() -> 
     ledger = ledger_of(first, new, late, other)
     pairs = [["E1", "E2"], ["E3", "E2"], ["E4", "E2"]]
     assert find_replaced(ledger, pairs) == {"E1": "E2", "E3": "E2"}
-    assert find_replaced(ledger, pairs, first_seen=False) == {"E1": "E2"}
+    assert find_replaced(ledger, pairs, first_seen=False, by_others=False) == {"E1": "E2"}
     assert find_replaced(ledger, [["E1", "E2"], ["E2", "E3"]]) == {"E1": "E2"}
     both = replace(first, sources=(*first.sources, *late.sources))
     assert find_replaced(ledger_of(both, new), [["E1", "E2"]]) == {"E1": "E2"}
     ledger.relations = Relations(True, {"E1": "E2", "E3": "E2"})
     draft = Draft((), (Section("A1", (Statement(new.claim, ("E2",)),)),))
+    late_only = replace(ledger.relations, replaced={"E3": "E2"})
+    ledger.relations, both_known = late_only, ledger.relations
+    assert with_previous_values(draft, ledger, labels_for("en")) == draft
+    ledger.relations = both_known
     [section] = with_previous_values(draft, ledger, labels_for("en")).sections
     assert section.statements[1].text == "Previously (2014-02-01): The salt dose is 35 mg."
+
+
+def test_a_third_claim_tells_which_value_was_first_and_its_repetitions_are_outdated() -> None:
+    new = record_of("E1", "The soundings of 2010 found mud in 71 percent of the lake.", "a.example")
+    old = record_of("E2", "Mud fills 48 percent of the lake.", "b.example")
+    again = record_of("E3", "As much as 48 percent of the lake has mud.", "c.example")
+    later = record_of("E4", "In 2025 mud filled 48 percent of the lake.", "c.example")
+    apart = record_of("E5", "Reeds grow on 48 percent of its bank.", "d.example")
+    larch = record_of("E7", "Mud fills 48 percent of Lake Larch.", "e.example")
+    birch = record_of("E8", "Mud fills 48 percent of Lake Birch.", "f.example")
+    assert is_alike(old, larch) and is_alike(old, birch) and not is_alike(larch, birch)
+    told = record_of(
+        "E6", "Mud was thought to fill 48 percent of the lake, but filled 71 percent.", "e.example"
+    )
+    turned = replace(
+        told, claim="Mud fills 71 percent of the lake; it was thought to be 48 percent."
+    )
+    pairs = [["E2", "E1"]]
+    assert find_replaced(ledger_of(new, old, again, later, apart), pairs) == {}
+    ledger = ledger_of(new, old, again, later, apart, told)
+    assert find_replaced(ledger, pairs) == {"E2": "E1", "E3": "E1"}
+    assert find_replaced(ledger, pairs, by_others=False) == {}
+    assert find_replaced(ledger_of(new, old, again, turned), pairs) == {}
+
+
+def test_an_earlier_figure_beside_the_current_one_is_marked() -> None:
+    ledger = ledger_of(RECALLED, RECALLING)
+    said = Statement("The dose had stood at 35 mg and is now 22 mg.", ("E2",))
+    draft = Draft((), (Section("A1", (said,)),))
+    layout = Layout(marks_earlier=True, names_sources=True)
+    assert "earlier figure" not in render_report(ledger, draft, "", 0, 0, layout).markdown
+    ledger.relations = Relations(True, {"E1": "E2"})
+    shown = render_report(ledger, draft, "", 0, 0, layout).markdown
+    assert "is now 22 mg (earlier figure: 35 mg; b.example, 2020-01). [1]" in shown
+    assert "earlier figure" not in render_report(ledger, draft, "", 0, 0).markdown
+    assert earlier_amounts("The dose had stood at 35 mg.", ("E2",), ledger) == []
+    ledger.relations = Relations(True, recalled={"E2": frozenset({"35"})})
+    assert earlier_amounts(said.body, ("E2",), ledger) == ["35 mg"]
+
+
+def test_an_earlier_value_must_stand_beside_another_in_its_claim() -> None:
+    ledger = ledger_of(RECALLED, RECALLING)
+
+    def found(finding: str, value: str) -> dict[str, frozenset[str]]:
+        return find_recalled(ledger, [RecalledAnswer(finding=finding, value=value)])
+
+    assert found("[E2]", "35 mg") == {"E2": frozenset({"35"})}
+    for finding, value in (("E1", "35 mg"), ("E2", "36 mg"), ("E2", "much"), ("E9", "35 mg")):
+        assert found(finding, value) == {}
 
 
 RECALLING = on_day(
@@ -326,11 +396,17 @@ async def test_a_run_that_began_before_keeps_its_plain_report(
     assert marks == [form >= Form.DETAILED] * 3
 
 
-async def test_a_survey_s_table_has_right_cells_only() -> None:
+@pytest.mark.parametrize("form", [Form.FIRST_SEEN, Form.DENSE])
+async def test_only_a_run_that_began_since_has_a_dense_report(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
     question = next(row for row in rows("questions.jsonl") if row["id"] == "s2")
-    found = await research(question, "quick")
-    assert "## Comparison" in found.report.markdown
-    assert "not found" in found.report.markdown
+    report = (await research(question, "quick")).report.markdown
+    assert "## Comparison" in report
+    assert (" | not found | " in report, " | – | " in report) == (
+        form < Form.DENSE, form >= Form.DENSE
+    )  # fmt: skip
 
 
 def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() -> None:
@@ -363,12 +439,70 @@ def test_a_terse_report_loses_the_wordiest_statements_for_their_sources_first() 
     brief = Statement("It is brief.", ("E3",))
     draft = Draft((), (Section("A1", (long, shared, brief)),))
 
-    def left(count: int, wordiest_first: bool) -> tuple[Statement, ...]:
+    def left(count: int, cost: Callable[[Statement], float]) -> tuple[Statement, ...]:
         short = shorten(
-            draft, lambda d: len(d.statements) <= count, lambda _: False, lambda _: set(),
-            wordiest_first,
-        )  # fmt: skip
+            draft, lambda d: len(d.statements) <= count, lambda _: False, lambda _: set(), cost
+        )
         return short.sections[0].statements
 
-    assert left(2, True) == (shared, brief) and left(1, True) == (brief,)
-    assert left(2, False) == (long, shared)
+    assert left(2, cost_by_source) == (shared, brief) and left(1, cost_by_source) == (brief,)
+    assert left(2, no_cost) == (long, shared)
+
+
+def test_a_dense_report_loses_the_wordiest_of_all_sections_and_fills_what_room_is_left() -> None:
+    said = [Statement(" ".join(["word"] * n), (f"E{n}",)) for n in (3, 4, 9, 8)]
+    draft = Draft((), (Section("A1", (*said[:2], said[3])), Section("A2", (said[2],))))
+
+    def is_short(less: Draft) -> bool:
+        return sum(each.words for each in less.statements) <= 17
+
+    short = shorten(
+        draft, is_short, lambda _: False, lambda each: {"A2"} & {str(each.words)}, cost_by_words,
+        is_balanced=False,
+    )  # fmt: skip
+    assert short.statements == [said[0], said[1], said[2]]
+    sources = replace(said[2], evidence=("E1", "E2"))
+    assert cost_by_words(sources) < cost_by_words(said[3]) < cost_by_words(said[2])
+
+
+def test_a_dense_report_says_nothing_twice() -> None:
+    ledger = ledger_of(OLD, NEW, OTHER)
+    ledger.relations = Relations(
+        True, entities=("a",), properties=("b",), cells={("a", "b"): Cell("4", ("E1",))}
+    )
+    summed, tabled = Statement(NEW.claim, ("E2",)), Statement(OLD.claim, ("E1",))
+    other = Statement(OTHER.claim, ("E3",))
+    draft = Draft((summed,), (Section("A1", (summed, tabled, other)), Section("A2", (summed,))))
+    [section] = told_once(draft, ledger.relations, has_figures=True).sections
+    assert section.statements == (other,)
+    figures = Relations(True, figures=(KeyFigure("fund", "7 million", "2024", ("E3",)),))
+    for has_figures, left in ((True, (tabled,)), (False, (tabled, other))):
+        once = told_once(draft, figures, has_figures)
+        assert once.sections[0].statements == left
+
+
+def test_a_dense_report_has_its_ending_at_the_end_and_dashes_in_its_table() -> None:
+    ledger = ledger_of(NEW, OTHER)
+    ledger.book.oppose(NEW, OTHER)
+    ledger.relations = Relations(
+        True, entities=("a", "c"), properties=("b",), cells={("a", "b"): Cell("4", ("E2",))}
+    )
+    quoted_one = Statement(
+        f"**A page › A part:** {OTHER.claim}", ("E3",), True, "**A page › A part:** "
+    )
+    draft = Draft((), (Section("A1", (Statement(NEW.claim, ("E2",)), quoted_one)),))
+    usual = render_report(ledger, draft, "Stopped", 0, 0).markdown
+    dense = render_report(ledger, draft, "Stopped", 0, 0, Layout(is_dense=True)).markdown
+    assert "| c | not found |" in usual and "| c | – |" in dense
+    assert usual.index("Stopped") < usual.index("## Sources") < dense.index("Stopped")
+    assert "**A page › A part:**" in usual and "**c.example:**" in dense
+    assert "A page" not in dense.partition("## Sources")[0]
+
+
+def test_a_timeline_is_told_once_in_a_dense_report() -> None:
+    events = tuple(Statement(f"It moved in May 201{n}.", ("E2",)) for n in range(5))
+    rest = Statement(NEW.claim, ("E2",))
+    draft = Draft((), (Section("A1", (*events, rest)), Section("A2", (rest,)), Section("A3", ())))
+    assert [each.statements for each in without_events(draft).sections] == [(rest,), (rest,), ()]
+    few = replace(draft, sections=draft.sections[:2])
+    assert without_events(few) == few

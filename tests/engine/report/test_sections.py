@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 
 from research.engine.ports import ModelFailure
+from research.engine.records import Aspect, Evidence
 from research.engine.report import outline
 from tests.engine.report.test_report import check_markers
 from tests.engine.scripted import (
@@ -112,6 +113,23 @@ async def test_a_standard_run_of_few_sub_questions_is_one_draft() -> None:
     world = harbour(CHAIN)
     await world.ask(CHAIN.question)
     assert models(world).tasks.count("draft") == 1 and "section" not in models(world).tasks
+
+
+def test_short_sections_of_a_broad_report_are_drafted_together() -> None:
+    def parts(*sizes: int) -> list[outline.OutlinePart]:
+        aspects = [Aspect(f"A{n}", "Why?", "why", "plan", 1) for n in range(len(sizes))]
+        record = Evidence("E1", "It is.", "A1", 1, (), 0.9)
+        return [
+            outline.OutlinePart(aspect, (record,) * size, 100)
+            for aspect, size in zip(aspects, sizes, strict=True)
+        ]
+
+    def grouped(*sizes: int) -> list[list[int]]:
+        groups = outline.group_parts(parts(*sizes))
+        return [[len(part.records) for part in group] for group in groups]
+
+    assert grouped(1, 2, 3, 4, 5) == [[1], [2], [3], [4], [5]]
+    assert grouped(9, 11, 10, 2, 8, 1) == [[9, 10], [11], [2, 8, 1]]
 
 
 def test_words_are_shared_out_by_evidence_within_bounds() -> None:

@@ -14,12 +14,15 @@ from research.engine.text.quantities import parse_value
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
 LEAST_COMPARED = 2
+MISSING = "–"
 
 
-def render_comparison(relations: Relations, words: Labels, marks: Marks, language: str = "") -> str:
+def render_comparison(
+    relations: Relations, words: Labels, marks: Marks, language: str = "", is_dense: bool = False
+) -> str:
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
-    read as that language writes numbers.
+    read as that language writes numbers. A dense one has a dash for what was not found.
     """
     if not relations.cells:
         return ""
@@ -31,6 +34,8 @@ def render_comparison(relations: Relations, words: Labels, marks: Marks, languag
             row.append(
                 f"{escape_markdown(cell.value)} {marks(cell.evidence)}"
                 if cell
+                else MISSING
+                if is_dense
                 else words["not_found_cell"]
             )
         rows.append(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
@@ -11,7 +12,8 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.dates import find_dates, without_dates
-from research.engine.text.quantities import unit_of
+from research.engine.text.quantities import unit_of, written_amounts
+from research.engine.text.tokens import term_set, unique_texts
 
 _FOR_A_YEAR = re.compile(
     r"\b(?:for|taking) ((?:19|20)\d\d)\b(?![.,]?\d)(?: ([^\W\d]+))?", re.IGNORECASE
@@ -30,12 +32,12 @@ def first_date(record: Evidence) -> str:
     neither.
     """
     days = [source.published[:DAY] for source in record.sources if source.published]
-    return _stated_date(record) or min(days, default="")
+    return stated_date(record) or min(days, default="")
 
 
 def date_of_statement(record: Evidence) -> str:
     """Return the date that a claim itself states, otherwise that of its newest page."""
-    return _stated_date(record) or newest_date(record)
+    return stated_date(record) or newest_date(record)
 
 
 def amounts_of(text: str) -> frozenset[str]:
@@ -51,7 +53,51 @@ def recalls(new: Evidence, old: Evidence) -> bool:
     return bool(known) and known < amounts_of(new.claim)
 
 
-def _stated_date(record: Evidence) -> str:
+def earlier_amounts(said: str, cited: Iterable[str], ledger: Ledger) -> list[str]:
+    """Return the amounts of a sentence, as written, that another of its amounts has replaced: its
+    evidence gives both, and the ledger knows the older one as replaced by the newer, or as one that
+    the evidence only recalls.
+    """
+    records, own = ledger.book.records, amounts_of(said)
+    recalled = ledger.relations.recalled
+    earlier = {value for i in cited for value in recalled.get(i, ()) if value in own}
+    for old, new in ledger.relations.replaced.items():
+        was, now = (amounts_of(records[i].claim) for i in (old, new))
+        told = (amounts_of(records[i].claim) for i in cited if is_alike(records[i], records[old]))
+        if was and any(was < amounts and (now - was) & amounts for amounts in told):
+            earlier |= was & own
+    if not own - earlier:
+        return []
+    return unique_texts(text for value, text in written_amounts(said) if value in earlier)
+
+
+def is_alike(one: Evidence, other: Evidence) -> bool:
+    """Return whether the shorter of two claims shares at least half of its words with the other,
+    amounts aside, and they don't each name something that the other doesn't.
+    """
+    words, others = (_words_of(each.claim) for each in (one, other))
+    named, also = (term_set(" ".join(entities.find_names(e.claim))) for e in (one, other))
+    if named - others and also - words:
+        return False
+    return 2 * len(words & others) >= max(1, min(len(words), len(others)))
+
+
+def _words_of(claim: str) -> frozenset[str]:
+    return frozenset(term for term in term_set(claim) if term.isalpha())
+
+
+def tells_in_order(record: Evidence, old: Evidence, new: Evidence) -> bool:
+    """Return whether a claim gives the amounts of two others that it is like, the older first."""
+    was, now = amounts_of(old.claim), amounts_of(new.claim)
+    told = [value for value, _ in written_amounts(record.claim)]
+    if not was or not now or was & now or not (was | now) <= set(told):
+        return False
+    is_about_both = is_alike(record, old) and is_alike(record, new)
+    return is_about_both and max(map(told.index, was)) < min(map(told.index, now))
+
+
+def stated_date(record: Evidence) -> str:
+    """Return the latest date that a claim itself states; "" if it states none."""
     stated = [found.date for found in find_dates(record.claim) if found.date[0] is not None]
     stated += [
         (int(found[1]), None, None)
@@ -68,17 +114,23 @@ def _stated_date(record: Evidence) -> str:
 
 
 def with_previous_values(
-    draft: Draft, ledger: Ledger, words: Labels, first_seen: bool = True
+    draft: Draft,
+    ledger: Ledger,
+    words: Labels,
+    first_seen: bool = True,
+    only_earlier: bool = True,
 ) -> Draft:
     """Return the draft whose sections tell, behind each value that replaced another one, what it
     was before and when; not where the newer claim recalls it anyway. Without `first_seen`, dates
-    are those of the newest pages, as in older runs.
+    are those of the newest pages, as in older runs; with `only_earlier`, a value that no date shows
+    to be the older one is not told.
     """
     dated = first_date if first_seen else date_of_statement
     records, told = ledger.book.records, set[str]()
     before: dict[str, list[Evidence]] = {}
     for old, new in ledger.relations.replaced.items():
-        if not (first_seen and recalls(records[new], records[old])):
+        is_later = only_earlier and dated(records[old]) >= dated(records[new])
+        if not is_later and not (first_seen and recalls(records[new], records[old])):
             before.setdefault(new, []).append(records[old])
 
     def previous(said: Statement) -> list[Statement]:

@@ -11,10 +11,11 @@ from research.engine.report.report_i18n import Labels
 LEFT = frozenset({"refused", "failed", "empty"})
 
 
-def method_note(ledger: Ledger, words: Labels, cited: Set[str]) -> str:
+def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "") -> str:
     """Return the note as a section; "" where no page was read.
 
-    `cited` are the addresses of the cited pages.
+    `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
+    said nowhere else.
     """
     pages = ledger.pages.values()
     if not pages:
@@ -33,6 +34,7 @@ def method_note(ledger: Ledger, words: Labels, cited: Set[str]) -> str:
             words.count("unused_count", unused) if unused else "",
             words.count("failed_count", failed) if failed else "",
         ),
+        (ended,),
     )
     told = [" · ".join(filter(None, line)) for line in lines]
     listed = "\n".join(f"- {line}" for line in told if line)

@@ -120,6 +120,24 @@ def without_tabled(draft: Draft, relations: Relations) -> Draft:
     return replace(draft, sections=tuple(map(rest, draft.sections)))
 
 
+def told_once(draft: Draft, relations: Relations, has_figures: bool) -> Draft:
+    """Return the draft whose sections leave out what the summary, the table of comparison or the
+    key figures say; a section of which the summary says everything goes.
+    """
+    listed = {i for cell in relations.cells.values() for i in cell.evidence}
+    if has_figures:
+        listed |= {i for figure in relations.figures for i in figure.evidence}
+    told = set(draft.short_answer)
+
+    def rest(section: Section) -> Section:
+        new = [said for said in section.statements if said not in told]
+        kept = [said for said in new if not said.evidence or not listed.issuperset(said.evidence)]
+        return replace(section, statements=tuple(kept or new[:1]))
+
+    sections = map(rest, draft.sections)
+    return replace(draft, sections=tuple(each for each in sections if each.statements))
+
+
 def cover_parts(
     ledger: Ledger, summary: Sequence[Statement], sections: Sequence[Section]
 ) -> tuple[Statement, ...]:

@@ -28,9 +28,9 @@ def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
     return f"{', '.join(filter(None, (title, *told)))}: <{source.url}>{reason}"
 
 
-def doubt_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
-    """Return a mark for a statement that another source contradicts, with the date of that one
-    where it is the newer; "" where nothing does, and where the statement gives both sides.
+def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bool = True) -> str:
+    """Return a mark for a statement that another source contradicts, if `is_dated` with the date of
+    that one where it is the newer; "" where nothing does, and where the statement gives both sides.
     """
     records = ledger.book.records
     cited = [records[i] for i in statement.evidence if i in records]
@@ -43,7 +43,8 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels) -> str:
     if statement.quoted or not rivals:
         return ""
     own, other = max(map(newest_date, cited)), max(map(newest_date, rivals))
-    said = words["otherwise"].format(date=other) if own and other > own else words["disagree"]
+    is_newer = is_dated and own and other > own
+    said = words["otherwise"].format(date=other) if is_newer else words["disagree"]
     return f" (⚠ {said})"
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
-from research.engine.report.draft import Draft, Statement
+from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown_escape import escape_sentence
 from research.engine.report.report_i18n import Labels
 from research.engine.text.dates import Date, find_dates
@@ -18,14 +19,34 @@ def render_timeline(draft: Draft, words: Labels, marks: Callable[[Iterable[str]]
 
     `marks` gives the citations of evidence ids.
     """
-    events = dated_events(draft)
-    if len(events) < LEAST_EVENTS or len(draft.sections) < LEAST_SECTIONS:
+    events = timeline_of(draft)
+    if not events:
         return ""
     rows = [f"| {words['date']} | {words['event']} |", "| --- | --- |"]
     for date, statement in events:
         said = f"{escape_sentence(statement.body)} {marks(statement.evidence)}"
         rows.append(f"| {_shown_date(date)} | {render_cell(said)} |")
     return f"## {words['timeline']}\n\n" + "\n".join(rows)
+
+
+def timeline_of(draft: Draft) -> list[tuple[Date, Statement]]:
+    """Return the dated statements, none where they are too few for a timeline."""
+    events = dated_events(draft)
+    is_one = len(events) >= LEAST_EVENTS and len(draft.sections) >= LEAST_SECTIONS
+    return events if is_one else []
+
+
+def without_events(draft: Draft) -> Draft:
+    """Return the draft whose sections leave out what the timeline says, where something is left of
+    them.
+    """
+    told = {statement for _, statement in timeline_of(draft)}
+
+    def rest(section: Section) -> Section:
+        kept = tuple(each for each in section.statements if each not in told)
+        return replace(section, statements=kept or section.statements[:1])
+
+    return replace(draft, sections=tuple(map(rest, draft.sections)))
 
 
 def dated_events(draft: Draft) -> list[tuple[Date, Statement]]:
