@@ -78,7 +78,7 @@ class Installation:
     ) -> subprocess.Popen[Any]:
         """Start a process: a fork of the preloaded one where it can be, else a new interpreter."""
         before = list(prefix)
-        if before or sys.platform != "linux":
+        if before or "PYTHONPATH" in self.settings or sys.platform != "linux":
             command = (*before, sys.executable, *command)
             return subprocess.Popen(command, cwd=ROOT, env=self.environment, **options)
         return ForkedProcess(command, cwd=ROOT, env=self.environment, **options)
