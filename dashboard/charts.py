@@ -15,6 +15,7 @@ from unicodedata import east_asian_width
 
 from django.utils.html import escape
 
+from research.engine.report.report_i18n import labels_for
 from research.engine.text.quantities import parse_value
 
 LEAST_BARS, MOST_BARS, MOST_CHARTS = 3, 12, 3
@@ -45,11 +46,12 @@ class _Bar:
 
 def draw_charts(rows: Sequence[Sequence[str]], language: str) -> tuple[Chart, ...]:
     """Return the charts of a table, given as the texts of its cells with the header first. Numbers
-    are read as the report's language writes them.
+    are read as the report's language writes them. How many sources support a row is no chart.
     """
     if not rows:
         return ()
-    columns = range(1, len(rows[0]))
+    support = labels_for(language)["support"]
+    columns = [n for n, name in enumerate(rows[0]) if n and name != support]
     found = ((rows[0][column], [*_bars(rows[1:], column, language)]) for column in columns)
     drawn = [_draw(name, bars) for name, bars in found if LEAST_BARS <= len(bars) <= MOST_BARS]
     return tuple(drawn[:MOST_CHARTS])

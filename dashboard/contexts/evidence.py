@@ -36,8 +36,11 @@ def all_evidence_link(rows: RunRows) -> dict[str, Any]:
 
 
 def claim_context(row: Evidence) -> dict[str, Any]:
-    """Return an evidence record. `row` must be annotated with `last_verdict`."""
-    quotes = list(row.quotes.all())
+    """Return an evidence record, the quotes that contain its claim first.
+
+    `row` must be annotated with `last_verdict`.
+    """
+    quotes = sorted(row.quotes.all(), key=lambda source: row.claim not in source.quote)
     said = row.last_verdict  # type: ignore[attr-defined]
     return {
         "id": row.label,

@@ -24,6 +24,7 @@ from dashboard.views.sending import by_form
 from research.engine.config import ResearchConfig
 from research.models import Run
 from research.runtime import installation
+from research.runtime.status_summary import search_reach
 from research.services import documents, runs, sample_reports
 from research.services.errors import ServiceError
 from research.services.runs import QUESTION_LENGTH
@@ -134,6 +135,7 @@ def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
         "page": "ask",
         "templates": TEMPLATES,
         "has_model": has_model,
+        "only_samples": search_reach(now) == "samples" and not form.collections,
         "at_work": [*model, searched],
         "samples": [_sample_line(sample) for sample in sample_questions.load_samples()],
         "recent": [run_line(run) for run in queries.recent_runs(request.user)],

@@ -15,6 +15,8 @@ from tests.dashboard.conftest import make_run
 
 SLUGS = [sample.slug for sample in load_samples()]
 NO_MODEL = "No model connected: you get passages, not answers"
+NO_SEARCH = "No search connected: only sample pages are read"
+NOTHING = "No model and no search connected: you get passages of sample pages"
 
 
 @pytest.fixture
@@ -75,10 +77,15 @@ def test_a_missing_model_is_shown_with_the_way_to_connect_one(
     client: Client, no_model: None, settings: Settings
 ) -> None:
     page = client.get("/").content.decode()
+    assert NOTHING in page and 'href="/installation/">Set up' in page
+    settings.SEARCH_PROVIDER = "searxng"
+    settings.SEARXNG_URL = "http://127.0.0.1:9"
+    page = client.get("/").content.decode()
     assert NO_MODEL in page and 'href="/installation/">Connect a model' in page
+    settings.SEARCH_PROVIDER = settings.SEARXNG_URL = ""
     settings.RESEARCH_MODEL = "qwen3:8b"
     page = client.get("/").content.decode()
-    assert NO_MODEL not in page and "Model: qwen3:8b" in page
+    assert NO_MODEL not in page and NO_SEARCH in page and "Model: qwen3:8b" in page
     assert "price is unknown, so only a quick run starts" in page
 
 

@@ -197,6 +197,12 @@ def test_a_column_of_comparable_numbers_is_drawn_behind_its_table() -> None:
     assert "<svg" not in render_markdown(CHARTED, link, "de").html, "84,500 may be 84.5 there"
 
 
+def test_how_many_sources_support_a_row_is_no_chart() -> None:
+    counts = [["Lit", "1887", "2 sources"], ["Built", "1886", "1 source"], ["Sold", "", "1 source"]]
+    assert draw_charts([["Sub-question", "Answer", "Support"], *counts], "en") == ()
+    assert draw_charts([["Sub-question", "Answer", "Sources found"], *counts], "en")
+
+
 def test_long_texts_of_a_chart_are_cut_by_their_width() -> None:
     names = ("植" * 20, "Elm", "O" * 24)
     rows = [[name, f"{n} metres of sawn-oak-timber"] for n, name in enumerate(names)]
