@@ -23,7 +23,7 @@ SUITES = [
         "queue/test_admission",
         "queue/test_presence",
         "queue/test_draining",
-        "queue/test_listening",
+        "worker/test_notify",
         "limits/test_limiter",
         "test_with_model",
         "test_runs",
