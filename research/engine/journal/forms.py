@@ -38,10 +38,6 @@ class Form(IntEnum):
     """A value is as old as its first appearance; a value that only a newer one's quote recalls is
     no current one. Prompts repeat less.
     """
-    FITTED = 10
-    """What a fitted model takes for an order or dictation is only quoted; only what has the form or
-    the words of an order by itself is removed. Code refuses only claims worded like their quote.
-    """
     DENSE = 11
     """A report that is too long says everything once and keeps the statements that take fewest
     words; a sentence with an earlier figure beside the current one says which it is.
