@@ -331,7 +331,7 @@ def _in_italics(inline: Token) -> list[Token]:
 
 
 def _link_titles(tokens: list[Token]) -> None:
-    """Link the title of each source in place of its address, which stands at the end of its line.
+    """Link the title of each source and hide the address at the end of its line.
 
     A line is "[1] Title, publisher, site, kind, date: <address>". From the site on it becomes a
     line of facts, with the date in words.

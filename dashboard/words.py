@@ -300,7 +300,7 @@ def readable_url(url: str) -> str:
 
 
 def short_place(url: str) -> str:
-    """Return the site of a page, which its title stands for; of a document its path."""
+    """Return the site of a web page, to be shown beside its title, or the path of a document."""
     host = urlsplit(url).hostname
     return host.removeprefix("www.") if host else readable_url(url)
 

@@ -218,7 +218,7 @@ def take_live(page: Page, server: Server, world: World) -> None:
 
 
 def take_steering(page: Page, server: Server, world: World) -> None:
-    """Capture a run under way that somebody adds a sub-question to."""
+    """Capture a run under way after a sub-question was added."""
     world.model.hold("assess")
     ask(page, server, CHAINED)
     page.get_by_role("button", name="Start").click()

@@ -199,7 +199,7 @@ class LimitedFactory(http_protocol.HTTPFactory):  # type: ignore[misc]
             self.reactor = reactor
 
     def log(self, request: Any) -> None:
-        """Write no line of an access log, which nobody reads: Twisted's log has no reader here."""
+        """Skip the access log: no observer is attached to Twisted's log."""
 
     def buildProtocol(self, addr: Any) -> Any:
         channel = super().buildProtocol(addr)

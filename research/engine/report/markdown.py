@@ -204,8 +204,8 @@ def render_report(
 def _render_short(
     ledger: Ledger, draft: Draft, marks: _Markers, asked: Set[str], layout: Layout
 ) -> str:
-    """Return the short answer. What stands behind a label is a paragraph of its own, and the best
-    passage opens with the sentence that answers.
+    """Return the short answer. A labelled statement is a separate paragraph, and the best passage
+    begins with the sentence that answers.
     """
     if not layout.names_subjects:
         groups = _group_statements(draft.short_answer, marks, asked)
@@ -222,7 +222,7 @@ def _render_short(
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[str]) -> str:
-    """Return a quotation of the sentence that answers, above what stands around it."""
+    """Return the sentence that answers as a quotation, followed by its context."""
     main = next(iter(ledger.aspects.values())).text
     passage = best.body.removeprefix("“").removesuffix("”")
     before, answer, after = split_at_answer(passage, main)
@@ -298,8 +298,8 @@ def _with_site(ledger: Ledger, said: Statement) -> Statement:
 
 
 def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
-    """Return what stands in brackets at the end of a statement: which of its figures is an earlier
-    one, and with `named` who says it.
+    """Return the parenthesis at the end of a statement: which of its figures is an earlier one and,
+    with `named`, who says it.
     """
     earlier = marks.layout.marks_earlier and earlier_amounts(said.body, said.evidence, marks.ledger)
     told = (

@@ -120,7 +120,7 @@ def cost_by_words(said: Statement) -> float:
 
 
 def cost_by_source(said: Statement) -> float:
-    """Return the words that a statement takes for each of its sources."""
+    """Return the number of words of a statement per source."""
     return said.words / max(1, len(said.evidence))
 
 
