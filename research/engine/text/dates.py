@@ -61,6 +61,7 @@ def find_dates(text: str) -> tuple[FoundDate, ...]:
     return tuple(sorted(found, key=lambda each: (each.start, each.date[2] or 0)))
 
 
+@lru_cache(maxsize=2_000)
 def without_dates(text: str) -> str:
     """Return the text with a space for each character of a date."""
     if not _DIGIT.search(text):

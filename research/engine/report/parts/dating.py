@@ -58,15 +58,17 @@ def earlier_amounts(said: str, cited: Iterable[str], ledger: Ledger) -> list[str
     evidence gives both, and the ledger knows the older one as replaced by the newer, or as one that
     the evidence only recalls.
     """
-    records, own = ledger.book.records, amounts_of(said)
     recalled = ledger.relations.recalled
+    if not recalled and not ledger.relations.replaced:
+        return []
+    records, own = ledger.book.records, amounts_of(said)
     earlier = {value for i in cited for value in recalled.get(i, ()) if value in own}
     for old, new in ledger.relations.replaced.items():
         was, now = (amounts_of(records[i].claim) for i in (old, new))
         told = (amounts_of(records[i].claim) for i in cited if is_alike(records[i], records[old]))
         if was and any(was < amounts and (now - was) & amounts for amounts in told):
             earlier |= was & own
-    if not own - earlier:
+    if not earlier or not own - earlier:
         return []
     return unique_texts(text for value, text in written_amounts(said) if value in earlier)
 
