@@ -2,7 +2,9 @@
 
 `python -m bench.api_load` starts a server with an empty database and the simulated world, whose
 model, search and pages take their time, and researches one question after another. Pollers read the
-run at work once a second. Streams follow it by server-sent events, drop their connection after one
+run at work once a second, at times fixed beforehand, and a poll's latency counts from the time when
+it was due: a wait of one second after each answer would neither count what a stall holds up nor
+keep the pollers apart, since all that waited for one stall would go on in step. Streams follow it by server-sent events, drop their connection after one
 to three events, and reconnect with `Last-Event-ID` after the time that the server's `retry` field
 names. Every event is the whole state, so a stream has lost something if it never received the final
 one, or if an event's number was not above the last one that it had. Milliseconds stray with the
@@ -118,6 +120,7 @@ class Load:
                 for _ in range(1 + pollers + streams)
             ]
             own, polls, follows = made[0], made[1 : 1 + pollers], made[1 + pollers :]
+            await self._warm_up(own)
             await self._start_run(own)
             begun, used = time.monotonic(), self._cpu_seconds()
             waiting = [asyncio.create_task(self._poll(http)) for http in polls]
@@ -153,14 +156,21 @@ class Load:
         self.run = answer.json()["id"]
         self.measured.runs += 1
 
+    async def _warm_up(self, http: httpx.AsyncClient) -> None:
+        """Follow a run that isn't counted: a new server imports much at its first requests."""
+        await self._start_run(http)
+        await self._follow(http, self.run)
+        await http.get(f"/api/v1/runs/{self.run}")
+        self.measured = Measured()
+
     async def _poll(self, http: httpx.AsyncClient) -> None:
-        await asyncio.sleep(self.random.random() * POLL_SECONDS)
+        due = time.perf_counter() + self.random.random() * POLL_SECONDS
         while not self.done:
-            begun = time.perf_counter()
+            await asyncio.sleep(due - time.perf_counter())
             answer = await http.get(f"/api/v1/runs/{self.run}")
-            self.measured.polls.append(_since(begun))
+            self.measured.polls.append(_since(due))
             self.measured.errors += answer.status_code != 200
-            await asyncio.sleep(POLL_SECONDS)
+            due += POLL_SECONDS
 
     async def _count_cpu(self, http: httpx.AsyncClient, server: int) -> None:
         path = f"/api/v1/runs/{self.run}"

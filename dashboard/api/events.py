@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 from collections.abc import AsyncIterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -24,6 +25,7 @@ from research.readmodel.run_rows import Committed
 
 KEEP_ALIVE_SECONDS = 15.0
 KEEP_ALIVE = b": still here\n\n"
+RUNS_KEPT = 64
 RECONNECT_MILLISECONDS = (500, 1500)
 """Clients whose connections broke at the same moment come back spread over this range."""
 
@@ -113,5 +115,27 @@ def build_progress(public_id: str, previous: Any = None) -> ProgressState | None
     run = Run.objects.filter(public_id=public_id).first()
     if run is None:
         return None
-    payload = build_payload(Committed(run))
-    return ProgressState(run.public_id, run.sequence, run.ended, payload)
+    return ProgressState(run.public_id, run.sequence, run.ended, shared_progress(run))
+
+
+_building = tuple(threading.Lock() for _ in range(RUNS_KEPT))
+"""Lets one thread build a state that several ask for; runs rarely share a lock."""
+
+
+def shared_progress(run: Run) -> Progress:
+    """Return the progress of a run, built once for each of its states; not to be changed."""
+    with _building[hash(run.public_id) % len(_building)]:
+        return _build(_RunState(run.public_id, run.sequence, run))
+
+
+@dataclass(frozen=True)
+class _RunState:
+    public_id: str
+    sequence: int
+    run: Run = field(compare=False)
+
+
+@lru_cache(maxsize=RUNS_KEPT)
+def _build(state: _RunState) -> Progress:
+    """Build the progress as committed at the state's sequence or later."""
+    return build_payload(Committed(state.run))

@@ -32,15 +32,12 @@ from dashboard.api.schemas import (
 from dashboard.queries import queries
 from dashboard.queries.queries import Head
 from research.models import Command, Run
-from research.readmodel.progress import build_payload
 from research.readmodel.run_json import run_resource
-from research.readmodel.run_rows import Committed
 from research.services import deleting, runs
 
 router = Router(tags=["runs"])
 
 KEY_LENGTH = 100
-RUNS_KEPT = 64
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=KEY_LENGTH)]
 LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^[0-9]{0,18}$")]
 JSON = "application/json; charset=utf-8"
@@ -176,7 +173,7 @@ def created_run(run: Run) -> HttpResponse:
     return HttpResponse(_write_body(run.public_id), status=201, content_type=JSON)
 
 
-_writing = tuple(threading.Lock() for _ in range(RUNS_KEPT))
+_writing = tuple(threading.Lock() for _ in range(events.RUNS_KEPT))
 """Ensures that a state which many clients poll is written once; runs rarely share a lock."""
 
 
@@ -186,7 +183,7 @@ def run_body(run: Head) -> tuple[bytes, str]:
         return _written_body(run.public_id, run.sequence, run.parent)
 
 
-@lru_cache(maxsize=RUNS_KEPT)
+@lru_cache(maxsize=events.RUNS_KEPT)
 def _written_body(public_id: str, sequence: int, parent: int | None) -> tuple[bytes, str]:
     """Write the run as committed at `sequence` or later; deleting its parent doesn't change it."""
     body = _write_body(public_id)
@@ -202,6 +199,6 @@ def _write_body(public_id: str) -> bytes:
         parent=run.parent.public_id if run.parent else None,
         questions=(run.plan or {}).get("questions", []) if run.waiting else [],
         plan=run.plan,
-        progress=build_payload(Committed(run)),
+        progress=events.shared_progress(run),
     )
     return out.model_dump_json().encode()
