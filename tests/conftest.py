@@ -15,7 +15,7 @@ import ssl
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import psycopg
 import pytest
@@ -23,9 +23,12 @@ import redis
 from asgiref.sync import sync_to_async
 from django.conf import settings as django_settings
 from django.core.management.color import Style
+from django.core.management.commands import flush
 from django.db import connection, connections
 from hypothesis import HealthCheck, settings
+from whitenoise.responders import StaticFile
 
+from dashboard.static_files import StaticFiles
 from tests.support.virtual_time import VirtualTimeLoop
 
 BROWSER_FOLDER = "browser"
@@ -104,6 +107,7 @@ SERVICES = {
     ),
 }
 left_out = pytest.StashKey[dict[str, list[str]]]()
+FILLED_BY_MIGRATIONS = {"auth_permission", "django_content_type"}
 STARTS_A_PROCESS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
 
 
@@ -158,10 +162,19 @@ def is_missing(service: str) -> bool:
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None) -> Iterator[None]:
     """PostgreSQL drops no database that a thread of the tests still has a connection to."""
-    if connection.vendor == "postgresql":
-        connection.ops.sql_flush = delete_all
-    yield
+    empty = delete_all if connection.vendor == "postgresql" else connection.ops.sql_flush
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection.ops, "sql_flush", partial(empty_changed, empty))
+        patch.setattr(flush, "emit_post_migrate_signal", lambda *_: None)
+        yield
     asyncio.run(sync_to_async(connections.close_all)())
+
+
+def empty_changed(
+    empty: Callable[..., list[str]], style: Style, tables: Sequence[str], **options: bool
+) -> list[str]:
+    """Empty all tables but those that migrations fill: Django would fill these again each time."""
+    return empty(style, [table for table in tables if table not in FILLED_BY_MIGRATIONS], **options)
 
 
 def delete_all(style: Style, tables: Sequence[str], **_: bool) -> list[str]:
@@ -177,6 +190,23 @@ def certificates_read_once() -> Iterator[None]:
     """Each HTTP client reads all certificates, which takes longer than most tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def static_files_listed_once() -> Iterator[None]:
+    """Each test client looks for all static files, which takes longer than most requests."""
+    listed: dict[str, StaticFile] = {}
+
+    def add_files_from_finders(middleware: StaticFiles) -> None:
+        if not listed:
+            list_files(middleware)
+            listed.update(middleware.files)
+        middleware.files.update(listed)
+
+    list_files = StaticFiles.add_files_from_finders
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StaticFiles, "add_files_from_finders", add_files_from_finders)
         yield
 
 

@@ -9,22 +9,20 @@ import json
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from bs4 import BeautifulSoup
 
 from tests.support.installation import Installation, Killed
 from tests.support.model_server import Answer, no_choices, refuses, says
+from tests.support.run_schema import validate_run
 from tests.support.world import CHAINED, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World
 
 pytestmark = pytest.mark.subprocess
 
 pytest_plugins = ["tests.support.fixtures"]
 
-SCHEMA = json.loads(Path(__file__).with_name("run.schema.json").read_text())
 AFTER_INTAKE = "intake/1"
 WRONG = LIT.replace("1887", "1889")
 
@@ -35,14 +33,14 @@ def researched(installation: Installation, question: str, *options: str) -> dict
     assert ended.returncode == 0, ended.stderr
     assert "Traceback" not in ended.stderr
     found = json.loads(ended.stdout)
-    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(found)
     return found
 
 
 def with_pages(installation: Installation, run: str) -> dict[str, Any]:
     with installation.inside() as inside:
         found = inside("resource", run=run)
-    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(found)
     return found
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from time import sleep
 from typing import Any
 
-import jsonschema
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import AbstractUser
@@ -30,10 +27,10 @@ from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run
 from tests.engine.scripted import CHAIN, World, harbour
 from tests.research.killing import Killed, killed_at
+from tests.support.run_schema import validate_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SCHEMA = json.loads(Path(__file__).parent.with_name("run.schema.json").read_text())
 QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 OWNER = CHAIN.parts[2].question
 ADDED = "How tall is the Harrow Point register mark?"
@@ -69,7 +66,7 @@ def advanced(run: Run, world: World, die_at: int | None = None) -> Outcome:
 
 def resource(run: Run) -> dict[str, Any]:
     found = run_resource(run, with_pages=True)
-    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(found)
     return found
 
 

@@ -6,10 +6,8 @@ import asyncio
 import json
 import re
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.core.exceptions import PermissionDenied
@@ -27,10 +25,10 @@ from research.worker.replay import replay_run
 from research.worker.run_executor import Outcome, Timing, advance_run
 from tests.engine.scripted import CHAIN, DESIGNED, LIT, LIT_TOO, SIMPLE, TRAINED, World, harbour
 from tests.research.killing import Killed, killed_at
+from tests.support.run_schema import validate_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SCHEMA = json.loads(Path(__file__).parent.with_name("run.schema.json").read_text())
 QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 
 
@@ -59,7 +57,7 @@ def reject(actor: AbstractUser, run: Run, words: str) -> Evidence:
 
 def resource(run: Run) -> dict[str, Any]:
     found = run_resource(run, with_pages=True)
-    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(found)
     return found
 
 

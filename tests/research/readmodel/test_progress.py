@@ -7,9 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from io import StringIO
-from pathlib import Path
 
-import jsonschema
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.db import connection
@@ -30,16 +28,19 @@ from research.worker.projection import Projection
 from research.worker.run_executor import advance_run
 from research.worker.writer import Writer
 from tests.research.scripts import World, evidence, page_at, research
+from tests.support.run_schema import SCHEMA, VALIDATOR, validate_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-SCHEMA = json.loads((Path(__file__).parents[2] / "run.schema.json").read_text())
 
 
 @pytest.fixture
 def finished(run: Run) -> Run:
     asyncio.run(advance_run(run.pk, World().tools, engine=research))
     return run
+
+
+def test_the_schema_is_a_schema() -> None:
+    VALIDATOR.check_schema(SCHEMA)
 
 
 async def _grow(run: Run) -> None:
@@ -77,7 +78,7 @@ def test_the_number_of_queries_does_not_grow_with_the_run(
 
 @pytest.mark.requirement("D4")
 def test_a_run_that_has_only_been_asked_has_both_shapes(run: Run) -> None:
-    jsonschema.validate(run_resource(run), SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(run_resource(run))
     shown = load_progress(run)
     assert (shown.run.status, shown.run.round, shown.gate.status) == ("queued", 0, "none")
     assert (shown.action, shown.quality.score, shown.evidence.count) == (None, None, 0)
@@ -151,7 +152,7 @@ def test_progress_terminal_and_json_tell_the_same_of_a_sub_question(
     console = Console(file=(screen := StringIO()), width=100)
     console.print(render_progress(now))
     assert said in screen.getvalue()
-    jsonschema.validate(run_resource(finished), SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(run_resource(finished))
 
 
 @pytest.mark.requirement("B7")

@@ -6,11 +6,9 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
-import jsonschema
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.db.models import F
@@ -30,10 +28,10 @@ from research.worker.run_executor import Outcome, Timing, advance_run
 from research.worker.writer import Writer
 from tests.research.killing import Killed, killed_at
 from tests.research.scripts import World, asks_model, research
+from tests.support.run_schema import validate_run
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "run.schema.json").read_text())
 QUICK = Timing(lease_seconds=15, heartbeat_seconds=0.05, poll_seconds=0.02)
 Engine = Callable[[Question, ResearchConfig, Journal], Awaitable[None]]
 
@@ -48,7 +46,7 @@ def expire(run: Run) -> None:
 
 def resource(run: Run) -> dict[str, Any]:
     found = run_resource(run, with_pages=True)
-    jsonschema.validate(found, SCHEMA, format_checker=jsonschema.FormatChecker())
+    validate_run(found)
     return found
 
 
