@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.utils import timezone
 from dashboard.api.asking import Asked
 from dashboard.api.auth import Caller
 from dashboard.models import StoredResponse
-from dashboard.openai_api.chat import answer_housekeeping, short_title
 from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
 from dashboard.openai_api.reports import load_report
 from dashboard.openai_api.request import (
@@ -26,55 +24,6 @@ from dashboard.openai_api.response_objects import build_events, load_progressed,
 from dashboard.openai_api.runs import find_or_start, request_key
 from research.models import JournalEntry, Run
 from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
-
-HISTORY = (
-    "<chat_history>\nUSER: How old do oaks get?\nASSISTANT: Old.\nUSER: And yews?\n</chat_history>"
-)
-
-
-# --- housekeeping ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("task", "answer"),
-    [
-        ("Generate a concise, 3-5 word title with an emoji.", {"title": "How old do oaks get"}),
-        ("Generate 1-3 broad tags categorizing the main themes.", {"tags": []}),
-        ("Suggest 3-5 relevant follow-up questions or prompts.", {"follow_ups": []}),
-        ("Analyze the chat history to determine the search queries.", {"queries": []}),
-    ],
-)
-def test_tasks_of_open_webui_are_answered_at_once(task: str, answer: dict[str, Any]) -> None:
-    prompt = f"### Task:\n{task}\n### Chat History:\n{HISTORY}"
-    assert json.loads(answer_housekeeping(prompt) or "") == answer
-
-
-def test_a_title_for_librechat_is_plain_text() -> None:
-    prompt = (
-        "Provide a concise, 5-word-or-less title for the conversation, using title case "
-        "conventions. Only return the title itself.\n\nConversation:\nUser: How old do oaks get?\n"
-        "AI: About 600 years."
-    )
-    assert answer_housekeeping(prompt) == "How old do oaks get"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How old do oaks get?",
-        "What is a good title for a book about oaks?",
-        "How do search queries work in PostgreSQL?",
-        "Which tags does HTML have, by category?",
-    ],
-)
-def test_questions_are_researched(question: str) -> None:
-    assert answer_housekeeping(question) is None
-
-
-def test_a_long_title_is_cut_at_a_word() -> None:
-    title = short_title("oaks and " * 30)
-    assert len(title) <= 61 and title.endswith("…")
-
 
 # --- requests ----------------------------------------------------------------------------
 
