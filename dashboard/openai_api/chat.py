@@ -28,6 +28,7 @@ from dashboard.openai_api.request import (
 )
 from dashboard.openai_api.runs import (
     find_or_start,
+    find_parent,
     load_run,
     progress_lines,
     request_key,
@@ -66,8 +67,9 @@ async def create_completion(request: HttpRequest, payload: ChatRequest) -> HttpR
     conversation = read_conversation(payload.messages, "messages")
     check_length(conversation.question, "messages")
     key = request_key("chat", payload.model_dump(), request.headers.get("Idempotency-Key"))
-    asked = Asked(conversation.question, {"research_depth": depth})
-    run = await sync_to_async(find_or_start)(request.auth, asked, key, conversation.earlier)
+    asked = Asked(conversation.question, {"research_depth": depth}, keeps_searches=True)
+    parent = await sync_to_async(find_parent)(request.auth, conversation.earlier)
+    run = await sync_to_async(find_or_start)(request.auth, asked, key, parent)
     if payload.stream:
         return event_stream(_stream_run(payload, run))
     ended = await wait_for_end(request, run)
