@@ -14,7 +14,7 @@ from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError, explain_refusal
 from research.models import Run
 from research.runtime.installation import current_installation
-from research.services import runs
+from research.services import runs, threads
 from research.services.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ class Asked:
     """A question with its choices.
 
     `knobs` override the installation's by name, `source` is one of `source_names`, '' the default;
-    `asks_first` shows clarifying questions and the plan before research begins.
+    `asks_first` shows clarifying questions and the plan before research begins. A follow-up that
+    `keeps_searches` searches what the run before it did.
     """
 
     question: str
@@ -37,6 +38,7 @@ class Asked:
     source: str = ""
     collections: Sequence[str] = ()
     asks_first: bool = False
+    keeps_searches: bool = False
 
 
 def start_run(caller: Caller, asked: Asked, idempotency_key: str | None = None) -> Run:
@@ -59,9 +61,34 @@ def start_run(caller: Caller, asked: Asked, idempotency_key: str | None = None) 
     )
 
 
-def build_config(knobs: Mapping[str, Any]) -> ResearchConfig:
-    """Return the installation's knobs with these overridden. Raise `ConfigError`."""
-    defaults = current_installation().defaults
+def ask_on(caller: Caller, run: Run, asked: Asked, idempotency_key: str) -> Run:
+    """Create a follow-up that asks nothing back, or return the one that the key created before.
+
+    What `asked` doesn't name is as for the earlier run. Raise `ConfigError` and `ServiceError` like
+    `start_run`.
+    """
+    earlier, sources = ResearchConfig.model_validate(run.config), None
+    if not asked.keeps_searches:
+        anywhere = {"only_sites": current_installation().defaults.only_sites}
+        earlier = earlier.model_copy(update=anywhere)
+        sources = find_sources(caller, asked.source, asked.collections) or {}
+    return threads.follow_up(
+        caller.user,
+        run,
+        asked.question,
+        config=caller.limit_budget(build_config(asked.knobs, earlier)),
+        sources=sources,
+        asks_back=False,
+        idempotency_key=f"{caller.key}/{idempotency_key}",
+    )
+
+
+def build_config(knobs: Mapping[str, Any], base: ResearchConfig | None = None) -> ResearchConfig:
+    """Return the knobs of `base`, the installation's if None, with these overridden.
+
+    Raise `ConfigError`.
+    """
+    defaults = base or current_installation().defaults
     unknown = sorted(set(knobs) - set(ResearchConfig.model_fields))
     if unknown:
         told = dict.fromkeys(unknown, "There is no such setting.")

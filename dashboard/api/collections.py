@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any
 
 from asgiref.sync import async_to_sync
 from django.http import HttpRequest
 from ninja import File, Query, Router, Status, UploadedFile
 
+from dashboard.api.idempotency import IdempotencyKey, make_once
 from dashboard.api.paging import Paging, page_of
 from dashboard.api.schemas import (
     CollectionList,
@@ -35,8 +37,13 @@ def list_collections(request: HttpRequest) -> dict[str, Any]:
 
 
 @router.post("", response={201: CollectionOut}, summary="Make a collection")
-def create_collection(request: HttpRequest, payload: NewCollection) -> Status:
-    row = documents.create_collection(request.auth.user, payload.name, shared=payload.shared)
+def create_collection(
+    request: HttpRequest, payload: NewCollection, idempotency_key: IdempotencyKey = None
+) -> Status:
+    actor = request.auth.user
+    make = partial(documents.create_collection, actor, payload.name, shared=payload.shared)
+    rows = documents.visible_to(actor)
+    row = make_once(request, idempotency_key, payload, rows, make)
     return Status(201, collection_out(row))
 
 

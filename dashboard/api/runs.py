@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Annotated, Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -14,6 +14,7 @@ from ninja import Header, Router, Status
 
 from dashboard.api import events
 from dashboard.api.asking import Asked, start_run
+from dashboard.api.idempotency import IdempotencyKey, make_once
 from dashboard.api.paging import Paging, page_of
 from dashboard.api.schemas import (
     Answers,
@@ -37,8 +38,6 @@ from research.services import deleting, runs
 
 router = Router(tags=["runs"])
 
-KEY_LENGTH = 100
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=KEY_LENGTH)]
 LastEventId = Annotated[str | None, Header(alias="Last-Event-ID", pattern=r"^[0-9]{0,18}$")]
 JSON = "application/json; charset=utf-8"
 EVENTS = {
@@ -104,10 +103,17 @@ def read_record(request: HttpRequest, run_id: str) -> dict[str, Any]:
 
 
 @router.post("/{run_id}/commands", response={202: CommandOut}, summary="Steer a run")
-def send_command(request: HttpRequest, run_id: str, payload: NewCommand) -> Status:
+def send_command(
+    request: HttpRequest,
+    run_id: str,
+    payload: NewCommand,
+    idempotency_key: IdempotencyKey = None,
+) -> Status:
     """`control.possible` of the run's progress lists the commands that are allowed now."""
-    run = queries.find_run(request.auth.user, run_id)
-    row = store_command(request.auth.user, run, payload)
+    actor = request.auth.user
+    run = queries.find_run(actor, run_id)
+    store, rows = partial(store_command, actor, run, payload), Command.objects.filter(run=run)
+    row = make_once(request, idempotency_key, payload, rows, store, field="pk")
     out = CommandOut(kind=row.kind, at=row.created_at, taken=row.taken_at_place is not None)
     return Status(202, out)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from dashboard.api.auth import Caller
+from dashboard.api.idempotency import IdempotencyKey, make_once
 from dashboard.api.paging import Paging, page_of
 from dashboard.api.runs import created_run, run_summary
 from dashboard.api.schemas import (
@@ -60,17 +62,33 @@ def list_versions(request: HttpRequest, run_id: str) -> list[RunSummary]:
 @following.post(
     "/{run_id}/versions", response={201: RunOut}, summary="Make another version of a report"
 )
-def create_version(request: HttpRequest, run_id: str, payload: NewVersion) -> HttpResponse:
-    """Revise, reshape or dig deeper: a new run. Repeated while that one is active, returns it."""
+def create_version(
+    request: HttpRequest,
+    run_id: str,
+    payload: NewVersion,
+    idempotency_key: IdempotencyKey = None,
+) -> HttpResponse:
+    """Revise, reshape or dig deeper: a new run. Repeated while that one is active, returns it;
+    with an `Idempotency-Key` also later.
+    """
     run = queries.find_run(request.auth.user, run_id)
-    return created_run(make_version(request.auth, run, payload))
+    make, rows = partial(make_version, request.auth, run, payload), Run.objects.filter(parent=run)
+    return created_run(make_once(request, idempotency_key, payload, rows, make))
 
 
 @following.post("/{run_id}/follow-ups", response={201: RunOut}, summary="Ask a follow-up question")
-def ask_follow_up(request: HttpRequest, run_id: str, payload: FollowUp) -> HttpResponse:
+def ask_follow_up(
+    request: HttpRequest,
+    run_id: str,
+    payload: FollowUp,
+    idempotency_key: IdempotencyKey = None,
+) -> HttpResponse:
+    """Repeated while that run is active, returns it; with an `Idempotency-Key` also later."""
     run = queries.find_run(request.auth.user, run_id)
     limit = _cost_limit(request.auth, run, None)
-    return created_run(threads.follow_up(request.auth.user, run, payload.question, limit))
+    ask = partial(threads.follow_up, request.auth.user, run, payload.question, limit)
+    rows = Run.objects.filter(parent=run)
+    return created_run(make_once(request, idempotency_key, payload, rows, ask))
 
 
 def make_version(caller: Caller, run: Run, version: NewVersion) -> Run:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import time
+from functools import partial
 from typing import Any, get_args
 
 from django.http import Http404, HttpRequest
 from ninja import Router, Status
 
 from dashboard.api.asking import build_config, find_sources
+from dashboard.api.idempotency import IdempotencyKey, make_once
 from dashboard.api.paging import Paging, page_of
 from dashboard.automation.schemas import (
     ChangedSchedule,
@@ -35,7 +37,9 @@ def list_schedules(request: HttpRequest, paging: Paging) -> dict[str, Any]:
 
 
 @router.post("", response={201: ScheduleOut}, summary="Add a schedule")
-def create_schedule(request: HttpRequest, payload: NewSchedule) -> Status:
+def create_schedule(
+    request: HttpRequest, payload: NewSchedule, idempotency_key: IdempotencyKey = None
+) -> Status:
     """Its runs have at most the budget of the token that creates it."""
     given = {"research_depth": payload.depth, "max_cost_usd": payload.max_cost_usd}
     knobs = payload.settings | {name: value for name, value in given.items() if value is not None}
@@ -52,7 +56,10 @@ def create_schedule(request: HttpRequest, payload: NewSchedule) -> Status:
         config=config.model_dump(mode="json"),
         sources=sources or {},
     )
-    return Status(201, schedule_out(manage.add_schedule(request.auth.user, plan)))
+    actor = request.auth.user
+    add = partial(manage.add_schedule, actor, plan)
+    row = make_once(request, idempotency_key, payload, actor.schedules.all(), add)
+    return Status(201, schedule_out(row))
 
 
 @router.get("/{schedule_id}", response=ScheduleOut, summary="Read a schedule")

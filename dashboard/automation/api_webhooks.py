@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from django.http import Http404, HttpRequest
 from ninja import Router, Status
 
+from dashboard.api.idempotency import IdempotencyKey, make_once
 from dashboard.api.paging import Paging, page_of
 from dashboard.automation.schemas import (
     ChangedWebhook,
@@ -29,9 +31,15 @@ def list_webhooks(request: HttpRequest) -> dict[str, Any]:
 
 
 @router.post("", response={201: NewWebhookOut}, summary="Add a webhook")
-def create_webhook(request: HttpRequest, payload: NewWebhook) -> Status:
-    """The answer has the secret, which cannot be read again."""
-    made = webhooks.add_webhook(request.auth.user, payload.url, payload.events)
+def create_webhook(
+    request: HttpRequest, payload: NewWebhook, idempotency_key: IdempotencyKey = None
+) -> Status:
+    """The answer has the secret, which is told again only if the request is repeated with its
+    `Idempotency-Key`.
+    """
+    actor = request.auth.user
+    add = partial(webhooks.add_webhook, actor, payload.url, payload.events)
+    made = make_once(request, idempotency_key, payload, actor.webhooks.all(), add)
     return Status(201, _with_secret(made))
 
 
@@ -54,9 +62,13 @@ def delete_webhook(request: HttpRequest, webhook_id: str) -> Status:
 
 
 @router.post("/{webhook_id}/secret", response=NewWebhookOut, summary="Make a new secret")
-def rotate_secret(request: HttpRequest, webhook_id: str) -> NewWebhookOut:
+def rotate_secret(
+    request: HttpRequest, webhook_id: str, idempotency_key: IdempotencyKey = None
+) -> NewWebhookOut:
     """For a day requests are signed with the secret before it, too."""
-    return _with_secret(webhooks.rotate_secret(find_webhook(request, webhook_id)))
+    rotate = partial(webhooks.rotate_secret, find_webhook(request, webhook_id))
+    rows = request.auth.user.webhooks.all()
+    return _with_secret(make_once(request, idempotency_key, None, rows, rotate))
 
 
 @router.post("/{webhook_id}/test", response={202: DeliveryOut}, summary="Send a test")

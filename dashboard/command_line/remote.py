@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import time
+import uuid
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -22,6 +23,10 @@ POLL_SECONDS = 1.0
 MOST_AT_ONCE = 100
 
 
+class AnswerLost(BadUse):
+    """A request that the server may have carried out."""
+
+
 class Server:
     """One server and a token; every method raises `BadUse` with a sentence for the user."""
 
@@ -30,16 +35,32 @@ class Server:
         self._headers = {"Authorization": f"Bearer {token}"}
 
     def ask(self, method: str, path: str, **content: Any) -> httpx.Response:
-        url = f"{self._address.rstrip('/')}/api/v1/{path}"
-        try:
-            answer = httpx.request(
-                method, url, headers=self._headers, timeout=TIMEOUT_SECONDS, **content
-            )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise BadUse(f"{self._address} does not answer: {error}.") from None
+        answer = self._send(method, path, self._headers, **content)
         if answer.is_success:
             return answer
         raise BadUse(_detail(answer))
+
+    def create(self, path: str, json: dict[str, Any]) -> dict[str, Any]:
+        """Return what the server created; if its answer is lost, the same request is sent again."""
+        headers = {**self._headers, "Idempotency-Key": str(uuid.uuid4())}
+        try:
+            answer = self._send("POST", path, headers, json=json)
+        except AnswerLost:
+            answer = self._send("POST", path, headers, json=json)
+        if answer.is_success:
+            return dict(answer.json())
+        raise BadUse(_detail(answer))
+
+    def _send(
+        self, method: str, path: str, headers: dict[str, str], **content: Any
+    ) -> httpx.Response:
+        url = f"{self._address.rstrip('/')}/api/v1/{path}"
+        try:
+            return httpx.request(method, url, headers=headers, timeout=TIMEOUT_SECONDS, **content)
+        except (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError) as error:
+            raise AnswerLost(f"{self._address} does not answer: {error}.") from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise BadUse(f"{self._address} does not answer: {error}.") from None
 
     def pages(self, path: str, limit: int) -> builtins.list[dict[str, Any]]:
         """Return up to `limit` items of a list that comes in pages."""
@@ -98,7 +119,7 @@ class RemoteRuns:
     ) -> dict[str, Any]:
         """Start a run that asks nothing, and return its record once it has ended or waits."""
         asked = {"question": question, "settings": knobs, "ask_first": False}
-        run = self._server.ask("POST", "runs", json=asked).json()
+        run = self._server.create("runs", asked)
         shown = ""
         while run["status"] not in ENDED | WAITING:
             time.sleep(POLL_SECONDS)
@@ -134,8 +155,7 @@ class RemoteDocuments:
             raise BadUse(f"{unusable[0]} is not a file; a server takes files only.")
         wanted = name or "Documents"
         named = [row for row in self.list() if row["name"] == wanted]
-        made = {"name": wanted}
-        row = named[0] if named else self._server.ask("POST", "collections", json=made).json()
+        row = named[0] if named else self._server.create("collections", {"name": wanted})
         with ExitStack() as stack:
             files = [("files", (p.name, stack.enter_context(p.open("rb")))) for p in paths]
             done = self._server.ask("POST", f"collections/{row['id']}/files", files=files).json()

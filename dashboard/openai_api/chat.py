@@ -1,16 +1,13 @@
 """`POST /v1/chat/completions`: progress as reasoning, the checked report as content.
 
-Requests that chat clients send by themselves, for titles, tags, follow-ups and search queries, are
-answered from the conversation without research. Their wording is that of the default prompts of
-Open WebUI and LibreChat; a client whose prompt was changed should use another model for them.
+What chat clients ask by themselves is answered at once (`housekeeping`).
 """
 
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -23,9 +20,15 @@ from dashboard.api.asking import Asked
 from dashboard.api.events import event_bytes, event_stream
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.reports import FinalReport, load_report
-from dashboard.openai_api.request import check_length, find_depth, read_conversation
+from dashboard.openai_api.request import (
+    check_length,
+    find_depth,
+    find_ready_answer,
+    read_conversation,
+)
 from dashboard.openai_api.runs import (
     find_or_start,
+    find_parent,
     load_run,
     progress_lines,
     request_key,
@@ -35,13 +38,6 @@ from research.models import Run
 
 router = Router(tags=["chat"])
 DONE = b"data: [DONE]\n\n"
-TITLE_LENGTH = 60
-# Open WebUI: "### Task:\nGenerate a concise, 3-5 word title …\n### Chat History:\n<chat_history>"
-_TASK = re.compile(r"\A\s*#{2,4} *Task:?", re.IGNORECASE)
-# LibreChat: "Provide a concise, 5-word-or-less title for the conversation, using title case …"
-_LIBRECHAT_TITLE = re.compile(
-    r"\b(concise|detect)\b.{0,200}\btitle\b.{0,60}\bconversation", re.DOTALL
-)
 
 
 class StreamOptions(BaseModel):
@@ -65,14 +61,15 @@ async def create_completion(request: HttpRequest, payload: ChatRequest) -> HttpR
     depth = find_depth(payload.model)
     if (payload.n or 1) != 1:
         raise InvalidRequest("Only one completion can be made.", "n")
-    conversation = read_conversation(payload.messages, "messages")
-    ready = answer_housekeeping(conversation.question)
+    ready = find_ready_answer(payload.messages, "messages")
     if ready is not None:
         return _ready_answer(payload, ready)
+    conversation = read_conversation(payload.messages, "messages")
     check_length(conversation.question, "messages")
     key = request_key("chat", payload.model_dump(), request.headers.get("Idempotency-Key"))
-    asked = Asked(conversation.question, {"research_depth": depth})
-    run = await sync_to_async(find_or_start)(request.auth, asked, key, conversation.earlier)
+    asked = Asked(conversation.question, {"research_depth": depth}, keeps_searches=True)
+    parent = await sync_to_async(find_parent)(request.auth, conversation.earlier)
+    run = await sync_to_async(find_or_start)(request.auth, asked, key, parent)
     if payload.stream:
         return event_stream(_stream_run(payload, run))
     ended = await wait_for_end(request, run)
@@ -170,43 +167,3 @@ def _chat_annotations(report: FinalReport) -> list[dict[str, Any]]:
         }
         for each in report.annotations
     ]
-
-
-def answer_housekeeping(prompt: str) -> str | None:
-    """Return the answer to a client's own request; None if the prompt is a question to research."""
-    if _TASK.match(prompt):
-        return next((make(prompt) for word, make in TASKS if word.search(prompt)), None)
-    if len(prompt) < 20_000 and _LIBRECHAT_TITLE.search(prompt[:600]):
-        return short_title(_first_question(prompt) or prompt)
-    return None
-
-
-def short_title(question: str) -> str:
-    """Return a question as a title, cut at a word."""
-    line = " ".join(question.split()).rstrip("?!. ")
-    if len(line) <= TITLE_LENGTH:
-        return line
-    return line[:TITLE_LENGTH].rpartition(" ")[0] + "…"
-
-
-def _title(prompt: str) -> str:
-    history = prompt.partition("<chat_history>")[2]
-    return json.dumps({"title": short_title(_first_question(history))}, ensure_ascii=False)
-
-
-def _first_question(conversation: str) -> str:
-    """Return the first line that a user said: "USER: How old do oaks get?", "||>User: …"."""
-    for line in conversation.splitlines():
-        speaker, _, text = line.strip().removeprefix("||>").partition(":")
-        if speaker.strip().lower() == "user":
-            return text.strip()
-    return ""
-
-
-TASKS: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
-    (re.compile(r"\bfollow-?up (questions|prompts)\b", re.I), lambda _: '{"follow_ups": []}'),
-    (re.compile(r"\btags\b.{0,80}\bcategor", re.I | re.DOTALL), lambda _: '{"tags": []}'),
-    (re.compile(r"\btitle\b", re.I), _title),
-    (re.compile(r"\b(search|retrieval) quer(y|ies)\b", re.I), lambda _: '{"queries": []}'),
-    (re.compile(r"\bautocomplet", re.I), lambda _: '{"text": ""}'),
-)

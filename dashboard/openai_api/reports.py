@@ -13,6 +13,14 @@ from research.engine.records import Status
 from research.models import Run
 
 CHUNK_LENGTH = 160
+WAIT_REASONS = {
+    Status.AWAITING_CLARIFICATION: "The run waits for an answer; give it on its page.",
+    Status.AWAITING_APPROVAL: "The run waits until its plan is approved on its page.",
+    Status.PAUSED: "The run was paused; resume it on its page.",
+    Status.STALLED: "The run was put aside after its workers failed repeatedly; try it again on "
+    "its page.",
+}
+"""What to say of a run that goes on only when a person acts, by its status."""
 # "[12]" in the text, but neither "\[12]", which a page wrote, nor "- [12]" in the list of sources
 _MARKER = re.compile(r"(?<!\\)(?<!\n- )\[(\d{1,4})\]")
 
@@ -30,7 +38,7 @@ class FinalReport:
 
 
 def load_report(run: Run) -> FinalReport:
-    """Return the report of an ended run, or why there is none. Raise `ResearchFailed`."""
+    """Return the report of a run that has ended or waits. Raise `ResearchFailed` without one."""
     if run.status == Status.COMPLETED:
         whole = load_contents(run)
         text = whole.markdown or run.verdict or run.termination_text or "Nothing was found."
@@ -38,7 +46,8 @@ def load_report(run: Run) -> FinalReport:
         return FinalReport(text, _annotations(text, cited))
     if run.status == Status.CANCELLED:
         raise ResearchFailed("The research was cancelled.")
-    reason = run.termination_text or run.verdict or "The research failed."
+    reason = WAIT_REASONS.get(Status(run.status)) or run.termination_text or run.verdict
+    reason = reason or "The research failed."
     raise ResearchFailed(f"{reason} (run {run.public_id})")
 
 

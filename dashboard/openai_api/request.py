@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.housekeeping import answer_housekeeping, unwrap_question
 from research.services.runs import QUESTION_LENGTH
 
+INSTRUCTING = ("system", "developer")
 TEXT_PARTS = ("text", "input_text", "output_text")
 # "web_search", "web_search_2025_08_26", "web_search_preview_2025_03_11"
 _WEB = re.compile(r"web_search(_preview)?(_\d{4}_\d{2}_\d{2})?")
@@ -41,10 +43,23 @@ def read_conversation(messages: Sequence[Any], param: str) -> Conversation:
         for message in messages
         if isinstance(message, dict) and message.get("role") == "user"
     ]
-    texts = [text.strip() for text in said if text.strip()]
+    texts = [unwrap_question(text).strip() for text in said if text.strip()]
     if not texts:
         raise InvalidRequest("There is no user message with text.", param)
     return Conversation(texts[-1], texts[-2] if len(texts) > 1 else "")
+
+
+def find_ready_answer(messages: Sequence[Any], param: str) -> str | None:
+    """Return the answer to what a client asks by itself; None for a question to research.
+
+    It is the last user message, or a system message before it.
+    """
+    said = [message for message in messages if isinstance(message, dict)]
+    asked = [each.get("content") for each in said if each.get("role") == "user"]
+    told = [each.get("content") for each in said if each.get("role") in INSTRUCTING]
+    texts = [text_of(content, param) for content in asked[-1:]]
+    texts += [content for content in told if isinstance(content, str)]
+    return next(filter(None, map(answer_housekeeping, texts)), None)
 
 
 def check_length(question: str, param: str) -> None:

@@ -13,19 +13,20 @@ from typing import Any
 from dashboard.models import StoredResponse
 from dashboard.openai_api.chat import chat_usage
 from dashboard.openai_api.errors import InvalidRequest
-from dashboard.openai_api.reports import FinalReport, load_report
+from dashboard.openai_api.reports import WAIT_REASONS, FinalReport, load_report
+from dashboard.openai_api.search_items import Search, begun_events, done_events, searches_of
 from research.engine.records import Status
-from research.models import JournalEntry, Run
+from research.models import Run
 
 PREFIX = "resp_"
 STATUSES = {
     Status.QUEUED: "queued",
     Status.COMPLETED: "completed",
     Status.FAILED: "failed",
-    Status.STALLED: "failed",
     Status.CANCELLED: "cancelled",
+    **dict.fromkeys(WAIT_REASONS, "failed"),
 }
-"""Of a response by the run's status; others are "in_progress"."""
+"""Of a response by the run's status; others are "in_progress". Nothing here ends a wait."""
 
 CUT_SHORT = frozenset(
     {"budget_time", "budget_calls", "budget_tokens", "budget_cost", "budget_searches"}
@@ -39,11 +40,15 @@ Object = dict[str, Any]
 
 @dataclass(frozen=True)
 class Progressed:
-    """What the rows of a response's run say now; `report` is None until there is one."""
+    """What the rows of a response's run say now; `report` is None until there is one.
+
+    `rounds` are the decisions after its rounds, if the request wants a summary of the reasoning.
+    """
 
     run: Run
     request: Object
-    searches: Sequence[JournalEntry] = ()
+    searches: Sequence[Search] = ()
+    rounds: Sequence[str] = ()
     report: FinalReport | None = None
     failure: str = ""
     created: float = 0.0
@@ -63,15 +68,20 @@ class Progressed:
 def load_progressed(stored: StoredResponse) -> Progressed:
     """Read the rows of a response's run."""
     run = Run.objects.get(pk=stored.run_id)
-    searches = list(run.journal.filter(kind="search", attempt=1).order_by("pk"))
+    entries = run.journal.filter(kind="search", attempt=1).order_by("pk")
+    names = run.sources.get("search", ())
+    searches = [each for entry in entries for each in searches_of(entry, names)]
+    rounds = (
+        _summarise_rounds(run) if (stored.request.get("reasoning") or {}).get("summary") else ()
+    )
     report, failure = None, ""
-    if run.ended or run.status == Status.STALLED:
+    if run.ended or run.waiting:
         try:
             report = load_report(run)
         except InvalidRequest as error:
             failure = str(error)
     created = stored.created.timestamp()
-    return Progressed(run, stored.request, searches, report, failure, created)
+    return Progressed(run, stored.request, searches, rounds, report, failure, created)
 
 
 def response_object(now: Progressed, *, status: str = "", output: bool = True) -> Object:
@@ -108,13 +118,15 @@ def _events(now: Progressed) -> Iterator[Object]:
     begun = response_object(now, status="in_progress", output=False)
     yield {"type": "response.created", "response": begun}
     yield {"type": "response.in_progress", "response": begun}
-    for index, entry in enumerate(now.searches):
-        yield from _search_begun(entry, index)
-        if entry.status == "pending" and not now.is_over:
+    for index, search in enumerate(now.searches):
+        yield from begun_events(search, index)
+        if search.is_pending and not now.is_over:
             return
-        yield from _search_done(entry, index)
+        yield from done_events(search, index)
     if not now.is_over:
         return
+    if now.rounds:
+        yield from _reasoning_events(now)
     if now.report is not None:
         yield from _message_events(now, now.report)
     final = FINAL_EVENT.get(now.status, now.status)
@@ -122,54 +134,49 @@ def _events(now: Progressed) -> Iterator[Object]:
 
 
 def _output(now: Progressed) -> list[Object]:
-    items = [_search_item(entry, _search_status(entry, now.is_over)) for entry in now.searches]
+    items = [search.item(search.status(now.is_over)) for search in now.searches]
+    if now.rounds and now.is_over:
+        items.append(_reasoning(now))
     return [*items, *([_message(now.run, now.report)] if now.report else [])]
 
 
-# --- searches ----------------------------------------------------------------------------
+# --- the reasoning -----------------------------------------------------------------------
 
 
-def _search_begun(entry: JournalEntry, index: int) -> Iterator[Object]:
-    where = {"item_id": _search_id(entry), "output_index": index}
-    item = _search_item(entry, "in_progress")
-    yield {"type": "response.output_item.added", "output_index": index, "item": item}
-    yield {"type": "response.web_search_call.in_progress", **where}
-    yield {"type": "response.web_search_call.searching", **where}
+def _summarise_rounds(run: Run) -> list[str]:
+    closed = run.rounds.filter(closed=True).exclude(decision="").order_by("number")
+    return [f"Round {each.number}: {each.decision}" for each in closed]
 
 
-def _search_done(entry: JournalEntry, index: int) -> Iterator[Object]:
-    where = {"item_id": _search_id(entry), "output_index": index}
-    item = _search_item(entry, _search_status(entry, True))
-    yield {"type": "response.web_search_call.completed", **where}
+def _reasoning_events(now: Progressed) -> Iterator[Object]:
+    index, item = len(now.searches), _reasoning(now)
+    begun = {**item, "status": "in_progress", "summary": []}
+    yield {"type": "response.output_item.added", "output_index": index, "item": begun}
+    for place, part in enumerate(item["summary"]):
+        where = {"item_id": item["id"], "output_index": index, "summary_index": place}
+        kind, text = "response.reasoning_summary", part["text"]
+        empty = {**part, "text": ""}
+        yield {"type": f"{kind}_part.added", **where, "part": empty}
+        yield {"type": f"{kind}_text.delta", **where, "delta": text}
+        yield {"type": f"{kind}_text.done", **where, "text": text}
+        yield {"type": f"{kind}_part.done", **where, "part": part}
     yield {"type": "response.output_item.done", "output_index": index, "item": item}
 
 
-def _search_item(entry: JournalEntry, status: str) -> Object:
-    query = str(entry.request.get("query", ""))
-    action = {"type": "search", "query": query, "queries": [query]}
+def _reasoning(now: Progressed) -> Object:
     return {
-        "id": _search_id(entry),
-        "type": "web_search_call",
-        "status": status,
-        "action": action,
+        "id": f"rs_{now.run.public_id}",
+        "type": "reasoning",
+        "status": "completed",
+        "summary": [{"type": "summary_text", "text": text} for text in now.rounds],
     }
-
-
-def _search_status(entry: JournalEntry, is_over: bool) -> str:
-    if entry.status == "pending":
-        return "failed" if is_over else "in_progress"
-    return "failed" if entry.status == "failed" else "completed"
-
-
-def _search_id(entry: JournalEntry) -> str:
-    return f"ws_{entry.pk}"
 
 
 # --- the message -------------------------------------------------------------------------
 
 
 def _message_events(now: Progressed, report: FinalReport) -> Iterator[Object]:
-    index, item = len(now.searches), _message(now.run, report)
+    index, item = len(now.searches) + bool(now.rounds), _message(now.run, report)
     where = {"item_id": item["id"], "output_index": index, "content_index": 0}
     begun = {**item, "status": "in_progress", "content": []}
     empty = {"type": "output_text", "text": "", "annotations": []}

@@ -19,7 +19,6 @@ from dashboard.api.events import event_bytes, event_stream, progress_states
 from dashboard.models import StoredResponse
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.request import (
-    Conversation,
     check_length,
     choose_searches,
     find_depth,
@@ -32,14 +31,18 @@ from dashboard.openai_api.response_objects import (
     response_id,
     response_object,
 )
-from dashboard.openai_api.runs import find_or_start, request_key
+from dashboard.openai_api.runs import find_or_start, find_parent, request_key
 from dashboard.serving.handler import without_slot
-from research.engine.records import Status
+from research.engine.records import WAITING, Status
+from research.models import Run
 from research.services import deleting, runs
 
 router = Router(tags=["responses"])
 
-REPEATED = ("model", "instructions", "metadata", "tools", "background", "previous_response_id")
+REPEATED = (
+    *("model", "instructions", "metadata", "tools", "background", "previous_response_id"),
+    *("reasoning", "max_tool_calls"),
+)
 """Fields of a request that its response repeats."""
 
 
@@ -56,6 +59,7 @@ class ResponseRequest(BaseModel):
     background: bool | None = False
     stream: bool | None = False
     metadata: dict[str, str] | None = None
+    reasoning: dict[str, Any] | None = None
     previous_response_id: str | None = None
 
 
@@ -93,7 +97,7 @@ def cancel_response(request: HttpRequest, response_id: str) -> HttpResponse:
     if not stored.run.ended:
         runs.request_cancel(request.auth.user, stored.run)
     now = load_progressed(stored)
-    return JsonResponse(response_object(now, status=now.status if now.is_over else "cancelled"))
+    return JsonResponse(response_object(now, status=now.status if now.run.ended else "cancelled"))
 
 
 @router.delete("/{response_id}", summary="Delete an ended response with its run")
@@ -106,13 +110,21 @@ def start_response(caller: Caller, payload: ResponseRequest, key: str) -> Stored
     """Start the research of a request, or find that of its earlier attempt."""
     depth = find_depth(payload.model)
     searches = choose_searches(payload.tools or [])
-    asked_for = _conversation(caller, payload)
+    given = payload.input
+    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    asked_for = read_conversation(messages, "input")
     check_length(asked_for.question, "input")
     knobs = {**searches.knobs, "research_depth": depth}
     if payload.max_tool_calls is not None:
         knobs["max_searches"] = payload.max_tool_calls
-    asked = Asked(asked_for.question, knobs, searches.source, searches.collections)
-    run = find_or_start(caller, asked, key, asked_for.earlier)
+    asked = Asked(
+        asked_for.question,
+        knobs,
+        searches.source,
+        searches.collections,
+        keeps_searches=not payload.tools,
+    )
+    run = find_or_start(caller, asked, key, _find_earlier(caller, payload, asked_for.earlier))
     repeated = {name: getattr(payload, name) for name in REPEATED}
     repeated |= {"tools": payload.tools or [], "background": bool(payload.background)}
     rows = StoredResponse.objects.select_related("run")
@@ -121,7 +133,9 @@ def start_response(caller: Caller, payload: ResponseRequest, key: str) -> Stored
 
 def find_response(caller: Caller, id: str) -> StoredResponse:
     """Return a response of this user. Raise `Http404` also for those of others."""
-    found = StoredResponse.objects.select_related("run").filter(run__owner=caller.user)
+    found = StoredResponse.objects.select_related("run").filter(
+        run__owner=caller.user, run__thread__deleted_at=None
+    )
     stored = found.filter(run__public_id=id.removeprefix(PREFIX)).first()
     if stored is None or not id.startswith(PREFIX):
         raise Http404("no such response")
@@ -144,22 +158,25 @@ async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncIterato
 async def wait_until_over(stored: StoredResponse) -> None:
     async with aclosing(progress_states(stored.run.public_id)) as states:
         async for state in states:
-            if state.ended or state.progress.run.status == Status.STALLED:
+            if state.ended or state.progress.run.status in WAITING:
                 return
 
 
-def _conversation(caller: Caller, payload: ResponseRequest) -> Conversation:
-    given = payload.input
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    said = read_conversation(messages, "input")
+def _find_earlier(caller: Caller, payload: ResponseRequest, question: str) -> Run | None:
+    """Return the run that the request continues: of the response that it names, else of the
+    question before in its input.
+    """
     if payload.previous_response_id is None:
-        return said
+        return find_parent(caller, question)
     try:
         earlier = find_response(caller, payload.previous_response_id).run
     except Http404:
         text = f"There is no response {payload.previous_response_id!r}."
         raise InvalidRequest(text, "previous_response_id") from None
-    return Conversation(said.question, earlier.question)
+    if not earlier.ended:
+        text = f"The response {payload.previous_response_id!r} is not completed."
+        raise InvalidRequest(text, "previous_response_id")
+    return earlier if earlier.status == Status.COMPLETED and earlier.plan is not None else None
 
 
 def _answer(stored: StoredResponse) -> HttpResponse:

@@ -18,21 +18,19 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest
 from django.utils import timezone
 
-from dashboard.api.asking import Asked, start_run
+from dashboard.api.asking import Asked, ask_on, start_run
 from dashboard.api.auth import Caller
 from dashboard.api.events import progress_states
+from dashboard.api.idempotency import KEY_LENGTH
 from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
+from dashboard.openai_api.reports import WAIT_REASONS
 from dashboard.serving.handler import without_slot
 from research.engine.records import Status
 from research.models import Run
-from research.models.runs import Kind
 from research.readmodel.progress_parts import Progress
-from research.services import threads
 
 SAME_REQUEST = timedelta(hours=24)
 FAILED_AGAIN = timedelta(minutes=10)
-KEY_LENGTH = 100
-PUT_ASIDE = "The run was put aside after its workers failed repeatedly; try it again on its page."
 
 
 def request_key(endpoint: str, body: Mapping[str, Any], header: str | None) -> str:
@@ -43,22 +41,21 @@ def request_key(endpoint: str, body: Mapping[str, Any], header: str | None) -> s
     return f"{endpoint}-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
 
 
-def find_or_start(caller: Caller, asked: Asked, key: str, earlier: str = "") -> Run:
+def find_or_start(caller: Caller, asked: Asked, key: str, parent: Run | None = None) -> Run:
     """Return the run of this request, started if there is none.
 
-    `earlier` is the question before this one in the conversation: its findings are kept if the
-    same user asked it here.
+    `parent` is the run of the question before this one in the conversation: its findings are kept.
     """
     before = Run.objects.filter(
         owner=caller.user, idempotency_key__startswith=f"{caller.key}/{key}"
     ).order_by("-pk")
-    last = before.first()
+    last = before.filter(thread__deleted_at=None).first()
     if last is not None and _is_same_request(last):
         return last
-    parent = _find_parent(caller, earlier) if earlier else None
+    attempt = f"{key}-{before.count()}"
     if parent is not None:
-        return _follow_up(caller, parent, asked.question)
-    return start_run(caller, asked, f"{key}-{before.count()}")
+        return ask_on(caller, parent, asked, attempt)
+    return start_run(caller, asked, attempt)
 
 
 def _is_same_request(run: Run) -> bool:
@@ -68,23 +65,21 @@ def _is_same_request(run: Run) -> bool:
     return now - run.created_at < SAME_REQUEST
 
 
-def _find_parent(caller: Caller, question: str) -> Run | None:
-    """Return the newest finished run of this question by the user."""
-    asked = Run.objects.filter(owner=caller.user, question=question, status=Status.COMPLETED)
+def find_parent(caller: Caller, question: str) -> Run | None:
+    """Return the newest finished run of this question by the user; None for ''."""
+    if not question:
+        return None
+    asked = Run.objects.filter(
+        owner=caller.user,
+        question=question,
+        status=Status.COMPLETED,
+        thread__deleted_at=None,
+    )
     return asked.exclude(plan=None).order_by("-pk").first()
 
 
-def _follow_up(caller: Caller, parent: Run, question: str) -> Run:
-    children = Run.objects.filter(parent=parent, kind=Kind.FOLLOW_UP, question=question)
-    last = children.order_by("-pk").first()
-    if last is not None and _is_same_request(last):
-        return last
-    limit = caller.token.max_cost_usd if caller.token else None
-    return threads.follow_up(caller.user, parent, question, limit)
-
-
 async def wait_for_end(request: HttpRequest, run: Run) -> Run:
-    """Return the ended run. Raise `ResearchFailed` if it was deleted or put aside."""
+    """Return the ended run. Raise `ResearchFailed` if it was deleted or waits for a person."""
     async with without_slot(request):
         async for _ in progress_lines(run.public_id):
             pass
@@ -94,13 +89,14 @@ async def wait_for_end(request: HttpRequest, run: Run) -> Run:
 async def progress_lines(public_id: str) -> AsyncIterator[str]:
     """Yield what the run is doing, one line for each change, until it ends.
 
-    Raise `ResearchFailed` if it is put aside.
+    Raise `ResearchFailed` if it waits for a person, whom nothing here can ask.
     """
     told: set[str] = set()
     async with aclosing(progress_states(public_id)) as states:
         async for state in states:
-            if state.progress.run.status == Status.STALLED:
-                raise ResearchFailed(PUT_ASIDE)
+            waits = WAIT_REASONS.get(Status(state.progress.run.status))
+            if waits is not None:
+                raise ResearchFailed(f"{waits} (run {public_id})")
             for line in _lines(state.progress):
                 if line not in told:
                     told.add(line)

@@ -7,7 +7,7 @@ doesn't allow it, `PermissionDenied` if the run belongs to another user.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -92,15 +92,39 @@ def dig_deeper(
     return _create(actor, run, replace(seed, wanted=wanted), reason=told, changes=changes)
 
 
-def follow_up(actor: AbstractUser, run: Run, said: str, cost_usd: float | None = None) -> Run:
+def follow_up(
+    actor: AbstractUser,
+    run: Run,
+    said: str,
+    cost_usd: float | None = None,
+    *,
+    config: ResearchConfig | None = None,
+    sources: Mapping[str, Any] | None = None,
+    asks_back: bool = True,
+    idempotency_key: str | None = None,
+) -> Run:
     """Ask the thread's next question; findings are kept if the topic is the same.
 
-    `cost_usd` limits the new run's cost; None: as for the earlier run.
+    Settings and sources are those of the earlier run unless they are given; `cost_usd` limits the
+    new run's cost. Without `asks_back` the run waits for nobody: another topic starts anew, and
+    the plan needs no approval. The same `idempotency_key` returns the same run.
     """
     text = _clean_text(said, "The question", TURN_LENGTH)
-    seed = _snapshot(actor, run, "follow_up")
-    changes = {} if cost_usd is None else {"max_cost_usd": cost_usd}
-    return _create(actor, run, seed, question=text, reason="Follow-up question", changes=changes)
+    seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back)
+    changes = config.model_dump(mode="json") if config else {}
+    if cost_usd is not None:
+        changes["max_cost_usd"] = cost_usd
+    return _create(
+        actor,
+        run,
+        seed,
+        question=text,
+        reason="Follow-up question",
+        changes=changes,
+        sources=sources,
+        agreed=run.agreed or not asks_back,
+        idempotency_key=idempotency_key,
+    )
 
 
 def _snapshot(actor: AbstractUser, run: Run, kind: SeedKind) -> Seed:
@@ -125,14 +149,19 @@ def _create(
     reason: str,
     question: str = "",
     changes: dict[str, Any] | None = None,
+    sources: Mapping[str, Any] | None = None,
+    agreed: bool = True,
+    idempotency_key: str | None = None,
 ) -> Run:
     """Create the run, claimable at once; a repetition while it is active returns the same."""
     frozen = sites.exclude_blocked_sites(_config(run, changes or {}), run.owner)
     children = Run.objects.filter(parent=run)
     ended = sum(child.ended for child in children.only("status"))
     without = sorted(repr(quoted) for quoted in seed.rejected)
-    asked = digest_of([seed.kind, question, seed.wanted, repr(seed.shape), without, changes, ended])
-    key = f"{run.public_id}/{asked[:32]}"
+    chosen = None if sources is None else dict(sources)
+    told = [seed.kind, question, seed.wanted, repr(seed.shape), without, changes, ended]
+    asked = digest_of([*told, chosen, agreed])
+    key = idempotency_key or f"{run.public_id}/{asked[:32]}"
     if not Run.objects.filter(owner=run.owner, idempotency_key=key).exists():
         refuse_when_full(run.owner)
     try:
@@ -145,11 +174,11 @@ def _create(
                 kind=Kind(seed.kind),
                 reason=reason,
                 question=question or run.question,
-                agreed=run.agreed if question else True,
+                agreed=agreed,
                 today=timezone.localdate(),
                 mode=frozen.deep_research_mode,
                 config=frozen.model_dump(mode="json"),
-                sources=run.sources,
+                sources=run.sources if chosen is None else chosen,
                 engine_version=ENGINE_VERSION,
                 prompt_digests=prompt_digests(),
                 turn=next_turn(run.owner),

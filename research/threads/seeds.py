@@ -22,9 +22,11 @@ from research.engine.records import (
     StopReason,
 )
 from research.engine.threads.seed import IdsUsed, Seed, SeedKind, apply_review
+from research.engine.threads.start import STARTED_ANEW
 from research.models import Evidence as EvidenceRow
 from research.models import EvidenceSource, RunPage, Snapshot
 from research.models import Run as RunRow
+from research.models.base import key_digest
 from research.worker.commands import Kind
 
 SEED: TypeAdapter[Seed] = TypeAdapter(Seed)
@@ -46,7 +48,7 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
     """
     if run.plan is None:
         raise ValueError("a run without a plan has no ledger")
-    before = None if run.commands.filter(kind=Kind.NEW_TOPIC).exists() else seed_of(run)
+    before = None if _started_anew(run) else seed_of(run)
     aspects = [_aspect(row) for row in run.aspects.all()]
     rows = list(run.evidence.with_review().prefetch_related("quotes"))
     gaps = [_gap(row) for row in run.gaps.all()]
@@ -72,6 +74,12 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         ended=StopReason(run.termination_reason) if run.termination_reason else None,
     )
     return apply_review(seed, [row.label for row in rows if row.last_verdict == "reject"])
+
+
+def _started_anew(run: RunRow) -> bool:
+    """Return whether a follow-up dropped its seed, asked for or by itself."""
+    decided = run.journal.filter(place_key=key_digest(STARTED_ANEW))
+    return decided.exists() or run.commands.filter(kind=Kind.NEW_TOPIC).exists()
 
 
 def store_seed(run: RunRow, parent: RunRow, seed: Seed) -> None:

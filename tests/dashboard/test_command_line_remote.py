@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from django.contrib.auth.models import AbstractUser
 from django.core.management import CommandError, call_command
@@ -125,6 +126,40 @@ def test_research_on_a_server_is_followed_to_its_end(
     monkeypatch.setattr("dashboard.command_line.remote.time.sleep", finish)
     asked = ("research", "How old do oaks get?", "--yes", "--set", "MAX_SEARCHES=3")
     assert say(*asked) == "Oaks grow old. [1]\n"
+
+
+@pytest.mark.parametrize("lost", [httpx.ReadTimeout("slow"), httpx.RemoteProtocolError("cut")])
+def test_research_whose_answer_was_lost_is_asked_once(
+    live_server: LiveServer, admin: AbstractUser, monkeypatch: pytest.MonkeyPatch, lost: Exception
+) -> None:
+    server = Server(live_server.url, api_tokens.create_token(admin, "Command line")[1])
+    send, keys = httpx.request, []
+
+    def lose_first(*arguments: Any, **content: Any) -> httpx.Response:
+        keys.append(content["headers"]["Idempotency-Key"])
+        answer = send(*arguments, **content)
+        if len(keys) == 1:
+            raise lost
+        return answer
+
+    monkeypatch.setattr("dashboard.command_line.remote.httpx.request", lose_first)
+    made = server.create("runs", {"question": "How old do oaks get?"})
+    assert [run.public_id for run in Run.objects.all()] == [made["id"]]
+    assert keys[0] == keys[1]
+    other = server.create("runs", {"question": "How old do oaks get?"})
+    assert other["id"] != made["id"]
+
+
+def test_the_key_of_research_on_a_server_is_stored(
+    say: Say, admin: AbstractUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cancel(seconds: float) -> None:
+        runs.request_cancel(admin, Run.objects.get())
+
+    monkeypatch.setattr("dashboard.command_line.remote.time.sleep", cancel)
+    with pytest.raises(SystemExit):
+        say("research", "How old do oaks get?", "--yes")
+    assert Run.objects.get().idempotency_key
 
 
 def test_a_run_without_a_report_on_a_server_is_code_1(

@@ -415,6 +415,23 @@ def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None
     assert urls and all(followed.journal.filter(place=f"fetch/{url}").exists() for url in urls)
 
 
+@pytest.mark.requirement("D13")
+def test_another_topic_starts_anew_by_itself_where_nobody_is_asked(ada: AbstractUser) -> None:
+    world = harbour()
+    run = asked(ada, world)
+    Run.objects.filter(pk=run.pk).update(agreed=False)
+    run.refresh_from_db()
+    followed = ended(threads.follow_up(ada, run, CHEESE, asks_back=False), world)
+    assert followed.status == "completed" and followed.agreed
+    assert not followed.commands.exists()
+    assert not quotes_of(followed) & quotes_of(run)
+    replayed = asyncio.run(replay_run(followed, {}))
+    assert replayed.identical and replayed.divergences == []
+    deeper = threads.dig_deeper(ada, followed, [followed.aspects.first().label])
+    urls = {page["url"] for page in deeper.snapshot.content["pages"]}
+    assert urls and all(followed.journal.filter(place=f"fetch/{url}").exists() for url in urls)
+
+
 def test_another_topic_may_belong_to_the_thread(ada: AbstractUser) -> None:
     world = harbour()
     run = asked(ada, world)

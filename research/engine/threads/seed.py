@@ -52,6 +52,7 @@ class Seed:
     a reviewer rejected, in this run or an earlier one: they are never accepted again, and
     `left_out` counts the records removed with them. `wanted` are the ids of the sub-questions to
     dig into. `dimensions` are a model's last marks, `ended` is the reason why the run ended.
+    `asks_about_topic` False starts anew where a follow-up question changes the topic.
     """
 
     kind: SeedKind
@@ -70,6 +71,7 @@ class Seed:
     dimensions: Dimensions | None = None
     ended: StopReason | None = None
     wanted: tuple[str, ...] = ()
+    asks_about_topic: bool = True
     shape: ReportFormat = field(default_factory=ReportFormat)
 
     @property

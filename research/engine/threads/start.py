@@ -18,6 +18,8 @@ from research.engine.threads.seed import Seed
 NEW_TOPIC = "new_topic"
 SAME_TOPIC = "same_topic"
 SHIFT = "This looks like another topic than “{question}”. Start anew, or keep what was found?"
+STARTED_ANEW = "topic"
+"""Place of the decision to start anew that nobody was asked about."""
 MORE_ROUNDS = 2
 CLAIMS = 3
 
@@ -40,23 +42,34 @@ async def begin_run(run: Run) -> None:
 async def _is_same_topic(run: Run, seed: Seed) -> bool:
     """Return whether findings may be kept; if so, the question is reworded.
 
-    A change of topic is clarified with the person before anything is dropped or kept.
+    A change of topic is clarified with the person before anything is dropped or kept, unless the
+    seed says that nobody is asked.
     """
     run.update_state(status=Status.INTAKE)
     run.report_action("Reading the question")
     before = EarlierTurns(seed.question, _seed_summary(seed))
     turn = await analyst_of(run).understand_follow_up("follow_up", before, run.question.text)
-    same = turn.same_topic
-    if not same:
-        run.update_state(
-            status=Status.AWAITING_CLARIFICATION, asks=SHIFT.format(question=seed.question)
-        )
-        said = await run.journal.wait_for_person("topic", frozenset({NEW_TOPIC, SAME_TOPIC}))
-        same = said["kind"] == SAME_TOPIC
-        run.update_state(status=Status.INTAKE, asks="")
+    same = turn.same_topic or await _keeps_topic(run, seed)
     run.question = replace(run.question, text=turn.question)
     run.update_state(understood_as=turn.question)
     return same
+
+
+async def _keeps_topic(run: Run, seed: Seed) -> bool:
+    """Return whether the person keeps the findings although the topic changes."""
+    if not seed.asks_about_topic:
+        await run.journal.decide_once(STARTED_ANEW, _start_anew)
+        return False
+    run.update_state(
+        status=Status.AWAITING_CLARIFICATION, asks=SHIFT.format(question=seed.question)
+    )
+    said = await run.journal.wait_for_person("topic", frozenset({NEW_TOPIC, SAME_TOPIC}))
+    run.update_state(status=Status.INTAKE, asks="")
+    return bool(said["kind"] == SAME_TOPIC)
+
+
+async def _start_anew() -> dict[str, str]:
+    return {"kind": NEW_TOPIC}
 
 
 def _seed_summary(seed: Seed) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +12,6 @@ from django.utils import timezone
 from dashboard.api.asking import Asked
 from dashboard.api.auth import Caller
 from dashboard.models import StoredResponse
-from dashboard.openai_api.chat import answer_housekeeping, short_title
 from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
 from dashboard.openai_api.reports import load_report
 from dashboard.openai_api.request import (
@@ -24,57 +22,9 @@ from dashboard.openai_api.request import (
 )
 from dashboard.openai_api.response_objects import build_events, load_progressed, response_object
 from dashboard.openai_api.runs import find_or_start, request_key
+from research.engine.records import WAITING, Status
 from research.models import JournalEntry, Run
 from tests.dashboard.conftest import QUOTE, URL, add_evidence, add_report, make_run
-
-HISTORY = (
-    "<chat_history>\nUSER: How old do oaks get?\nASSISTANT: Old.\nUSER: And yews?\n</chat_history>"
-)
-
-
-# --- housekeeping ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("task", "answer"),
-    [
-        ("Generate a concise, 3-5 word title with an emoji.", {"title": "How old do oaks get"}),
-        ("Generate 1-3 broad tags categorizing the main themes.", {"tags": []}),
-        ("Suggest 3-5 relevant follow-up questions or prompts.", {"follow_ups": []}),
-        ("Analyze the chat history to determine the search queries.", {"queries": []}),
-    ],
-)
-def test_tasks_of_open_webui_are_answered_at_once(task: str, answer: dict[str, Any]) -> None:
-    prompt = f"### Task:\n{task}\n### Chat History:\n{HISTORY}"
-    assert json.loads(answer_housekeeping(prompt) or "") == answer
-
-
-def test_a_title_for_librechat_is_plain_text() -> None:
-    prompt = (
-        "Provide a concise, 5-word-or-less title for the conversation, using title case "
-        "conventions. Only return the title itself.\n\nConversation:\nUser: How old do oaks get?\n"
-        "AI: About 600 years."
-    )
-    assert answer_housekeeping(prompt) == "How old do oaks get"
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "How old do oaks get?",
-        "What is a good title for a book about oaks?",
-        "How do search queries work in PostgreSQL?",
-        "Which tags does HTML have, by category?",
-    ],
-)
-def test_questions_are_researched(question: str) -> None:
-    assert answer_housekeeping(question) is None
-
-
-def test_a_long_title_is_cut_at_a_word() -> None:
-    title = short_title("oaks and " * 30)
-    assert len(title) <= 61 and title.endswith("…")
-
 
 # --- requests ----------------------------------------------------------------------------
 
@@ -233,3 +183,86 @@ def test_every_status_of_a_run_is_one_of_a_response(
     assert told["status"] == shown
     assert (told["error"] is not None) == (shown == "failed")
     assert (told["incomplete_details"] is not None) == (shown == "incomplete")
+
+
+@pytest.mark.parametrize("status", sorted(WAITING))
+def test_a_run_that_waits_for_a_person_is_shown_as_failed(run: Run, status: Status) -> None:
+    stored = StoredResponse.objects.create(run=run)
+    Run.objects.filter(pk=run.pk).update(status=status)
+    now = load_progressed(stored)
+    told = response_object(now)
+    assert told["status"] == "failed"
+    assert run.public_id in told["error"]["message"] and "page" in told["error"]["message"]
+    assert build_events(now)[-1]["type"] == "response.failed"
+
+
+# --- searches ----------------------------------------------------------------------------
+
+HIT = {"url": "https://example.org/", "title": "", "snippet": "", "provider": "brave", "rank": 1}
+
+
+def kinds_of(run: Run, names: list[str]) -> list[tuple[str, str, str]]:
+    """Return type, query and status of the items of a run with these searches."""
+    Run.objects.filter(pk=run.pk).update(sources={"search": names})
+    stored, _ = StoredResponse.objects.get_or_create(run=run)
+    items = response_object(load_progressed(stored))["output"][:-1]
+    queries = [each.get("queries") or each["action"]["queries"] for each in items]
+    return [
+        (each["type"], *said, each["status"]) for each, said in zip(items, queries, strict=True)
+    ]
+
+
+def test_searches_are_shown_by_what_was_searched(run: Run) -> None:
+    add_search(run, 1)
+    assert kinds_of(run, ["brave"]) == [("web_search_call", "oaks 1", "completed")]
+    assert kinds_of(run, ["documents"]) == [("file_search_call", "oaks 1", "completed")]
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({"hits": [HIT]}, "completed"),
+        ({"hits": [], "notes": ["your documents found little."]}, "completed"),
+        ({"reason": "No search provider answered.", "permanent": False}, "failed"),
+    ],
+)
+def test_what_goes_from_documents_to_the_web_is_a_search_of_its_own(
+    run: Run, answer: dict[str, Any], status: str
+) -> None:
+    entry = add_search(run, 1, "failed" if status == "failed" else "done")
+    JournalEntry.objects.filter(pk=entry.pk).update(
+        answer=answer, request={"query": "oaks of Anna", "private_words": ["Anna"]}
+    )
+    assert kinds_of(run, ["documents", "brave"]) == [
+        ("file_search_call", "oaks of Anna", status),
+        ("web_search_call", "oaks of", status),
+    ]
+
+
+def test_documents_that_suffice_are_the_only_search(run: Run) -> None:
+    entry = add_search(run, 1)
+    found = {"hits": [{**HIT, "provider": "documents"}], "notes": []}
+    JournalEntry.objects.filter(pk=entry.pk).update(answer=found)
+    assert [kind for kind, *_ in kinds_of(run, ["documents", "brave"])] == ["file_search_call"]
+
+
+def test_events_of_documents_and_the_web_keep_their_numbers(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(
+        status="researching", sources={"search": ["documents", "brave"]}
+    )
+    stored = StoredResponse.objects.create(run=run)
+    entry = add_search(run, 1, "pending")
+    earlier = build_events(load_progressed(stored))
+    assert earlier[-1]["type"] == "response.file_search_call.searching"
+    JournalEntry.objects.filter(pk=entry.pk).update(status="done", answer={"hits": [HIT]})
+    later = build_events(load_progressed(stored))
+    assert later[: len(earlier)] == earlier
+    assert [each["type"] for each in later[len(earlier) :]] == [
+        "response.file_search_call.completed",
+        "response.output_item.done",
+        "response.output_item.added",
+        "response.web_search_call.in_progress",
+        "response.web_search_call.searching",
+        "response.web_search_call.completed",
+        "response.output_item.done",
+    ]

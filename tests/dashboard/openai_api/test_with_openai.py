@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from tests.dashboard.openai_api.conftest import QUESTION
 
 pytestmark = [pytest.mark.subprocess, pytest.mark.slow]
 
+ELSEWHERE = "Which county does Cheddar cheese come from?"
 ANSWER = "lives for about 600 years"
 SEARCHES = [{"type": "web_search_preview"}]
 
@@ -35,6 +37,14 @@ def wait(client: openai.OpenAI, id: str) -> Any:
             return now
         time.sleep(0.05)
     raise TimeoutError(id)
+
+
+def until(holds: Callable[[], bool]) -> None:
+    for _ in range(600):
+        if holds():
+            return
+        time.sleep(0.05)
+    raise TimeoutError
 
 
 def check_annotations(text: str, annotations: list[Any]) -> None:
@@ -109,12 +119,106 @@ def test_the_next_question_of_a_conversation_follows_up(
     assert run["parent"] == first.id.removeprefix("chatcmpl-")
 
 
+def read_run(server: Server, client: openai.OpenAI, id: str) -> Any:
+    headers = {"Authorization": f"Bearer {client.api_key}"}
+    address = f"{server.url}/api/v1/runs/{id.partition('-')[2] or id.removeprefix('resp_')}"
+    return httpx.get(address, headers=headers, trust_env=False).json()
+
+
+def test_another_topic_of_a_chat_starts_anew(server: Server, client: openai.OpenAI) -> None:
+    first = ask(client)
+    said = ("user", QUESTION), ("assistant", first.choices[0].message.content), ("user", ELSEWHERE)
+    messages: Any = [{"role": role, "content": text} for role, text in said]
+    following = client.chat.completions.create(model="plumbline-quick", messages=messages)
+    assert following.choices[0].finish_reason == "stop"
+    run = read_run(server, client, following.id)
+    assert (run["kind"], run["status"]) == ("follow_up", "completed")
+
+
+def test_another_topic_after_a_response_starts_anew(server: Server, client: openai.OpenAI) -> None:
+    first = client.responses.create(model="plumbline-quick", input=QUESTION)
+    asked = {"model": "plumbline-quick", "input": ELSEWHERE, "previous_response_id": first.id}
+    following = wait(client, client.responses.create(**asked, background=True).id)
+    assert following.status == "completed" and following.previous_response_id == first.id
+    assert read_run(server, client, following.id)["kind"] == "follow_up"
+
+
+def test_a_turn_after_a_run_whose_plan_was_approved_waits_for_nobody(
+    server: Server, client: openai.OpenAI
+) -> None:
+    question = f"{QUESTION} As planned."
+    headers = {"Authorization": f"Bearer {client.api_key}"}
+    with httpx.Client(base_url=f"{server.url}/api/v1", headers=headers, trust_env=False) as api:
+        asked = api.post("/runs", json={"question": question, "ask_first": True}).json()
+        until(lambda: api.get(f"/runs/{asked['id']}").json()["status"] == "awaiting_approval")
+        api.post(f"/runs/{asked['id']}/commands", json={"kind": "approve"})
+        until(lambda: api.get(f"/runs/{asked['id']}").json()["status"] == "completed")
+    said: Any = [{"role": "user", "content": text} for text in (question, "And its wood?")]
+    following = client.responses.create(model="plumbline-quick", input=said)
+    assert following.status == "completed"
+    assert read_run(server, client, following.id)["parent"] == asked["id"]
+
+
+def test_a_later_turn_with_a_key_is_researched_once(client: openai.OpenAI) -> None:
+    first = client.responses.create(model="plumbline-quick", input=QUESTION)
+    asked = {"model": "plumbline-quick", "previous_response_id": first.id}
+    keyed = {"extra_headers": {"Idempotency-Key": "later-1"}}
+    made = client.responses.create(**asked, input="And its wood?", **keyed)
+    again = client.responses.create(**asked, input="And its wood, please?", **keyed)
+    assert again.id == made.id
+
+
+def test_files_are_searched_as_a_whole_run(server: Server, client: openai.OpenAI) -> None:
+    headers = {"Authorization": f"Bearer {client.api_key}"}
+    with httpx.Client(base_url=f"{server.url}/api/v1", headers=headers, trust_env=False) as api:
+        store = api.post("/collections", json={"name": "Beeches"}).json()["id"]
+        beech = ("beech.md", b"# Beeches\n\nA beech lives for about 300 years.\n")
+        api.post(f"/collections/{store}/files", files={"files": beech}).raise_for_status()
+    files: Any = [{"type": "file_search", "vector_store_ids": [store]}]
+    question = "For how many years does a beech live?"
+    with client.responses.stream(model="plumbline-quick", input=question, tools=files) as stream:
+        kinds = [event.type for event in stream]
+        done = stream.get_final_response()
+    assert done.status == "completed" and "about 300 years" in plain(done.output_text)
+    searches, message = done.output[:-1], done.output[-1]
+    assert searches and {each.type for each in searches} == {"file_search_call"}
+    assert all(each.queries and each.id.startswith("fs_") for each in searches)
+    check_annotations(message.content[0].text, message.content[0].annotations)
+    steps = ["in_progress", "searching", "completed"]
+    told = [f"response.file_search_call.{step}" for step in steps]
+    assert [kind for kind in kinds if "search_call" in kind] == told * len(searches)
+    following = client.responses.create(
+        model="plumbline-quick", input="And an oak?", tools=files, previous_response_id=done.id
+    )
+    assert "600" not in following.output_text, "only the chosen files are searched"
+
+
+def test_a_program_for_deep_research_runs_whole(client: openai.OpenAI) -> None:
+    """As in OpenAI's examples: roles, parts, a summary of the reasoning, the background."""
+    told = {"role": "developer", "content": [{"type": "input_text", "text": "Cite everything."}]}
+    said = {"role": "user", "content": [{"type": "input_text", "text": f"{QUESTION} Deeply."}]}
+    asked: Any = {"model": "o3-deep-research", "input": [told, said], "background": True}
+    asked |= {"reasoning": {"summary": "auto"}, "tools": [{"type": "web_search_preview"}]}
+    done = wait(client, client.responses.create(**asked).id)
+    assert done.status == "completed" and ANSWER in plain(done.output_text)
+    assert done.reasoning.summary == "auto"
+    assert next(each for each in done.output if each.type == "file_search_call").queries
+    reasoning = next(each for each in done.output if each.type == "reasoning")
+    assert reasoning.summary[0].text.startswith("Round 1: ")
+    events = list(client.responses.retrieve(done.id, stream=True))
+    written = [each for each in events if each.type == "response.reasoning_summary_text.done"]
+    assert [each.text for each in written] == [each.text for each in reasoning.summary]
+    places = [each.output_index for each in events if each.type == "response.output_item.done"]
+    assert places == list(range(len(done.output)))
+
+
 def test_a_response_has_searches_and_citations(client: openai.OpenAI) -> None:
     done = client.responses.create(model="plumbline-quick", input=QUESTION, tools=SEARCHES)
     assert done.status == "completed" and ANSWER in plain(done.output_text)
     assert done.tools[0].type == "web_search_preview"
     searches, message = done.output[:-1], done.output[-1]
-    assert searches and all(each.action.query for each in searches)
+    assert searches and all(each.type == "file_search_call" for each in searches)
+    assert all(each.queries and each.status == "completed" for each in searches)
     check_annotations(message.content[0].text, message.content[0].annotations)
 
 
@@ -176,6 +280,10 @@ def test_errors_are_those_of_openai(server: Server, client: openai.OpenAI) -> No
     with pytest.raises(openai.BadRequestError) as unsupported:
         client.responses.create(model="plumbline-quick", input=QUESTION, tools=tools)
     assert unsupported.value.param == "tools[1].type"
+    tools = [*SEARCHES, {"type": "code_interpreter", "container": {"type": "auto"}}]
+    with pytest.raises(openai.BadRequestError, match="code_interpreter") as code:
+        client.responses.create(model="plumbline-quick", input=QUESTION, tools=tools)
+    assert code.value.param == "tools[1].type"
     image: Any = [{"type": "image_url", "image_url": {"url": "data:"}}]
     with pytest.raises(openai.BadRequestError) as picture:
         ask(client, image)

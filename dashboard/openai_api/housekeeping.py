@@ -1,0 +1,151 @@
+"""What chat clients wrap around a question, and what they ask of a model by themselves.
+
+Requests for titles, tags, follow-ups, search queries and the like are answered from the
+conversation, without research. They are recognized by the statement with which the default prompts
+of Open WebUI and LibreChat open, never by what the conversation within them says. A client whose
+prompts were changed should use another model for them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from research.engine.text.language import language_of
+
+TITLE_LENGTH = 60
+HISTORY = "<chat_history>"
+"""What Open WebUI's tasks show the conversation in."""
+CHOOSING = "Your task is to choose and return the correct tool(s) from the list of available tools"
+# "### Task:\nGenerate a concise title …": Open WebUI's tasks begin so, but also its RAG template.
+_TASK = re.compile(r"\s*#{2,4} *Task:?\s*", re.IGNORECASE)
+_RAG = re.compile(
+    r"^#{2,4} *Task:?\s*Respond to the user query using the provided context\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def unwrap_question(prompt: str) -> str:
+    """Return the user's question of a prompt in Open WebUI's RAG template; others are returned.
+
+    By version of the template the question is a tag within it, or the text after or before it.
+    """
+    found = _RAG.search(prompt)
+    if found is None:
+        return prompt
+    after = prompt[found.start() :].rpartition("</context>")[2]
+    tagged = after.partition("<user_query>")[2].rpartition("</user_query>")[0]
+    question = tagged.strip() or after.strip()
+    return question or prompt[: found.start()].strip() or prompt
+
+
+def answer_housekeeping(prompt: str) -> str | None:
+    """Return the answer to a client's own request; None if the prompt is a question to research."""
+    task = _TASK.match(prompt)
+    if task and HISTORY in prompt:
+        return _find_answer(_TASKS, prompt, task.end())
+    return _find_answer(_OPENINGS, prompt, len(prompt) - len(prompt.lstrip()))
+
+
+def _find_answer(answers: Answers, prompt: str, place: int) -> str | None:
+    made = (make(prompt) for opening, make in answers if opening.match(prompt, place))
+    return next(filter(None, made), None)
+
+
+def short_title(question: str) -> str:
+    """Return a question as a title, cut at a word."""
+    line = " ".join(question.split()).rstrip("?!. ")
+    if len(line) <= TITLE_LENGTH:
+        return line
+    return line[:TITLE_LENGTH].rpartition(" ")[0] + "…"
+
+
+def _user_lines(conversation: str) -> Iterator[str]:
+    """Yield what a user said: "USER: How old …", "User: How old …", '||>User:\\n"How old …"'."""
+    lines = iter(conversation.splitlines())
+    for line in lines:
+        speaker, _, text = line.strip().removeprefix("||>").partition(":")
+        if speaker.strip().lower() == "user":
+            yield (text.strip() or next(lines, "")).strip().strip('"')
+
+
+def _history(prompt: str) -> Sequence[str]:
+    """Return the user's lines in the chat history of one of Open WebUI's tasks."""
+    return [*_user_lines(prompt.partition(HISTORY)[2])]
+
+
+def _plain_title(prompt: str) -> str:
+    return short_title(next(_user_lines(prompt), prompt))
+
+
+def _titled(prompt: str) -> str:
+    title = _plain_title(prompt)
+    return _json({"language": language_of(title), "title": title})
+
+
+def _choice_of_tools(prompt: str) -> str | None:
+    return _json({"tool_calls": []}) if CHOOSING in prompt else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _opening(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+Answers = tuple[tuple[re.Pattern[str], Callable[[str], str | None]], ...]
+
+# Open WebUI, after "### Task:"; the numbers and the wording of titles differ by version.
+_TASKS: Answers = (
+    (
+        _opening(
+            r"Generate a concise\b[^\n.]{0,30}\btitle\b[^\n]{0,30}\bsummarizing the chat history"
+        ),
+        lambda prompt: _json({"title": short_title(next(iter(_history(prompt)), ""))}),
+    ),
+    (
+        _opening(r"Generate [\d-]+ broad tags categorizing\b"),
+        lambda prompt: _json({"tags": []}),
+    ),
+    (
+        _opening(r"Suggest [\d-]+ relevant follow-?up (questions|prompts)\b"),
+        lambda prompt: _json({"follow_ups": []}),
+    ),
+    (
+        _opening(r"(Analyze|Based on) the chat history,?( to)? determine\b[^\n]{0,50}\bsearch\b"),
+        lambda prompt: _json({"queries": []}),
+    ),
+    (
+        _opening(r"You are an autocompletion system\b"),
+        lambda prompt: _json({"text": ""}),
+    ),
+    (
+        _opening(r"Generate a detailed prompt for a[mn]? image generation task\b"),
+        lambda prompt: _json({"prompt": next(reversed(_history(prompt)), "")}),
+    ),
+)
+
+# LibreChat's titles, then Open WebUI's choice of tools and of an emoji, which are no "### Task:".
+_OPENINGS: Answers = (
+    (
+        _opening(r"(Provide|Please generate) a concise, 5-word-or-less title for the conversation"),
+        _plain_title,
+    ),
+    (
+        _opening(r"Please generate a concise title \(max \d+ characters\) for a conversation\b"),
+        _plain_title,
+    ),
+    (
+        _opening(r"Analyze this conversation and provide:\s*1\. The detected language of\b"),
+        _titled,
+    ),
+    (_opening(r"Available Tools: "), _choice_of_tools),
+    (
+        _opening(r"Your task is to reflect the speaker's likely facial expression through\b"),
+        lambda prompt: "💬",
+    ),
+)
