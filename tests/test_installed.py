@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 import venv
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +15,9 @@ from sysconfig import get_path
 
 import pytest
 
+from tests.support.installation import LONGEST_SECONDS
 from tests.support.preloaded import KEPT
+from tests.support.serving import LoopbackServer, Reply, json_reply
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -30,16 +34,26 @@ class Installed:
     environment: Path
     home: Path
 
-    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def start(self, program: str, *arguments: str) -> subprocess.Popen[str]:
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        return subprocess.run(
+        return subprocess.Popen(
             [self.environment / "bin" / program, *arguments],
             cwd=self.home,
             env={**kept, "HOME": str(self.home), "NETWORK_PROBE": "none"},
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
         )
+
+    def run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        with self.start(program, *arguments) as process:
+            try:
+                out, err = process.communicate(timeout=LONGEST_SECONDS)
+            except BaseException:
+                process.kill()
+                raise
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +99,33 @@ def test_the_first_example_of_the_guide_researches_the_samples(installed: Instal
     assert done.stdout.startswith("# How to make scrambled eggs?") and "[1]" in done.stdout
     assert "plumbline runs export" in done.stderr
     assert (installed.home / ".local" / "share" / "plumbline" / "plumbline.sqlite3").is_file()
+
+
+class Endless(LoopbackServer):
+    """An API whose only run never ends; `polled` is set once it was read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.polled = threading.Event()
+
+    def reply(self, path: str, body: bytes) -> Reply:
+        if path.endswith("/r1"):
+            self.polled.set()
+        return json_reply({"id": "r1", "status": "researching", "progress": {"action": None}})
+
+
+def test_an_interrupted_command_ends_with_130_and_names_its_run(installed: Installed) -> None:
+    with Endless() as server:
+        words = ("research", "Why?", "--yes", "--server", server.url(), "--token", "t")
+        with installed.start("plumbline", *words) as process:
+            try:
+                assert server.polled.wait(LONGEST_SECONDS)
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=LONGEST_SECONDS)
+            except BaseException:
+                process.kill()
+                raise
+    assert (process.returncode, out, err) == (130, "", "Run r1\n")
 
 
 def test_the_library_example_of_the_readme_prints_what_it_says(installed: Installed) -> None:

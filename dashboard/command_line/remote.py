@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+from django.core.management.base import CommandError
 
 from dashboard.command_line.output import BadUse
 from dashboard.exports import FORMATS, Exported
@@ -19,11 +20,21 @@ from research.engine.records import ENDED, WAITING
 
 TIMEOUT_SECONDS = 30.0
 POLL_SECONDS = 1.0
+RETRY_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 60.0)
+"""Pauses between attempts to follow a run on a server that doesn't answer: five minutes."""
 MOST_AT_ONCE = 100
+TOO_MANY_REQUESTS = 429
+
+
+class Unavailable(CommandError):
+    """The server can't be reached, or can't answer now; exit code 1."""
 
 
 class Server:
-    """One server and a token; every method raises `BadUse` with a sentence for the user."""
+    """One server and a token.
+
+    Every method raises `BadUse`, or `Unavailable`, with a sentence for the user.
+    """
 
     def __init__(self, address: str, token: str) -> None:
         self._address = address
@@ -35,10 +46,14 @@ class Server:
             answer = httpx.request(
                 method, url, headers=self._headers, timeout=TIMEOUT_SECONDS, **content
             )
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise BadUse(f"{self._address} does not answer: {error}.") from None
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise BadUse(f"{self._address} is no address of a server: {error}") from None
+        except httpx.HTTPError as error:
+            raise Unavailable(f"{self._address} does not answer: {error}.") from None
         if answer.is_success:
             return answer
+        if answer.is_server_error or answer.status_code == TOO_MANY_REQUESTS:
+            raise Unavailable(_detail(answer))
         raise BadUse(_detail(answer))
 
     def pages(self, path: str, limit: int) -> builtins.list[dict[str, Any]]:
@@ -96,22 +111,36 @@ class RemoteRuns:
     def research(
         self, question: str, knobs: dict[str, Any], report: Callable[[str], None]
     ) -> dict[str, Any]:
-        """Start a run that asks nothing, and return its record once it has ended or waits."""
+        """Start a run that asks nothing, and return its record once it has ended or waits.
+
+        What can be read from it is asked for again where the server doesn't answer for a while.
+        """
         asked = {"question": question, "settings": knobs, "ask_first": False}
         run = self._server.ask("POST", "runs", json=asked).json()
+        report(f"Run {run['id']}")
         shown = ""
         while run["status"] not in ENDED | WAITING:
             time.sleep(POLL_SECONDS)
-            run = self._get(_run(run["id"]))
+            run = self._get_patiently(_run(run["id"]), report)
             action = run["progress"]["action"]
             if action and action["text"] != shown:
                 shown = action["text"]
                 report(shown)
-        return self.show(run["id"])
+        return self._get_patiently(f"{_run(run['id'])}/record", report)
 
     def _tell(self, public_id: str, kind: str) -> str:
         self._server.ask("POST", f"{_run(public_id)}/commands", json={"kind": kind})
         return str(self._get(_run(public_id))["status"])
+
+    def _get_patiently(self, path: str, report: Callable[[str], None]) -> dict[str, Any]:
+        """Read from the server, again after pauses if it is unavailable; raise the last reason."""
+        for pause in RETRY_SECONDS:
+            try:
+                return self._get(path)
+            except Unavailable as reason:
+                report(f"{reason} Trying again in {pause:.0f} s.")
+                time.sleep(pause)
+        return self._get(path)
 
     def _get(self, path: str) -> dict[str, Any]:
         return dict(self._server.ask("GET", path).json())
@@ -175,12 +204,14 @@ def _detail(answer: httpx.Response) -> str:
         problem = None
     if isinstance(problem, dict) and isinstance(problem.get("detail"), str):
         return str(problem["detail"])
+    if answer.is_server_error:
+        return f"The server answered {answer.status_code}."
     return f"The server answered {answer.status_code}; is it Plumbline's address?"
 
 
 def add_place(parser: ArgumentParser) -> None:
     parser.add_argument("--server", metavar="URL", default="", help="work on this server")
-    parser.add_argument("--token", default="", help="a token of the server (page API)")
+    parser.add_argument("--token", default="", help="a token of the server (page “API tokens”)")
 
 
 def chosen_server(options: dict[str, Any]) -> Server | None:
@@ -190,5 +221,5 @@ def chosen_server(options: dict[str, Any]) -> Server | None:
             raise BadUse("--token belongs to a --server.")
         return None
     if not options["token"]:
-        raise BadUse("--server needs --token, which its page API makes.")
+        raise BadUse("--server needs --token; make one on its page “API tokens”.")
     return Server(options["server"], options["token"])
