@@ -90,6 +90,7 @@ def test_help_lists_the_commands(installed: Installed) -> None:
     )
 
 
+@pytest.mark.requirement("F26")
 def test_the_first_example_of_the_guide_researches_the_samples(installed: Installed) -> None:
     example = 'plumbline research "How to make scrambled eggs?" --search samples --yes'
     assert example in GUIDE
@@ -114,6 +115,7 @@ class Endless(LoopbackServer):
         return json_reply({"id": "r1", "status": "researching", "progress": {"action": None}})
 
 
+@pytest.mark.requirement("F24")
 def test_an_interrupted_command_ends_with_130_and_names_its_run(installed: Installed) -> None:
     with Endless() as server:
         words = ("research", "Why?", "--yes", "--server", server.url(), "--token", "t")
@@ -128,6 +130,7 @@ def test_an_interrupted_command_ends_with_130_and_names_its_run(installed: Insta
     assert (process.returncode, out, err) == (130, "", "Run r1\n")
 
 
+@pytest.mark.requirement("F26")
 def test_the_library_example_of_the_readme_prints_what_it_says(installed: Installed) -> None:
     [code] = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
     [printed] = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)

@@ -118,6 +118,7 @@ def test_a_wrong_token_and_a_wrong_address_are_told_apart(live_server: LiveServe
     assert refused.value.returncode == 2
 
 
+@pytest.mark.requirement("F24")
 @pytest.mark.parametrize(("status", "code"), [(401, 2), (404, 2), (429, 1), (500, 1), (503, 1)])
 def test_a_server_that_cannot_answer_now_is_code_1(db: None, status: int, code: int) -> None:
     with Failing([status]) as server, pytest.raises(CommandError, match=str(status)) as refused:
@@ -135,6 +136,7 @@ def test_a_run_is_cancelled(say: Say, admin: AbstractUser) -> None:
     assert refused.value.returncode == 2
 
 
+@pytest.mark.requirement("F23")
 @pytest.mark.subprocess
 def test_documents_are_searched(
     say: Say, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
@@ -190,6 +192,7 @@ def followed(
     return out.getvalue(), err.getvalue(), pauses
 
 
+@pytest.mark.requirement("F25")
 def test_polls_that_fail_do_not_end_research(monkeypatch: pytest.MonkeyPatch) -> None:
     out, err, pauses = followed([201, 503, 502, 429, 200, 500, 200], monkeypatch)
     assert out == "Oaks grow old.\n"
@@ -199,6 +202,7 @@ def test_polls_that_fail_do_not_end_research(monkeypatch: pytest.MonkeyPatch) ->
     assert lines[1] == "The server answered 503. Trying again in 1 s."
 
 
+@pytest.mark.requirement("F25")
 def test_polls_end_when_the_server_stays_away(monkeypatch: pytest.MonkeyPatch) -> None:
     out, err, pauses = followed([201, 503], monkeypatch)
     assert out == "The server answered 503."

@@ -75,6 +75,7 @@ def test_every_command_explains_itself(say: Said) -> None:
         assert "--pythonpath" not in out
 
 
+@pytest.mark.requirement("F24")
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -155,6 +156,7 @@ def has_json(name: str) -> bool:
     return all("--json" in made._option_string_actions for made in parsers)
 
 
+@pytest.mark.requirement("F24")
 def test_every_command_with_a_result_has_json() -> None:
     """The commands without one are named in the guide."""
     assert {name for name in commands.names() if not has_json(name)} == WITHOUT_RESULT

@@ -89,6 +89,7 @@ def open_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "close", lambda: None)
 
 
+@pytest.mark.requirement("F17")
 @schema.exclude(path_regex="events$").parametrize()
 @examples(max_examples=REQUESTS, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_as_described(case: schemathesis.Case, token: str) -> None:

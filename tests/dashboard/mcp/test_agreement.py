@@ -145,6 +145,7 @@ def told_by_command(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     return run
 
 
+@pytest.mark.requirement("F31")
 def test_every_interface_tells_the_same(
     client: Client,
     programs: Client,

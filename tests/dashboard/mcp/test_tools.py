@@ -242,6 +242,7 @@ def test_a_stored_approval_is_waited_for(admin: AbstractUser) -> None:
     assert asyncio.run(research())["next_tool"] == "wait"
 
 
+@pytest.mark.requirement("F23")
 @pytest.mark.subprocess
 def test_documents_are_searched_without_a_run(
     admin: AbstractUser, settings: Any, tmp_path: Path

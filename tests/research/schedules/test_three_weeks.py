@@ -42,6 +42,7 @@ def pass_week(number: int) -> Run:
     return ended(Run.objects.get(status="queued"), world)
 
 
+@pytest.mark.requirement("F30")
 def test_each_result_is_compared_with_the_one_before(ada: AbstractUser) -> None:
     webhooks.add_webhook(ada, "https://hooks.example.org/in", ["schedule.result"])
     schedule = manage.add_schedule(ada, PLAN, lambda: BEGIN)
@@ -75,6 +76,7 @@ def news_in(schedule: Schedule) -> list[News | None]:
     return [news_of(row) for row in schedule.occurrences.order_by("due_at")]
 
 
+@pytest.mark.requirement("F30")
 def test_reports_are_complete_whether_or_not_only_news_is_wanted(ada: AbstractUser) -> None:
     for only_new in (True, False):
         manage.add_schedule(ada, replace(PLAN, only_new=only_new), lambda: BEGIN)
