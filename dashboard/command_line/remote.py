@@ -50,11 +50,7 @@ class Server:
             raise BadUse(f"{self._address} is no address of a server: {error}") from None
         except httpx.HTTPError as error:
             raise Unavailable(f"{self._address} does not answer: {error}.") from None
-        if answer.is_success:
-            return answer
-        if answer.is_server_error or answer.status_code == TOO_MANY_REQUESTS:
-            raise Unavailable(_detail(answer))
-        raise BadUse(_detail(answer))
+        return _checked(answer)
 
     def pages(self, path: str, limit: int) -> builtins.list[dict[str, Any]]:
         """Return up to `limit` items of a list that comes in pages."""
@@ -194,6 +190,15 @@ class RemoteDocuments:
 
 def _run(public_id: str) -> str:
     return f"runs/{quote(public_id, safe='')}"
+
+
+def _checked(answer: httpx.Response) -> httpx.Response:
+    """Return the answer if it is a success, else raise its reason."""
+    if answer.is_success:
+        return answer
+    if answer.is_server_error or answer.status_code == TOO_MANY_REQUESTS:
+        raise Unavailable(_detail(answer))
+    raise BadUse(_detail(answer))
 
 
 def _detail(answer: httpx.Response) -> str:
