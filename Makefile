@@ -4,7 +4,7 @@ PY = .venv/bin/python
 UV_COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make lock" --quiet $(LOCK_FLAGS)
 
-.PHONY: help install test-environment run test test-fast test-bench check docs bench bench-quick format lock clean
+.PHONY: help install test-environment run test test-fast test-bench check fuzz docs bench bench-quick format lock clean
 
 help:
 	@echo "make run      serve Plumbline on http://127.0.0.1:8000 (HOST=… PORT=… change it)"
@@ -12,6 +12,7 @@ help:
 	@echo "make test     run the tests of the product (ARGS=… for pytest)"
 	@echo "make test-fast  only what needs no browser, no service and no other process"
 	@echo "make test-bench  run the tests of the benchmarks, among them kills and outages"
+	@echo "make fuzz     new generated requests against the API's description, several minutes"
 	@echo "make check    lint, formatting, types, templates, imports, dependencies, migrations"
 	@echo "make docs     build the documentation site into site/"
 	@echo "make bench    measure and write docs/benchmarks.md"
@@ -41,6 +42,9 @@ test-fast: test-environment
 
 test-bench: test-environment
 	@$(PY) scripts/run_tests.py --bench $(ARGS)
+
+fuzz: test-environment
+	@FUZZ=1 $(PY) -m pytest -q tests/dashboard/api/test_description.py $(ARGS)
 
 check: test-environment
 	$(PY) -m ruff check .

@@ -4,11 +4,12 @@
 model, search and pages take their time, and researches one question after another. Pollers read the
 run at work once a second, at times fixed beforehand, and a poll's latency counts from the time when
 it was due: a wait of one second after each answer would neither count what a stall holds up nor
-keep the pollers apart, since all that waited for one stall would go on in step. Streams follow it by server-sent events, drop their connection after one
-to three events, and reconnect with `Last-Event-ID` after the time that the server's `retry` field
-names. Every event is the whole state, so a stream has lost something if it never received the final
-one, or if an event's number was not above the last one that it had. Milliseconds stray with the
-load of the machine; the server's CPU time for a poll, measured once no run is at work, hardly does.
+keep the pollers apart, since all that waited for one stall would go on in step. Streams follow it
+by server-sent events, drop their connection after one to three events, and reconnect with
+`Last-Event-ID` after the time that the server's `retry` field names. Every event is the whole
+state, so a stream has lost something if it never received the final one, or if an event's number
+was not above the last one that it had. Milliseconds stray with the load of the machine; the
+server's CPU time for a poll, measured once no run is at work, hardly does.
 """
 
 from __future__ import annotations

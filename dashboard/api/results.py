@@ -63,7 +63,7 @@ def read_report(request: HttpRequest, run_id: str) -> ReportOut:
 
 @router.get("/{run_id}/exports/{extension}", summary="Export the report of a run")
 def export_run(request: HttpRequest, run_id: str, extension: str) -> HttpResponse:
-    """Formats: md, html, pdf, docx, json, ris and bib."""
+    """Formats: docx, pdf, md, html, csv, json, ris and bib."""
     run = queries.find_run(request.auth.user, run_id)
     if extension not in FORMATS:
         raise Http404("no such format")

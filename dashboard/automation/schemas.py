@@ -82,7 +82,7 @@ class NewSchedule(Payload):
     time_zone: ZoneName = Field("UTC", description="Name of the IANA database.")
     weekday: Weekday = Field("monday", description="For weekly schedules.")
     day: Day = Field(1, description="For monthly schedules; in shorter months the last day.")
-    only_new: bool = Field(False, description="Report only what is new since the last result.")
+    only_new: bool = Field(False, description="E-mails tell only what is new since last time.")
     depth: Literal["quick", "standard", "thorough"] | None = None
     max_cost_usd: Budget | None = Field(None, description="Budget of each run.")
     sources: SourceName | None = None

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx
+from django.core.management.base import CommandError
 
 from dashboard.command_line.output import BadUse
 from dashboard.exports import FORMATS, Exported
@@ -20,25 +21,32 @@ from research.engine.records import ENDED, WAITING
 
 TIMEOUT_SECONDS = 30.0
 POLL_SECONDS = 1.0
+RETRY_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0, 60.0)
+"""Pauses between attempts to follow a run on a server that doesn't answer: five minutes."""
 MOST_AT_ONCE = 100
+TOO_MANY_REQUESTS = 429
 
 
-class AnswerLost(BadUse):
+class Unavailable(CommandError):
+    """The server can't be reached, or can't answer now; exit code 1."""
+
+
+class AnswerLost(Unavailable):
     """A request that the server may have carried out."""
 
 
 class Server:
-    """One server and a token; every method raises `BadUse` with a sentence for the user."""
+    """One server and a token.
+
+    Every method raises `BadUse`, or `Unavailable`, with a sentence for the user.
+    """
 
     def __init__(self, address: str, token: str) -> None:
         self._address = address
         self._headers = {"Authorization": f"Bearer {token}"}
 
     def ask(self, method: str, path: str, **content: Any) -> httpx.Response:
-        answer = self._send(method, path, self._headers, **content)
-        if answer.is_success:
-            return answer
-        raise BadUse(_detail(answer))
+        return _checked(self._send(method, path, self._headers, **content))
 
     def create(self, path: str, json: dict[str, Any]) -> dict[str, Any]:
         """Return what the server created; if its answer is lost, the same request is sent again."""
@@ -47,9 +55,7 @@ class Server:
             answer = self._send("POST", path, headers, json=json)
         except AnswerLost:
             answer = self._send("POST", path, headers, json=json)
-        if answer.is_success:
-            return dict(answer.json())
-        raise BadUse(_detail(answer))
+        return dict(_checked(answer).json())
 
     def _send(
         self, method: str, path: str, headers: dict[str, str], **content: Any
@@ -59,8 +65,10 @@ class Server:
             return httpx.request(method, url, headers=headers, timeout=TIMEOUT_SECONDS, **content)
         except (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError) as error:
             raise AnswerLost(f"{self._address} does not answer: {error}.") from None
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise BadUse(f"{self._address} does not answer: {error}.") from None
+        except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise BadUse(f"{self._address} is no address of a server: {error}") from None
+        except httpx.HTTPError as error:
+            raise Unavailable(f"{self._address} does not answer: {error}.") from None
 
     def pages(self, path: str, limit: int) -> builtins.list[dict[str, Any]]:
         """Return up to `limit` items of a list that comes in pages."""
@@ -117,22 +125,36 @@ class RemoteRuns:
     def research(
         self, question: str, knobs: dict[str, Any], report: Callable[[str], None]
     ) -> dict[str, Any]:
-        """Start a run that asks nothing, and return its record once it has ended or waits."""
+        """Start a run that asks nothing, and return its record once it has ended or waits.
+
+        What can be read from it is asked for again where the server doesn't answer for a while.
+        """
         asked = {"question": question, "settings": knobs, "ask_first": False}
         run = self._server.create("runs", asked)
+        report(f"Run {run['id']}")
         shown = ""
         while run["status"] not in ENDED | WAITING:
             time.sleep(POLL_SECONDS)
-            run = self._get(_run(run["id"]))
+            run = self._get_patiently(_run(run["id"]), report)
             action = run["progress"]["action"]
             if action and action["text"] != shown:
                 shown = action["text"]
                 report(shown)
-        return self.show(run["id"])
+        return self._get_patiently(f"{_run(run['id'])}/record", report)
 
     def _tell(self, public_id: str, kind: str) -> str:
         self._server.ask("POST", f"{_run(public_id)}/commands", json={"kind": kind})
         return str(self._get(_run(public_id))["status"])
+
+    def _get_patiently(self, path: str, report: Callable[[str], None]) -> dict[str, Any]:
+        """Read from the server, again after pauses if it is unavailable; raise the last reason."""
+        for pause in RETRY_SECONDS:
+            try:
+                return self._get(path)
+            except Unavailable as reason:
+                report(f"{reason} Trying again in {pause:.0f} s.")
+                time.sleep(pause)
+        return self._get(path)
 
     def _get(self, path: str) -> dict[str, Any]:
         return dict(self._server.ask("GET", path).json())
@@ -187,6 +209,15 @@ def _run(public_id: str) -> str:
     return f"runs/{quote(public_id, safe='')}"
 
 
+def _checked(answer: httpx.Response) -> httpx.Response:
+    """Return the answer if it is a success, else raise its reason."""
+    if answer.is_success:
+        return answer
+    if answer.is_server_error or answer.status_code == TOO_MANY_REQUESTS:
+        raise Unavailable(_detail(answer))
+    raise BadUse(_detail(answer))
+
+
 def _detail(answer: httpx.Response) -> str:
     """Return the reason that a problem gives, else its status."""
     try:
@@ -195,12 +226,14 @@ def _detail(answer: httpx.Response) -> str:
         problem = None
     if isinstance(problem, dict) and isinstance(problem.get("detail"), str):
         return str(problem["detail"])
+    if answer.is_server_error:
+        return f"The server answered {answer.status_code}."
     return f"The server answered {answer.status_code}; is it Plumbline's address?"
 
 
 def add_place(parser: ArgumentParser) -> None:
     parser.add_argument("--server", metavar="URL", default="", help="work on this server")
-    parser.add_argument("--token", default="", help="a token of the server (page API)")
+    parser.add_argument("--token", default="", help="a token of the server (page “API tokens”)")
 
 
 def chosen_server(options: dict[str, Any]) -> Server | None:
@@ -210,5 +243,5 @@ def chosen_server(options: dict[str, Any]) -> Server | None:
             raise BadUse("--token belongs to a --server.")
         return None
     if not options["token"]:
-        raise BadUse("--server needs --token, which its page API makes.")
+        raise BadUse("--server needs --token; make one on its page “API tokens”.")
     return Server(options["server"], options["token"])

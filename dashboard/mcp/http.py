@@ -33,7 +33,7 @@ BEARER = "bearer "
 NOT_SERVED = "The server is starting or stopping. Try again in a moment."
 FOREIGN_HOST = "The Host header names no host of this server (ALLOWED_HOSTS)."
 FOREIGN_ORIGIN = "Requests of pages of other origins are refused."
-NO_TOKEN = "Send 'Authorization: Bearer TOKEN' with a valid token of the page API."
+NO_TOKEN = "Send 'Authorization: Bearer TOKEN' with a valid token of the page 'API tokens'."
 
 
 class McpEndpoint:

@@ -23,7 +23,7 @@ APPS = frozenset({"dashboard", "research"})
 OLDER_NAMES = frozenset({"export", "retry"})
 """`runs export` and `runs resume` do the same."""
 
-OF_DJANGO = ("changepassword", "check", "createsuperuser")
+OF_DJANGO = ("changepassword", "createsuperuser")
 BAD_USE = 2
 _OPTIONS_OF_DJANGO = frozenset(
     {"version", "verbosity", "settings", "pythonpath", "traceback", "no_color", "force_color",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 from pytest_django.live_server_helper import LiveServer
 
-from dashboard.command_line.remote import RemoteRuns, Server
+from dashboard.command_line.output import BadUse
+from dashboard.command_line.remote import POLL_SECONDS, RETRY_SECONDS, RemoteRuns, Server
 from research.models import Run
 from research.services import api_tokens, runs
 from tests.dashboard.conftest import add_evidence, add_report, make_run
-from tests.support.serving import closed_place
+from tests.support.in_process import InProcessPool
+from tests.support.serving import LoopbackServer, Reply, closed_place, json_reply
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -109,8 +111,113 @@ def test_a_wrong_token_and_a_wrong_address_are_told_apart(live_server: LiveServe
     with pytest.raises(CommandError, match=r"(?i)token|unauthori|authenti"):
         call_command("runs", "list", "--server", live_server.url, "--token", "wrong")
     place = f"http://{closed_place()}"
-    with pytest.raises(CommandError, match=f"{place} does not answer"):
+    with pytest.raises(CommandError, match=f"{place} does not answer") as refused:
         call_command("runs", "list", "--server", place, "--token", "t")
+    assert refused.value.returncode == 1
+    with pytest.raises(CommandError, match="plumbline is no address of a server") as refused:
+        call_command("runs", "list", "--server", "plumbline", "--token", "t")
+    assert refused.value.returncode == 2
+
+
+@pytest.mark.requirement("F24")
+@pytest.mark.parametrize(("status", "code"), [(401, 2), (404, 2), (429, 1), (500, 1), (503, 1)])
+def test_a_server_that_cannot_answer_now_is_code_1(db: None, status: int, code: int) -> None:
+    with Failing([status]) as server, pytest.raises(CommandError, match=str(status)) as refused:
+        call_command("runs", "list", "--server", server.url(), "--token", "t")
+    assert refused.value.returncode == code
+
+
+def test_a_run_is_cancelled(say: Say, admin: AbstractUser) -> None:
+    run = make_run(admin, "paused")
+    assert say("runs", "cancel", run.public_id) == f"Run {run.public_id} is cancelled.\n"
+    run.refresh_from_db()
+    assert run.status == "cancelled"
+    with pytest.raises(CommandError) as refused:
+        say("runs", "cancel", run.public_id)
+    assert refused.value.returncode == 2
+
+
+@pytest.mark.requirement("F23")
+@pytest.mark.subprocess
+def test_documents_are_searched(
+    say: Say, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.STATE_DIR = tmp_path / "state"
+    monkeypatch.setattr("research.extract.pool.TextPool", InProcessPool)
+    trees = {"Oaks": "An oak lives for 600 years.", "Yews": "A yew lives for 1,000 years."}
+    for name, text in trees.items():
+        (tmp_path / f"{name}.md").write_text(text)
+        call_command("documents", "add", str(tmp_path / f"{name}.md"), "--collection", name)
+
+    def found(*words: str) -> list[str]:
+        return [row["quote"] for row in json.loads(say("documents", "search", *words, "--json"))]
+
+    assert found("lives years") == list(trees.values())
+    assert found("lives years", "--collection", "Yews") == [trees["Yews"]]
+    assert found("lives years", "--limit", "1") == [trees["Oaks"]]
+    assert say("documents", "search", "volcano") == "Nothing was found.\n"
+
+
+class Failing(LoopbackServer):
+    """An API that answers with these statuses in turn, the last one for ever.
+
+    A run is queued where it is created, and completed where it is read.
+    """
+
+    def __init__(self, statuses: Sequence[int]) -> None:
+        super().__init__()
+        self.statuses = list(statuses)
+        self.asked: list[str] = []
+
+    def reply(self, path: str, body: bytes) -> Reply:
+        self.asked.append(path)
+        status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
+        run = {"id": "r1", "status": "completed" if len(self.asked) > 1 else "queued"}
+        told = {"progress": {"action": None}, "report_markdown": "Oaks grow old.\n"}
+        return json_reply({**run, **told}, status)
+
+
+def followed(
+    statuses: Sequence[int], monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, str, list[float]]:
+    """Research on a failing server; return what it printed, and its pauses."""
+    out, err, pauses = io.StringIO(), io.StringIO(), list[float]()
+    monkeypatch.setattr("dashboard.command_line.remote.time.sleep", pauses.append)
+    with Failing(statuses) as server:
+        asked = ("--yes", "--server", server.url(), "--token", "t")
+        try:
+            call_command("research", "How old do oaks get?", *asked, stdout=out, stderr=err)
+        except CommandError as error:
+            assert error.returncode == 1
+            out.write(str(error))
+    return out.getvalue(), err.getvalue(), pauses
+
+
+@pytest.mark.requirement("F25")
+def test_polls_that_fail_do_not_end_research(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err, pauses = followed([201, 503, 502, 429, 200, 500, 200], monkeypatch)
+    assert out == "Oaks grow old.\n"
+    assert pauses == [POLL_SECONDS, 1, 2, 4, 1]
+    lines = err.splitlines()
+    assert lines[0] == "Run r1"
+    assert lines[1] == "The server answered 503. Trying again in 1 s."
+
+
+@pytest.mark.requirement("F25")
+def test_polls_end_when_the_server_stays_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err, pauses = followed([201, 503], monkeypatch)
+    assert out == "The server answered 503."
+    assert pauses == [POLL_SECONDS, *RETRY_SECONDS]
+    assert err.startswith("Run r1\n")
+
+
+def test_a_refused_poll_ends_research_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("dashboard.command_line.remote.time.sleep", pauses.append)
+    with Failing([201, 404]) as server, pytest.raises(BadUse):
+        asked = ("--yes", "--server", server.url(), "--token", "t")
+        call_command("research", "How old do oaks get?", *asked, stderr=io.StringIO())
+    assert pauses == [POLL_SECONDS]
 
 
 def test_research_on_a_server_is_followed_to_its_end(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from io import BytesIO, StringIO
 
 import pytest
@@ -19,6 +20,7 @@ from dashboard.exports.blocks import parse_blocks
 from dashboard.exports.contents import Contents, in_context, make_citation, strip_unprintable
 from research.models import EvidenceSource, Report, Run
 from tests.dashboard.conftest import PAGE, QUOTE, URL, add_evidence, add_report, make_run
+from tests.support.installation import ROOT
 
 HOSTILE = '#read("/etc/passwd") \\input{x} $x$ <script>alert(1)</script> & 50 % _a_ {b}'
 REPORT = f"""# How old do oaks get?
@@ -61,6 +63,16 @@ ODD_TEXTS = {
     "combining": "e" + "\u0301" * 200,
     "markup": "# [x](javascript:alert(1)) | a | `b` <b> \\ ``` ]]> {{ run }} #eval",
 }
+
+
+def test_the_api_names_every_format(db: None) -> None:
+    paths = Client().get("/api/v1/openapi.json").json()["paths"]
+    described = paths["/api/v1/runs/{run_id}/exports/{extension}"]
+    told = re.search(r"Formats: (.*)\.", described["get"]["description"])
+    guide = re.search(r"an export \(([^)]*)\)", (ROOT / "docs" / "api.md").read_text())
+    assert told and guide
+    for text in (told[1], guide[1].replace("`", "")):
+        assert re.split(r",\s+|\s+(?:and|or)\s+", text) == list(FORMATS)
 
 
 @pytest.fixture

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shlex
+from argparse import _SubParsersAction
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import AbstractUser
+from django.core.checks import Error, Warning
+from django.test import Client
 
 from plumbline.cli import commands
 from plumbline.cli.main import main
 from research.models import Collection, Run
 from research.services import people
+from research.services.what_if import THRESHOLDS
 from tests.dashboard.conftest import add_evidence, add_report, make_run
+from tests.engine.scripted import SIMPLE, harbour
+from tests.research.test_threads import asked
 from tests.support.in_process import InProcessPool
 from tests.support.installation import ROOT
 
@@ -68,6 +75,7 @@ def test_every_command_explains_itself(say: Said) -> None:
         assert "--pythonpath" not in out
 
 
+@pytest.mark.requirement("F24")
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -135,6 +143,80 @@ def test_an_ended_run_is_deleted_and_a_live_one_is_not(say: Said, admin: Abstrac
     code, _, err = say("runs", "delete", live.public_id)
     assert code == 2 and "has not ended yet" in err
     assert [run.pk for run in Run.objects.all()] == [live.pk]
+
+
+WITHOUT_RESULT = {"changepassword", "createsuperuser", "mcp", "migrate", "serve", "worker"}
+
+
+def has_json(name: str) -> bool:
+    """Return whether the command, or each of its actions, has the option."""
+    parser = commands.make_parser(name)
+    actions = [each for each in parser._actions if isinstance(each, _SubParsersAction)]
+    parsers = [made for each in actions for made in each.choices.values()] or [parser]
+    return all("--json" in made._option_string_actions for made in parsers)
+
+
+@pytest.mark.requirement("F24")
+def test_every_command_with_a_result_has_json() -> None:
+    """The commands without one are named in the guide."""
+    assert {name for name in commands.names() if not has_json(name)} == WITHOUT_RESULT
+    [told] = re.findall(r"(`serve`[^.]*`changepassword`) have none\.", " ".join(GUIDE.split()))
+    assert set(re.findall(r"`([\w-]+)`", told)) == WITHOUT_RESULT
+
+
+@pytest.fixture
+def place(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the state of an installation, and nobody at the terminal."""
+    settings.STATE_DIR = tmp_path / "state"
+    settings.STATE_DIR.mkdir()
+    settings.ENV_FILE = tmp_path / "settings.env"
+    settings.LOCAL_MODEL_PORTS = []
+    settings.NETWORK_PROBE = "none"
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    return tmp_path
+
+
+def test_json_of_a_backup_and_its_restore(say: Said, finished: Run, place: Path) -> None:
+    code, out, err = say("backup", str(place), "--json")
+    made = json.loads(out)
+    assert code == 0 and Path(made["path"]).is_file(), err
+    code, out, err = say("restore", made["path"], "--replace", "--json")
+    assert code == 0, err
+    assert {name: made[name] for name in ("created_at", "files", "bytes")} == json.loads(out)
+
+
+def test_json_of_setup_names_settings_without_their_values(say: Said, place: Path) -> None:
+    (place / "settings.env").write_text("OPENAI_API_KEY=sk-secret\n")
+    code, out, err = say("setup", "--json")
+    assert code == 0 and "sk-secret" not in out + err
+    told = {"file": str(place / "settings.env"), "settings": ["OPENAI_API_KEY"]}
+    assert json.loads(out) == told and "Address of the model" in err
+
+
+def test_json_of_a_sign_in_link(say: Said, admin: AbstractUser) -> None:
+    link = json.loads(say("sign-in-link", "--port", "8001", "--json")[1])["link"]
+    assert link.startswith("http://127.0.0.1:8001/sign-in/")
+    assert Client().get(link.removeprefix("http://127.0.0.1:8001")).status_code == 302
+
+
+def test_json_of_checks(say: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    issues = [Warning("Slow.", hint="Wait.", id="test.W1")]
+    monkeypatch.setattr("django.core.checks.run_checks", lambda **_: issues)
+    code, out, _ = say("check", "--json")
+    slow = {"level": "warning", "id": "test.W1", "message": "Slow.", "hint": "Wait."}
+    assert (code, json.loads(out)) == (0, [slow])
+    issues.append(Error("Broken.", id="test.E1"))
+    code, out, _ = say("check", "--json")
+    assert code == 1 and json.loads(out)[1]["level"] == "error"
+    assert say("check")[0] == 1
+
+
+def test_json_of_what_if(say: Said, admin: AbstractUser) -> None:
+    assert json.loads(say("what-if", "--json")[1]) == []
+    asked(admin, harbour(SIMPLE), SIMPLE.question)
+    rows = json.loads(say("what-if", "--json")[1])
+    assert [row["threshold"] for row in rows] == list(THRESHOLDS)
+    assert {row["runs"] + row["left_out"] for row in rows} == {1}
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])

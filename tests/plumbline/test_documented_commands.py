@@ -137,6 +137,7 @@ def test_commands_in_sentences_exist_with_their_options(capsys: pytest.CaptureFi
             assert set(OPTION.findall(span)) <= set(OPTION.findall(helps.get(name, ""))), span
 
 
+@pytest.mark.requirement("F32")
 @pytest.mark.subprocess
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)

@@ -66,6 +66,7 @@ def test_every_name_of_the_engine_is_a_name_of_the_library() -> None:
     assert all(hasattr(plumbline, name) for name in plumbline.__all__)
 
 
+@pytest.mark.requirement("F26")
 @pytest.mark.subprocess
 def test_importing_it_loads_neither_django_nor_a_model_client() -> None:
     said = "import plumbline, sys; print(sorted({'django', 'openai', 'httpx'} & set(sys.modules)))"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from functools import partial
 from typing import Any
 
 from dashboard.command_line.output import BadUse, show
@@ -30,9 +31,9 @@ class Command(research.Command):
             raise BadUse(ASKS_NOTHING)
         if options["search"] or options["documents"]:
             raise BadUse(HERE_ONLY)
-        run = RemoteRuns(server).research(question, knobs_of(options), self.stderr.write)
+        report = partial(self.stderr.write, style_func=str)
+        run = RemoteRuns(server).research(question, knobs_of(options), report)
         show(self.stdout, run, as_json=options["json"], shorten=summarise)
-        self.stderr.write(f"Run {run['id']}", style_func=str)
         if run["status"] != Status.COMPLETED:
             sys.exit(1)
 

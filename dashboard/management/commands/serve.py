@@ -154,14 +154,20 @@ def sign_in_line(host: str, port: int) -> str:
 
     A link in the log of a server that others can reach would leak a credential.
     """
-    from dashboard.sign_in import new_link_token, void_links
+    from dashboard.sign_in import void_links
 
     shown = in_a_link(host)
     if not is_loopback(host):
         void_links()
         return f"Plumbline   http://{shown}:{port}{reverse('sign_in')}"
-    path = reverse("sign_in_link", args=[new_link_token()])
-    return f"Sign in     http://{shown}:{port}{path}"
+    return f"Sign in     {sign_in_link(host, port)}"
+
+
+def sign_in_link(host: str, port: int) -> str:
+    """Return a new link that signs in once; older ones are void."""
+    from dashboard.sign_in import new_link_token
+
+    return f"http://{in_a_link(host)}:{port}{reverse('sign_in_link', args=[new_link_token()])}"
 
 
 def next_steps(has_model: bool, opens_browser: bool) -> Sequence[str]:

@@ -8,7 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand
 
-from dashboard.management.commands.serve import sign_in_line
+from dashboard.command_line.output import show
+from dashboard.management.commands.serve import sign_in_link
 from research.runtime.schema import migrate_database
 
 LOOPBACK = "127.0.0.1"
@@ -20,7 +21,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=settings.PORT, help="that is served on")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, port: int, **options: Any) -> None:
         migrate_database()
-        self.stdout.write(sign_in_line(LOOPBACK, port))
+        link = {"link": sign_in_link(LOOPBACK, port)}
+        show(
+            self.stdout,
+            link,
+            as_json=options["json"],
+            shorten=lambda _: f"Sign in     {link['link']}",
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -18,14 +19,25 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="a new file, or an existing folder")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, path: Path, **options: Any) -> None:
-        from research.operations.backup import BackupFailure, write_backup
+        from research.operations.backup import BackupFailure, default_name, write_backup
 
         migrate_database()
+        target = path / default_name() if path.is_dir() else path
         try:
-            made = write_backup(path)
+            made = write_backup(target)
         except BackupFailure as failure:
             raise CommandError(str(failure)) from None
+        if options["json"]:
+            told = {
+                "path": str(target),
+                "created_at": made.created_at,
+                "files": len(made.members),
+                "bytes": made.total_bytes,
+            }
+            self.stdout.write(json.dumps(told, ensure_ascii=False, indent=1))
+            return
         size = filesizeformat(made.total_bytes).replace("\xa0", " ")
         self.stdout.write(f"Backed up {len(made.members)} files, {size} before compression.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--replace", action="store_true", help="even if this installation has runs already"
         )
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, path: Path, replace: bool, **options: Any) -> None:
         from research.operations.backup import BackupFailure
@@ -30,4 +32,12 @@ class Command(BaseCommand):
             restored = restore_backup(path, replace=replace)
         except BackupFailure as failure:
             raise CommandError(str(failure)) from None
+        if options["json"]:
+            told = {
+                "created_at": restored.created_at,
+                "files": len(restored.members),
+                "bytes": restored.total_bytes,
+            }
+            self.stdout.write(json.dumps(told, indent=1))
+            return
         self.stdout.write(f"Restored the backup of {restored.created_at}.")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import getpass
+import json
 import os
 import sys
+from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,16 +32,36 @@ class Command(BaseCommand):
     help = "Asks for the essential settings and writes them to .env, keeping the others."
     requires_system_checks: list[str] = []  # noqa: RUF012 - Django's own declaration
 
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--json",
+            action="store_true",
+            help="ask on standard error, print one JSON object: the file and its settings' names",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         path: Path = settings.ENV_FILE or Path.cwd() / ".env"
         kept = read_env_file(path)
-        self.stdout.write(f"Settings go to {path}. Enter keeps the value in brackets.")
+        self._asking = self.stderr if options["json"] else self.stdout
+        self._tell(f"Settings go to {path}. Enter keeps the value in brackets.")
         suggested = {**self._suggested(kept), **kept}
         answers = {name: self._ask(name, suggested.get(name, "")) for name in QUESTIONS}
-        write_env_file(
-            path, {name: value for name, value in answers.items() if value or name in kept}
-        )
-        self.stdout.write(f"Written. {program_name()} preflight tries it all.")
+        written = {name: value for name, value in answers.items() if value or name in kept}
+        write_env_file(path, written)
+        if options["json"]:
+            told = {"file": str(path), "settings": list(written)}  # no values: one is a key
+            self.stdout.write(json.dumps(told, ensure_ascii=False, indent=1))
+        else:
+            self._tell(f"Written. {program_name()} preflight tries it all.")
+
+    def _read(self, prompt: str) -> str:
+        if self._asking is self.stdout:
+            return input(prompt)  # knows the prompt's width on a terminal
+        self._tell(prompt, ending="")
+        return input()
+
+    def _tell(self, text: str, ending: str = "\n") -> None:
+        self._asking.write(text, style_func=str, ending=ending)
 
     def _suggested(self, kept: Mapping[str, str]) -> dict[str, str]:
         """Return a model server found on this machine, unless a model is already configured."""
@@ -47,9 +69,7 @@ class Command(BaseCommand):
             return {}
         found: list[LocalServer] = asyncio.run(find_local(settings.LOCAL_MODEL_PORTS))
         for server in found:
-            self.stdout.write(
-                f"Found {server.name} at {server.address}: {', '.join(server.models)}"
-            )
+            self._tell(f"Found {server.name} at {server.address}: {', '.join(server.models)}")
         if not found:
             return {}
         return {"OPENAI_BASE_URL": found[0].address, "RESEARCH_MODEL": found[0].models[0]}
@@ -62,9 +82,9 @@ class Command(BaseCommand):
         try:
             if secret and sys.stdin.isatty():
                 return getpass.getpass(prompt).strip() or present
-            return input(prompt).strip() or present
+            return self._read(prompt).strip() or present
         except EOFError:
-            self.stdout.write("")
+            self._tell("")
             return present
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand
@@ -16,6 +18,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--last", type=int, default=50, metavar="N", help="runs; default 50")
+        parser.add_argument("--json", action="store_true", help="print one JSON list")
 
     def handle(self, *args: Any, last: int, **options: Any) -> None:
         from research.services import what_if
@@ -23,6 +26,9 @@ class Command(BaseCommand):
         migrate_database()
         what_if.store_replays(None, last)
         effects = what_if.threshold_effects(last)
+        if options["json"]:
+            self.stdout.write(json.dumps([asdict(each) for each in effects], indent=1))
+            return
         if not effects:
             self.stdout.write("There is no finished run to replay.")
             return

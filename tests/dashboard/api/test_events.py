@@ -48,6 +48,7 @@ async def read_event(stream: AsyncIterator[bytes]) -> tuple[int, Progress]:
     return int(fields["id"]), Progress.model_validate(json.loads(fields["data"]))
 
 
+@pytest.mark.requirement("F19")
 async def test_a_stream_has_each_state_until_the_run_ends() -> None:
     run, headers = await begin()
     answer = await open_stream(run, headers)
@@ -62,6 +63,7 @@ async def test_a_stream_has_each_state_until_the_run_ends() -> None:
         await anext(stream)
 
 
+@pytest.mark.requirement("F19")
 async def test_a_resumed_stream_begins_with_the_next_change() -> None:
     run, headers = await begin()
     answer = await open_stream(run, headers, **{"Last-Event-ID": "3"})

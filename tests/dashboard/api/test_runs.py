@@ -47,6 +47,7 @@ def test_a_run_that_asks_first_waits_for_approval_of_any_plan(api: Client) -> No
     assert not run.agreed and run.config["ask_above_usd"] is None
 
 
+@pytest.mark.requirement("F18")
 def test_a_token_limits_the_budget_of_its_runs(admin: User) -> None:
     api = client_with(admin, max_cost_usd=0.5)
     created = post(api, "/runs", {**QUESTION, "settings": {"max_cost_usd": 3}})
@@ -111,6 +112,7 @@ def test_runs_are_listed_by_cursor(api: Client, admin: User) -> None:
     assert found == made[::-1]
 
 
+@pytest.mark.requirement("F19")
 def test_a_poll_takes_one_query_and_no_body_until_something_changes(
     api: Client, finished: Run, django_assert_num_queries: Any
 ) -> None:
@@ -230,6 +232,7 @@ def test_an_ended_run_is_deleted(api: Client, finished: Run) -> None:
 PATHS = ["", "/record", "/events", "/evidence", "/sources", "/report", "/exports/md", "/versions"]
 
 
+@pytest.mark.requirement("F18")
 @pytest.mark.parametrize("path", PATHS)
 def test_runs_of_other_users_are_not_found(path: str, finished: Run) -> None:
     stranger = client_with(User.objects.create(username="stranger"))
@@ -238,6 +241,7 @@ def test_runs_of_other_users_are_not_found(path: str, finished: Run) -> None:
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
+@pytest.mark.requirement("F18")
 def test_a_token_for_reading_starts_nothing(admin: User) -> None:
     reader = client_with(admin, Scope.READ)
     assert reader.get("/api/v1/runs").status_code == 200

@@ -79,6 +79,7 @@ async def _state_now(run: Run, seconds: float, report: Any) -> Any:
     return await query_async(describe_run, run)
 
 
+@pytest.mark.requirement("F22")
 @both_versions
 def test_a_plan_is_shown_and_approved(admin: AbstractUser, planned: Run, mode: str) -> None:
     state, [shown] = wait(admin, planned, accept(approve=True), mode)
@@ -95,6 +96,7 @@ def test_a_comment_sends_the_plan_back(admin: AbstractUser, planned: Run, mode: 
     assert (command.kind, command.payload) == ("revise", {"comment": "Only Europe"})
 
 
+@pytest.mark.requirement("F22")
 @both_versions
 @pytest.mark.parametrize(
     "reply",
@@ -113,6 +115,7 @@ def test_without_a_decision_the_tools_remain(
     assert not planned.commands.exists()
 
 
+@pytest.mark.requirement("F22")
 @both_versions
 def test_questions_are_answered_in_their_order(admin: AbstractUser, mode: str) -> None:
     questions = ["Which oak?", "Where?"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import shlex
+import subprocess
 from typing import Any
 
 import pytest
@@ -15,9 +15,10 @@ from mcp import Client
 from dashboard.api.auth import Caller
 from dashboard.mcp.server import build_server
 from dashboard.mcp.tools import LONGEST_WAIT_SECONDS
-from research.services import api_tokens
-from tests.dashboard.mcp.test_http import post
-from tests.support.installation import ROOT
+from tests.dashboard.mcp.test_transports import serving
+from tests.support.installation import ROOT, Installation
+
+pytest_plugins = ["tests.support.fixtures"]
 
 GUIDE = (ROOT / "docs" / "mcp.md").read_text()
 ROW = re.compile(r"^\| `(\w+)` \|", re.MULTILINE)
@@ -48,11 +49,26 @@ def test_the_configurations_are_json() -> None:
     assert servers[1]["url"].endswith("/mcp")
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_curl_command_lists_the_tools(admin: AbstractUser) -> None:
+@pytest.mark.subprocess
+def test_the_curl_command_lists_the_tools(bare_installation: Installation) -> None:
     [command] = [text for language, text in BLOCK.findall(GUIDE) if language == "sh"]
-    words = shlex.split(command.replace("TOKEN", api_tokens.create_token(admin, "curl")[1]))
-    given = [words[at + 1] for at, word in enumerate(words) if word == "-H"]
-    headers = dict(each.split(": ", 1) for each in given)
-    answer = post(body=json.loads(words[words.index("-d") + 1]), **headers)
-    assert answer.status_code == 200 and "start_research" in answer.text
+    with serving(bare_installation) as (address, token):
+        there = command.replace("http://127.0.0.1:8000/mcp", address)
+        listed = run_shell(there.replace("TOKEN", token))
+        refused = run_shell(f"{there.rstrip()} -w '%{{http_code}}'")
+    [event] = re.findall(r"^(?:data: )?({.*})$", listed, re.MULTILINE)
+    tools = {tool["name"] for tool in json.loads(event)["result"]["tools"]}
+    assert tools == set(ROW.findall(GUIDE))
+    assert refused.endswith("401")
+
+
+def run_shell(command: str) -> str:
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

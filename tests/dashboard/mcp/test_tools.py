@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from django.contrib.auth.models import AbstractUser
 from mcp import Client, MCPError
 
 from dashboard.api.auth import Caller
+from dashboard.command_line.local_documents import LocalDocuments
 from dashboard.mcp.server import build_server
 from dashboard.mcp.tools import LONGEST_WAIT_SECONDS
 from research.models import ApiToken, PageText, Run
+from research.runtime import tool_factory
 from research.services import api_tokens, runs
 from tests.dashboard.conftest import PAGE, QUOTE, add_evidence, add_report, make_run
 
@@ -237,6 +240,45 @@ def test_a_stored_approval_is_waited_for(admin: AbstractUser) -> None:
             return await say("wait", run=run.public_id, seconds=0)
 
     assert asyncio.run(research())["next_tool"] == "wait"
+
+
+@pytest.mark.requirement("F23")
+@pytest.mark.subprocess
+def test_documents_are_searched_without_a_run(
+    admin: AbstractUser, settings: Any, tmp_path: Path
+) -> None:
+    settings.STATE_DIR = tmp_path / "state"
+    trees = {"Oaks": "An oak lives for 600 years.", "Yews": "A yew lives for 1,000 years."}
+    documents = LocalDocuments()
+    for name, text in trees.items():
+        (tmp_path / f"{name}.md").write_text(f"# {name}\n\n## Age\n\n{text}")
+        documents.add([tmp_path / f"{name}.md"], name)
+    other = get_user_model()._default_manager.create_user("bob")
+
+    async def search() -> list[dict[str, Any]]:
+        async with connected(admin) as say, connected(other) as say_as_other:
+            found = [
+                await say("search_documents", query="lives years"),
+                await say("search_documents", query="lives years", collections=["Yews"]),
+                await say("search_documents", query="lives years", limit=1),
+                await say("search_documents", query="volcano"),
+                await say_as_other("search_documents", query="lives years"),
+            ]
+            with pytest.raises(Refused, match="no collection Bees"):
+                await say("search_documents", query="lives", collections=["Bees"])
+            await tool_factory.close_tools()
+            return found
+
+    every, yews, first, nothing, strange = asyncio.run(search())
+    assert every["collections"] == ["Oaks", "Yews"]
+    assert {row["title"] for row in every["passages"]} == {"Oaks", "Yews"}
+    [yew] = yews["passages"]
+    assert trees["Yews"] in yew["quote"] and yew["url"].endswith("Yews.md")
+    assert (yew["title"], yew["section"]) == ("Yews", "Age")
+    assert len(first["passages"]) == 1
+    assert nothing["passages"] == []
+    assert strange == {"collections": [], "passages": []}
+    assert not Run.objects.exists()
 
 
 def test_a_token_limits_the_budget_of_the_runs_that_it_starts(admin: AbstractUser) -> None:

@@ -74,6 +74,7 @@ def check(seen: dict[str, Any]) -> None:
     assert any(message.startswith("round 1 of up to 2") for message in seen["heard"])
 
 
+@pytest.mark.requirement("F21")
 def test_a_whole_run_over_standard_input_and_output(bare_installation: Installation) -> None:
     server = StdioServerParameters(
         command=sys.executable,
@@ -127,6 +128,7 @@ async def connected(address: str, token: str, mode: str, ask: Any = None) -> Asy
         yield client
 
 
+@pytest.mark.requirement("F21")
 def test_a_whole_run_over_http_and_its_report_in_the_next_protocol_version(
     bare_installation: Installation,
 ) -> None:

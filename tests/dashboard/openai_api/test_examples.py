@@ -17,6 +17,7 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "api.md"
 EXAMPLE = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.requirement("F20")
 def test_every_example_succeeds(server: Server, token: str, tmp_path: Path) -> None:
     examples = EXAMPLE.findall(PAGE.read_text())
     assert len(examples) > 5

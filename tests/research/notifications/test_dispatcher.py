@@ -38,6 +38,7 @@ def check_signature(received: Received, secret: str) -> None:
     assert f"v1,{expected}" in headers["webhook-signature"].split(" ")
 
 
+@pytest.mark.requirement("F27")
 async def test_a_finished_run_is_delivered_and_signed(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver, clock: Clock
 ) -> None:
@@ -56,6 +57,7 @@ async def test_a_finished_run_is_delivered_and_signed(
     assert await deliver(dispatcher) == 0
 
 
+@pytest.mark.requirement("F27")
 async def test_a_receiver_that_fails_and_hangs_gets_the_same_message_until_it_recovers(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver, clock: Clock
 ) -> None:
@@ -104,6 +106,7 @@ async def test_a_receiver_says_when_it_wants_the_next_attempt(
     assert (await apart(only_delivery)).due_at == BEGIN + timedelta(seconds=waits)
 
 
+@pytest.mark.requirement("F27")
 async def test_a_webhook_that_always_fails_is_disabled_with_a_reason(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver, clock: Clock
 ) -> None:

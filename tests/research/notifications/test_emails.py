@@ -86,6 +86,7 @@ async def deliver(dispatcher: Dispatcher) -> None:
     await dispatcher.settle()
 
 
+@pytest.mark.requirement("F28")
 async def test_a_finished_run_is_mailed_as_text_and_html(
     dispatcher: Dispatcher, ended: Run, mail_server: MailServer, settings: Any
 ) -> None:
@@ -162,6 +163,7 @@ async def test_a_test_is_mailed(
     assert mail_server.messages[0]["Subject"] == "Test from Plumbline"
 
 
+@pytest.mark.requirement("F28")
 async def test_an_address_gets_a_link_and_nothing_else_until_it_is_confirmed(
     dispatcher: Dispatcher, ada: AbstractUser, ended: Run, mail_server: MailServer, settings: Any
 ) -> None:

@@ -49,6 +49,7 @@ def outcomes(schedule: Schedule) -> list[tuple[str, str]]:
     return [(f"{row.due_at:%d %H:%M}", row.skipped or "run") for row in rows]
 
 
+@pytest.mark.requirement("F29")
 def test_three_weeks_with_four_days_without_a_worker(ada: AbstractUser) -> None:
     schedule = add(ada)
     weekly = add(ada, replace(DAILY, cadence="weekly", weekday=4))
@@ -151,6 +152,7 @@ def test_a_second_worker_with_an_old_row_starts_nothing(ada: AbstractUser) -> No
     assert Run.objects.count() == Occurrence.objects.count() == 1
 
 
+@pytest.mark.requirement("F29")
 @pytest.mark.django_db(transaction=True)
 async def test_two_workers_at_once_start_one_run_for_each_due_date(ada: AbstractUser) -> None:
     await apart(add, ada)
