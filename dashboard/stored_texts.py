@@ -141,6 +141,10 @@ TEMPLATES = (
     _("%(n)s without an answer"),
     _("%(n)s on which sources disagree"),
     _("%(n)s resting on too few sources"),
+    _("%(n)s not searched"),
+    _("the model's judgement could not be used"),
+    _("code gave the marks"),
+    _("too little evidence for the gate"),
     # what a run is doing
     _("Writing the report: about %(words)s words so far"),
     _("Searching: %(query)s"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -95,7 +96,7 @@ def cap_sentence(row: Round) -> str:
     values = {
         "score": words.format_score(said),
         "cap": words.format_score(row.cap or 0),
-        "reason": ", ".join(worded(each) for each in row.cap_reason.split(", ")),
+        "reason": ", ".join(worded(each) for each in re.split("[,;] ", row.cap_reason)),
     }
     if row.model_overall is None:
         capped = _("The marks give %(score)s; capped at %(cap)s: %(reason)s.")

@@ -11,11 +11,13 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from dashboard.contexts.quality import cap_sentence
 from dashboard.queries.queries import CLAIMS_ON_A_PAGE
 from dashboard.queries.run_rows import EVIDENCE_SHOWN
-from research.models import Command, Report, Run
+from research.engine.assessment.close_round import UNJUDGED
+from research.models import Command, Report, Round, Run
 from research.queue.host_process import HostProcess
 from research.queue.presence import Registration
 from research.services import reviews
@@ -281,6 +283,14 @@ def test_an_ended_run_says_why_it_ended_and_how_good_each_round_was(
     line = BeautifulSoup(html, "html.parser").select_one("polyline.chart-line")
     assert line is not None and len(str(line["points"]).split()) == 2
     assert "The model gave 9.0; capped at 5.5: 1 without an answer." in html
+
+
+def test_each_reason_that_capped_a_score_is_worded_in_the_reader_s_language() -> None:
+    reasons = f"1 resting on too few sources; {UNJUDGED}"
+    row = Round(score=6.5, model_score=7.6, cap=6.5, cap_reason=reasons)
+    with translation.override("de"):
+        told = cap_sentence(row)
+    assert told.endswith("1 mit zu wenigen Quellen, das Urteil des Modells war nicht brauchbar.")
 
 
 @pytest.mark.requirement("C13", "E9")

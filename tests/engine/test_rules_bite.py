@@ -10,7 +10,15 @@ from types import ModuleType
 
 import pytest
 
-from research.engine.assessment import answer_status, criteria, effort, gates, score, stop_rule
+from research.engine.assessment import (
+    answer_status,
+    close_round,
+    criteria,
+    effort,
+    gates,
+    score,
+    stop_rule,
+)
 from research.engine.evidence import (
     claim_check,
     contradictions,
@@ -28,6 +36,7 @@ from research.engine.offline.passages import passage_signs, ranked_sentences
 from research.engine.report import draft, markdown, report, speculative_draft
 from research.engine.rounds import findings, prefetch_searches
 from research.engine.text import amounts, numerals, quantities, similarity
+from tests.engine import test_unsearched
 from tests.engine.assessment import test_gates, test_score, test_stop_rule
 from tests.engine.evidence import (
     test_claim_check,
@@ -52,6 +61,7 @@ STANDS = test_claim_check.test_a_claim_that_its_quote_carries_is_not_refused
 FOUND_OUT = test_claim_check.test_a_claim_that_says_something_else_is_refused
 NO_FIRMER = test_claim_check.test_a_quote_s_words_without_their_hedge_or_limit_are_refused
 APART = test_store.test_claims_that_differ_in_certainty_or_sense_do_not_corroborate
+HELD = test_unsearched.test_marks_of_code_that_reach_the_threshold_end_no_run_that_is_held
 STATUS = test_shown_passages.test_score_mark_state_and_gap_follow_from_one_probability
 SLOT = test_store.test_claims_worded_otherwise_contradict_each_other_in_one_slot
 
@@ -74,12 +84,14 @@ TABLE = (
     # stop rule
     Mutation("A3", stop_rule, ">= config.adaptive_quality_threshold",
              "> config.adaptive_quality_threshold", (DECIDES,)),
-    Mutation("A3", stop_rule, "if good and not now.critical_gaps", "if good", (DECIDES,)),
+    Mutation("A3", stop_rule, "and not now.is_held and not now.critical_gaps:", "and not now.is_held:", (DECIDES,)),
     Mutation("A5", stop_rule, "now.open_gaps == 0", "now.open_gaps <= 2", (DECIDES,)),
     Mutation("A7", stop_rule, "config.adaptive_min_depth", "config.adaptive_min_depth - 1",
              (test_stop_rule.test_no_rule_of_quality_ends_a_run_before_its_minimum_depth,)),
     Mutation("A3", stop_rule, "or now.bridge or now.unsearched:", "or now.bridge:", (DECIDES,)),
     Mutation("A6", stop_rule, "now.unsearched or now.failing", "now.failing", (DECIDES,)),
+    Mutation("A3", stop_rule, "good and not now.is_held and", "good and", (DECIDES,)),
+    Mutation("A3", close_round, "is_held=bool(held)", "is_held=False and bool(held)", (HELD,)),
     Mutation("A2", score, "any(reasons) and highest > below", "False",
              (test_score.test_what_holds_a_score_keeps_it_below_the_threshold,)),
     Mutation("A6", stop_rule, "< config.min_improvement", "<= config.min_improvement",

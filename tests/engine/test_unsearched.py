@@ -1,14 +1,30 @@
 """Every planned sub-question is searched before a run may end as good enough, and a model whose
 judgement can't be used gives no good marks."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
 
+from research.engine.assessment.close_round import MARKED_BY_CODE, UNJUDGED
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.records import Aspect, Round, StopReason
 from research.engine.report.messages import mark_words
-from tests.engine.scripted import MARKS, Answer, Oracle, Part, Ran, Script, Web, World, page
+from tests.engine.scripted import (
+    MARKS,
+    Answer,
+    Oracle,
+    Part,
+    Ran,
+    Script,
+    Web,
+    World,
+    lines_of,
+    page,
+)
 
+MORE = "Duke{thing} had the {thing} built of {thing}stone from {thing}quarry."
 THINGS = ("tower", "bell", "mill", "weir", "barn", "quay")
 QUESTION = Script(
     "Who built the tower, bell, mill, weir, barn and quay of Orrin?",
@@ -20,18 +36,23 @@ QUESTION = Script(
 )
 
 
-def orrin(*, sites: int = 2) -> World:
-    """Each thing on so many sites of its own."""
+def asks_for(things: tuple[str, ...]) -> Script:
+    return Script(QUESTION.question, QUESTION.parts[: len(things)], QUESTION.complexity)
+
+
+def orrin(*, sites: int = 2, things: tuple[str, ...] = THINGS, more: str = "") -> World:
+    """Each thing on so many sites of its own, with `more` said of it."""
     pages = [
         page(
             f"https://{thing}{site}.example/",
-            f"The Orrin {thing} was built by Mason{thing}. So says {thing} book {site}.",
+            f"The Orrin {thing} was built by Mason{thing}. So says {thing} book {site}. "
+            + more.format(thing=thing),
             f"The {thing} and its {thing}wright",
         )
-        for thing in THINGS
+        for thing in things
         for site in range(sites)
     ]
-    return World(Web(pages), Oracle(QUESTION))
+    return World(Web(pages), Oracle(asks_for(things)))
 
 
 def content(answer: Answer) -> Answer:
@@ -100,3 +121,64 @@ async def test_code_in_the_place_of_an_evaluator_gives_no_good_marks_unless_all_
         assert "the model's judgement could not be used" in ran.of(Round)[-1].cap_reason
     else:
         assert ran.state.termination_reason is StopReason.QUALITY_MET
+
+
+def prose(text: str) -> str:
+    return "I would say it is complete."
+
+
+async def asked_of_three(assess: Callable[[str], str]) -> Ran:
+    """Three sub-questions with one source each: code's marks alone reach the threshold."""
+    world = orrin(sites=1, things=THINGS[:3], more=MORE)
+    assert world.model is not None
+    world.model.raw["assess"] = assess
+    return await asked(world)
+
+
+@pytest.mark.requirement("A2", "A3")
+async def test_marks_of_code_that_reach_the_threshold_end_no_run_that_is_held() -> None:
+    ran = await asked_of_three(prose)
+    last = ran.of(Round)[-1]
+    assert {aspect.state for aspect in ran.of(Aspect)} == {"one_source"}
+    assert (last.score, last.cap_reason) == (6.5, f"3 resting on too few sources; {UNJUDGED}")
+    assert last.model_score is not None and last.model_score >= 7
+    assert ran.state.termination_reason is not StopReason.QUALITY_MET
+
+
+async def test_a_run_that_began_before_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording, "NEWEST", Form.READABLE)
+    ran = await asked_of_three(prose)
+    assert ran.of(Round)[-1].score == 6.5
+    assert ran.state.termination_reason is StopReason.QUALITY_MET
+
+
+class SmallOracle(Oracle):
+    """Answers the smaller tasks of the profile for small models."""
+
+    def _intake(self, sections: Mapping[str, str]) -> Answer:
+        first, *others = self.script.parts
+        return {"query": first.query, "parts": [part.question for part in others]}
+
+    def _read(self, sections: Mapping[str, str]) -> Answer:
+        told = [line for line in lines_of(sections["PAGES"]) if "built" in line[2]]
+        return {"findings": [{"sentence": int(n), "claim": text} for n, _, text in told]}
+
+    def _assess(self, sections: Mapping[str, str]) -> Answer:
+        return {"enough": True, "missing": "", "query": ""}
+
+    def _draft(self, sections: Mapping[str, str]) -> Answer:
+        return {"statements": []}
+
+
+@pytest.mark.parametrize("form", [Form.READABLE, Form.HELD])
+async def test_a_small_model_that_says_enough_does_not_turn_code_s_marks_into_its_own(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    world = orrin(sites=1, things=THINGS[:3], more=MORE)
+    world.model = SmallOracle(asks_for(THINGS[:3]))
+    ran = await world.ask(QUESTION.question, model_profile="small")
+    last = ran.of(Round)[-1]
+    assert (MARKED_BY_CODE in last.cap_reason) == (form >= Form.HELD)
+    is_met = ran.state.termination_reason is StopReason.QUALITY_MET
+    assert is_met == (form < Form.HELD)

@@ -26,7 +26,8 @@ class MissingInfo:
 class Assessment:
     """An analyst's assessment of one round. Marks are 1-10, None if unjudged.
 
-    As many as `most_directions` are searched for in the next round.
+    As many as `most_directions` are searched for in the next round. `by_model` says that a model
+    told what is missing, `is_marked_by_code` that the marks are none of its own nevertheless.
     """
 
     dimensions: Dimensions
@@ -38,3 +39,4 @@ class Assessment:
     ready: bool
     by_model: bool
     most_directions: int = 2
+    is_marked_by_code: bool = False

@@ -19,6 +19,7 @@ from research.engine.assessment.gaps import carry_gaps, has_untried_critical
 from research.engine.assessment.stop_rule import Continue, Decision, Situation, Stop
 from research.engine.budget.wind_down import another_round_fits, record_spend
 from research.engine.evidence.ledger import ANSWERING
+from research.engine.journal.forms import Form
 from research.engine.offline.judging import judge_ledger, without_second_sources
 from research.engine.offline.passages.coverage import Coverage, measure_coverage
 from research.engine.records import (
@@ -59,6 +60,7 @@ CHAINED = "each page rests on itself"
 DIRECT = "one page that answers is enough"
 NO_WAY_LEFT = "no other way to search is left"
 UNJUDGED = "the model's judgement could not be used"
+MARKED_BY_CODE = "code gave the marks"
 
 
 async def close_round(run: Run) -> Decision:
@@ -183,7 +185,7 @@ async def _judge_round(run: Run, assessment: Assessment) -> dict[GateName, GateR
     run.candidates = in_order(run, await _next_topics(run, assessment, results))
     if results["evidence"].decision != "retry" and not _drop_searched_topics(run, run.candidates):
         results = _evaluate_gates(run, assessment, at, NO_WAY_LEFT)
-    _score_round(run, assessment, results, _score_caps(run, assessment, results))
+    _score_round(run, assessment, results, _score_holds(run, assessment, results))
     _tell_gates(run, results)
     return results
 
@@ -195,21 +197,27 @@ def _given_up(run: Run) -> str:
     return DIRECT if is_answered_by_code(run.ledger) else ""
 
 
-def _score_caps(
+def _score_holds(
     run: Run, assessment: Assessment, results: dict[GateName, GateResult]
 ) -> tuple[str, ...]:
     """Return why the score stays below the threshold, whatever the marks: a sub-question was never
     searched, or code judged in a model's place and not everything is met.
     """
+    if not run.rules.holds_score_down:
+        return ()
     ledger, needed = run.ledger, run.limits.sources_per_aspect
     missed = len(_unsearched_aspects(run))
     whole = results["evidence"].decision == "pass" and all(
         aspect.state in ANSWERING and len(ledger.keys_of(aspect.id)) >= needed
         for aspect in ledger.aspects.values()
     )
-    unjudged = run.has_model and not assessment.by_model and not whole
-    reasons = (f"{missed} not searched" if missed else "", UNJUDGED if unjudged else "")
-    return tuple(filter(None, reasons))
+    reasons = [f"{missed} not searched"] if missed else []
+    if run.has_model and not whole:
+        if not assessment.by_model:
+            reasons.append(UNJUDGED)
+        elif assessment.is_marked_by_code and run.began >= Form.HELD:
+            reasons.append(MARKED_BY_CODE)
+    return tuple(reasons)
 
 
 async def _gate_time(run: Run) -> datetime:
@@ -240,7 +248,6 @@ def _score_round(
     held: tuple[str, ...] = (),
 ) -> None:
     config, rules = run.config, run.rules
-    held = held if rules.holds_score_down else ()
     value = stated_score(run.ledger)
     if value is not None and not assessment.by_model:
         scored = score.stated(value, held, config.adaptive_quality_threshold)
@@ -315,6 +322,8 @@ async def _read_situation(
     seconds = await run.journal.elapsed(f"round/{number}")
     record_spend(run, seconds)
     fresh = _drop_searched_topics(run, run.candidates)
+    assert run.assessment is not None, "a round is judged before its situation is read"
+    held = _score_holds(run, run.assessment, results)
     return Situation(
         rounds=number,
         soft_end=run.limits.rounds,
@@ -333,6 +342,7 @@ async def _read_situation(
         bridge=bool(coverage and not coverage.is_enough) and any(topic.lead for topic in fresh),
         untried_critical=has_untried_critical(run),
         unsearched=len(_unsearched_aspects(run)),
+        is_held=bool(held) and run.began >= Form.HELD,
         complexity=ledger.complexity,
         command=command,
         spent=run.last or run.journal.meter.spent(seconds, run.has_model),

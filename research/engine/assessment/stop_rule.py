@@ -38,7 +38,8 @@ class Situation:
     round that a person wants to reach, whatever the quality rules say. `bridge` means that pages
     name something that the question needs and that was not searched yet, `untried_critical` that a
     critical gap has an unsearched query. `unsearched` counts the sub-questions without an answer
-    that were never searched. `failed` rounds could read no page, the last `failing` ones in a row;
+    that were never searched. `is_held` means that something keeps the score below the threshold,
+    whatever `scores` say. `failed` rounds could read no page, the last `failing` ones in a row;
     they have no score and no novelty.
     """
 
@@ -57,6 +58,7 @@ class Situation:
     bridge: bool = False
     untried_critical: bool = False
     unsearched: int = 0
+    is_held: bool = False
     failing: int = 0
     failed: int = 0
     complexity: Complexity = Complexity.ORDINARY
@@ -116,7 +118,7 @@ def _quality_reasons(now: Situation, config: ResearchConfig) -> Iterator[StopRea
     if now.gates_open or now.bridge or now.unsearched:
         return
     good = bool(now.scores) and now.scores[-1] >= config.adaptive_quality_threshold
-    if good and not now.critical_gaps:
+    if good and not now.is_held and not now.critical_gaps:
         yield StopReason.QUALITY_MET
     if now.open_gaps == 0:
         yield StopReason.NO_GAPS

@@ -46,6 +46,10 @@ class Form(IntEnum):
     """Each sentence of the short answer can be read alone. Without a model a passage that holds the
     size, date or name that is asked for comes first, and the answer opens with its sentence.
     """
+    HELD = 13
+    """A score that is held below the threshold doesn't reach it for the stop rule either, and marks
+    that code gave in a model's place are held whichever way it came to give them.
+    """
 
 
 NEWEST = max(Form)

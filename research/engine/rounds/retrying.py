@@ -62,4 +62,10 @@ def unchanged_assessment(run: Run, judged: Assessment) -> Assessment:
         MissingInfo(gap.text, gap.query, gap.aspect_id, gap.critical, gap_id=gap.id)
         for gap in run.ledger.open_gaps()
     )
-    return replace(judged, gaps=tuple(gaps), directions=(), by_model=run.has_model)
+    return replace(
+        judged,
+        gaps=tuple(gaps),
+        directions=(),
+        by_model=run.has_model,
+        is_marked_by_code=judged.is_marked_by_code or not judged.by_model,
+    )

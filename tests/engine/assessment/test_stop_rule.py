@@ -88,6 +88,8 @@ TABLE: list[tuple[dict[str, Any], StopReason | None]] = [
     ({"spent": StopReason.BUDGET_CALLS, "untried_critical": True}, StopReason.BUDGET_CALLS),
     ({**DONE, "bridge": True}, None),
     ({**DONE, "unsearched": 1}, None),
+    ({**DONE, "is_held": True}, None),
+    ({**DONE, "is_held": True, "open_gaps": 0}, StopReason.NO_GAPS),
     ({"gates_open": False, "open_gaps": 0, "unsearched": 1}, None),
     ({"novelties": (0.0, 0.0), "unsearched": 1}, None),
     ({"soft_end": 2, "unsearched": 1}, StopReason.MAX_ROUNDS),

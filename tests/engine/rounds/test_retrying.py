@@ -1,11 +1,13 @@
 """Rounds without a readable page: tried another way, named, and not judged by what they gave."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from research.engine.assessment.close_round import MARKED_BY_CODE, UNJUDGED
 from research.engine.ports import Page, SearchAnswer, SearchRequest
-from research.engine.records import Aspect, Problem, Source, StopReason, Unit
+from research.engine.records import Aspect, Problem, Round, Source, StopReason, Unit
 from tests.engine.scripted import (
     CHAIN,
     DESIGNED,
@@ -26,6 +28,7 @@ from tests.engine.scripted import (
     page,
     sections_of,
 )
+from tests.engine.test_unsearched import MORE, QUESTION, THINGS, orrin, prose
 
 LONG: dict[str, Any] = {"adaptive_soft_depth": (5, 5, 5), "max_search_results_for_agent": 50}
 
@@ -101,6 +104,26 @@ async def test_a_failed_round_is_not_assessed_by_the_model() -> None:
     assert world.model is not None
     assert world.model.tasks.count("assess") == 1
     assert ran.of(Unit)[0].status == "failed"
+
+
+async def test_a_failed_round_makes_no_model_s_judgement_of_one_of_code() -> None:
+    """The evaluator answers in prose, and each sub-question rests on one site, of which no further
+    page can be read.
+    """
+    world = orrin(sites=1, things=THINGS[:3], more=MORE)
+    pages = [
+        replace(page, url=f"{page.url}{n}", text=f"{page.text} Print {n}.")
+        for page in world.web.pages.values()
+        for n in range(9)
+    ]
+    world.web = Failing(pages, 2)
+    assert world.model is not None
+    world.model.raw["assess"] = prose
+    ran = await world.ask(QUESTION.question, **LONG, adaptive_min_depth=2)
+    first, failed = (next(r for r in ran.of(Round) if r.number == n) for n in (1, 2))
+    assert (first.score, failed.score, failed.pages_read) == (6.5, 6.5, 0)
+    assert UNJUDGED in first.cap_reason and MARKED_BY_CODE in failed.cap_reason
+    assert failed.decision.startswith("Going on")
 
 
 async def test_novelty_and_improvement_are_not_judged_on_a_failed_round() -> None:

@@ -55,7 +55,8 @@ async def assess_ledger(run: Run, place: str) -> Assessment:
     except TaskFailed as failed:
         run.fell_back(TASK.name, failed.cause)
         return judged
-    return replace(judged, gaps=(*judged.gaps, *_named_gap(run, judged, answer)), by_model=True)
+    gaps = (*judged.gaps, *_named_gap(run, judged, answer))
+    return replace(judged, gaps=gaps, by_model=True, is_marked_by_code=True)
 
 
 def _named_gap(run: Run, judged: Assessment, answer: SmallAssessment) -> tuple[MissingInfo, ...]:

@@ -1,9 +1,15 @@
-"""Sheets: which sentences of the pages a prompt shows."""
+"""Sheets: which sentences of the pages a prompt shows.
+
+Without `only_near` or `whole` they are those of the fixed mode, of small models, and of runs that
+began before `Form.NEARBY`.
+"""
 
 import pytest
 
-from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
-from tests.engine.scripted import page
+from research.engine.journal import recording
+from research.engine.journal.forms import NEWEST, Form
+from research.engine.llm_tasks.prompting.prompt_pages import SHORT_PAGE, number_sentences
+from tests.engine.scripted import LIT, SIMPLE, Oracle, Script, Web, World, page
 
 FILLER = "Gulls nest here. Rain falls. Wind blows. "
 
@@ -52,7 +58,7 @@ def test_a_prompt_holds_at_most_8000_characters_of_a_page() -> None:
 BUILT = "Edda Marlow built the harbour lighthouse."
 
 
-def test_a_relevant_page_that_fits_is_shown_whole() -> None:
+def test_a_relevant_page_that_fits_is_shown_whole_unless_cut_to_what_is_near() -> None:
     facts = " ".join(f"Crew {n} landed stone {n}." for n in range(24))
     [lines] = shown(f"{BUILT} {FILLER}\n\n## Works\n\n{FILLER}{facts}")
     assert len(lines) == 1 + 2 * 3 + 24
@@ -99,3 +105,36 @@ def test_a_short_page_is_shown_whole() -> None:
     pages = [page("https://s.example/", f"The lighthouse is old. {FILLER * 2}", "Lighthouse")]
     [sheet] = number_sentences(pages, ("Who built the lighthouse?",), only_near=True)
     assert len(sheet.lines) == 7
+
+
+# --- what runs show ---------------------------------------------------------------------------
+
+KEEPER = "The keeper's cottage was sold in a later year."
+
+
+async def first_prompt(script: Script, **knobs: str) -> str:
+    """Return what the reading model is shown of a relevant page of 1,250 characters."""
+    text = f"{LIT} {FILLER * 28}{KEEPER} {FILLER}"
+    assert SHORT_PAGE < len(text) < 1_400
+    world = World(Web([page("https://s.example/", text, "Harrow Point")]), Oracle(script))
+    assert world.model is not None
+    await world.ask(script.question, **knobs)
+    return next(each.prompt for each in world.model.requests if each.task == "read")
+
+
+BROAD = Script(SIMPLE.question, SIMPLE.parts * 7, "complex")
+
+
+@pytest.mark.requirement("D10")
+@pytest.mark.parametrize(
+    "form, script, is_whole",
+    [(NEWEST, SIMPLE, False), (NEWEST, BROAD, True), (Form.VERIFIED, SIMPLE, True)],
+    ids=["now", "broad", "before"],
+)
+async def test_a_relevant_page_is_cut_to_what_is_near_unless_the_question_is_broad(
+    form: Form, script: Script, is_whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    prompt = await first_prompt(script)
+    assert LIT in prompt
+    assert (KEEPER in prompt) == is_whole
