@@ -18,7 +18,8 @@ TEMPLATES = Environment(
 HEAD = """# Measurements
 
 Each section is written by the command that it names. Ratios and counts come first: seconds
-wander from machine to machine, and from hour to hour.
+wander from machine to machine, and from hour to hour. A section has the bars of the day on which
+it was written; those that hold now are in `bench/bars.py`.
 """
 
 

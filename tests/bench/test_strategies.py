@@ -124,6 +124,16 @@ def test_a_bar_is_reached_as_it_compares(compare: Any, below: bool, at: bool, ab
     assert not bar.reached(None)
 
 
+@pytest.mark.requirement("A18")
+@pytest.mark.parametrize("bars", [BARS["engine"], QUICK], ids=["engine", "quick"])
+def test_both_sizes_have_the_same_bars_of_calls(bars: tuple[Bar, ...]) -> None:
+    limits = {bar.key: bar.limit for bar in bars if bar.key.endswith(("_calls", "_most"))}
+    assert limits == {
+        "simple_calls": 5, "simple_most": 5, "medium_calls": 8,
+        "complex_calls": 15, "tied_calls": 15,
+    }  # fmt: skip
+
+
 def test_the_table_says_what_was_not_reached() -> None:
     bars = (Bar("a", "first", "≥", 0.5), Bar("b", "second", "≤", 3, ".0f"))
     rows = bars_table(bars, {"a": 0.25})
