@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from research.errors import PlumblineError
@@ -74,23 +75,30 @@ def find_price(model: str, base_url: str | None, given: Mapping[str, Price]) -> 
     if model in given:
         return given[model]
     host = urlsplit(base_url or OPENAI).hostname or ""
-    listed = load_published_prices().get(host, {})
+    listed: Mapping[str, Price] = load_published_prices().get(host, {})
     name = model.removeprefix("models/")  # Google's prefix
     return listed.get(name) or listed.get(_DATED.sub("", name))
 
 
 @cache
-def load_published_prices() -> dict[str, dict[str, Price]]:
+def load_published_prices() -> MappingProxyType[str, MappingProxyType[str, Price]]:
     """Return the prices of `prices.json`: host → model → price."""
     data = json.loads(DATA.read_text())
     read = {
         name: {"as_of": page["as_of"], "source": f"{page['title']}, {page['url']}"}
         for name, page in data["sources"].items()
     }
-    return {
-        host: {name: _price(**{**entry, **read[entry["source"]]}) for name, entry in models.items()}
-        for host, models in data["hosts"].items()
-    }
+    return MappingProxyType(
+        {
+            host: MappingProxyType(
+                {
+                    name: _price(**{**entry, **read[entry["source"]]})
+                    for name, entry in models.items()
+                }
+            )
+            for host, models in data["hosts"].items()
+        }
+    )
 
 
 def parse_prices(text: str) -> dict[str, Price]:

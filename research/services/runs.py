@@ -176,7 +176,7 @@ def _create(
             config=frozen.model_dump(mode="json"),
             sources=dict(sources or {}),
             engine_version=ENGINE_VERSION,
-            prompt_digests=prompt_digests(),
+            prompt_digests=dict(prompt_digests()),
             priority=priority,
             turn=next_turn(actor, priority),
             idempotency_key=idempotency_key,

@@ -89,7 +89,6 @@ def _file_of(slug: str) -> Path:
     return FOLDER / f"{slug}.json.gz"
 
 
-@cache
 def _read_rows(slug: str) -> Rows:
     rows: Rows = json.loads(gzip.decompress(_file_of(slug).read_bytes()))
     return rows

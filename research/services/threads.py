@@ -180,7 +180,7 @@ def _create(
                 config=frozen.model_dump(mode="json"),
                 sources=run.sources if chosen is None else chosen,
                 engine_version=ENGINE_VERSION,
-                prompt_digests=prompt_digests(),
+                prompt_digests=dict(prompt_digests()),
                 turn=next_turn(run.owner),
                 idempotency_key=key,
             )

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from research.engine.records import StopReason
@@ -64,5 +65,14 @@ def translated_languages() -> frozenset[str]:
 
 
 @cache
-def _load_catalogue() -> dict[str, dict[str, Any]]:
-    return tomllib.loads((Path(__file__).parent / "data" / "labels.toml").read_text("utf-8"))
+def _load_catalogue() -> MappingProxyType[str, MappingProxyType[str, str | tuple[str, ...]]]:
+    """Return the labels by language; those that count something have a singular and a plural."""
+    listed = tomllib.loads((Path(__file__).parent / "data" / "labels.toml").read_text("utf-8"))
+    return MappingProxyType(
+        {
+            code: MappingProxyType(
+                {key: text if isinstance(text, str) else tuple(text) for key, text in words.items()}
+            )
+            for code, words in listed.items()
+        }
+    )

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 ENGLISH = "en"
 LEAST_SCORE = 1.0
@@ -99,7 +100,7 @@ def _by_endings(codes: list[str], words: Mapping[str, float]) -> str:
 
 
 @cache
-def _load_lists() -> dict[str, frozenset[str]]:
+def _load_lists() -> MappingProxyType[str, frozenset[str]]:
     text = (Path(__file__).parent / "data" / "function_words.txt").read_text("utf-8")
     lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
-    return {code: frozenset(words) for code, *words in lines}
+    return MappingProxyType({code: frozenset(words) for code, *words in lines})

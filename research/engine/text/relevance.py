@@ -7,7 +7,9 @@ how well that threshold separates pages that answer from others.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from research.engine.text import entities
 from research.engine.text.sentences import sentence_terms
@@ -81,10 +83,12 @@ def _words_in(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def term_weights(wanted: str) -> dict[str, float]:
+def term_weights(wanted: str) -> MappingProxyType[str, float]:
     named = Counter(t for name in entities.find_names(wanted) for t in term_set(name))
-    return {t: _NAME_WEIGHT if named[t] else 1.0 for t in dict.fromkeys(split_terms(wanted))}
+    return MappingProxyType(
+        {t: _NAME_WEIGHT if named[t] else 1.0 for t in dict.fromkeys(split_terms(wanted))}
+    )
 
 
-def _sum_weights(held: frozenset[str] | set[str], weights: dict[str, float]) -> float:
+def _sum_weights(held: frozenset[str] | set[str], weights: Mapping[str, float]) -> float:
     return sum(weight for term, weight in weights.items() if term in held)

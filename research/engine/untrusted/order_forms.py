@@ -170,7 +170,7 @@ def is_about_orders(asked: str) -> bool:
     """Return whether a question is about programs that read, or about their instructions."""
     plain = folded(asked)
     return bool(_ABOUT_PROGRAMS.search(plain)) or any(
-        "machine" in found.by_kind or found.by_kind.get("task", set()) & _OF_PROGRAMS
+        "machine" in found.by_kind or found.by_kind.get("task", frozenset()) & _OF_PROGRAMS
         for found in order_words(plain).values()
     )
 

@@ -59,13 +59,13 @@ def _points(text: str, asked: str) -> tuple[tuple[str, float], ...]:
     )
 
 
-def _has_both(kinds: Mapping[str, set[str]], one: str, other: str) -> bool:
+def _has_both(kinds: Mapping[str, frozenset[str]], one: str, other: str) -> bool:
     """Return whether words of both kinds occur, not only one word of both kinds."""
     return one in kinds and other in kinds and len(kinds[one] | kinds[other]) > 1
 
 
 def _of_language(held: OrderWords, starts: set[int], used: OrderWords | None) -> float:
-    known = set().union(*used.by_kind.values()) if used else set()
+    known = frozenset[str]().union(*used.by_kind.values()) if used else frozenset()
     kinds = {kind: words - known for kind, words in held.by_kind.items() if words - known}
     points = sum(_KIND_POINTS.get(kind, 0.0) for kind in kinds)
     points += sum(each for pair, each in _PAIR_POINTS.items() if _has_both(kinds, *pair))

@@ -6,9 +6,11 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
 
 from research.engine.text.folding import folded
 
@@ -16,6 +18,7 @@ _DATA = Path(__file__).parent / "data"
 _UNSPACED = frozenset({"ar", "zh", "ja"})
 _WORD_START = re.compile(r"(?<!\w)\w")
 _UNSPACED_LETTER = re.compile("[\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff]")
+K = TypeVar("K")
 BEGINNING = 4
 """Letters by which the words of the list are found; shorter words by all of theirs."""
 
@@ -30,16 +33,16 @@ class _Listed:
     kind: str
 
 
-@dataclass
+@dataclass(frozen=True)
 class OrderWords:
     """The words of one language in a text by kind, and the kinds that begin at each position."""
 
-    by_kind: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    starts: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    by_kind: MappingProxyType[str, frozenset[str]]
+    starts: MappingProxyType[int, frozenset[str]]
 
 
 @cache
-def _listed(name: str) -> dict[str, list[_Listed]]:
+def _listed(name: str) -> MappingProxyType[str, tuple[_Listed, ...]]:
     """Return the words of a list by their first letters."""
     found: dict[str, list[_Listed]] = defaultdict(list)
     for language, kinds in tomllib.loads((_DATA / name).read_text("utf-8")).items():
@@ -47,31 +50,37 @@ def _listed(name: str) -> dict[str, list[_Listed]]:
             for word in words:
                 form = folded(word)
                 found[form[:BEGINNING]].append(_Listed(form, word[-1] == " ", language, kind))
-    return found
+    return MappingProxyType({begins: tuple(words) for begins, words in found.items()})
 
 
 @lru_cache(maxsize=8_000)
-def order_words(text: str) -> dict[str, OrderWords]:
+def order_words(text: str) -> MappingProxyType[str, OrderWords]:
     """Return the words of instructions in a folded text, by language."""
     return _words(text, _listed("order_words.toml"))
 
 
 @lru_cache(maxsize=8_000)
-def dictation_words(text: str) -> dict[str, OrderWords]:
+def dictation_words(text: str) -> MappingProxyType[str, OrderWords]:
     """Return the words of dictation in a folded text, by language."""
     return _words(text, _listed("dictation_words.toml"))
 
 
-def _words(text: str, listed: Mapping[str, Sequence[_Listed]]) -> dict[str, OrderWords]:
-    found: dict[str, OrderWords] = defaultdict(OrderWords)
+def _words(text: str, listed: Mapping[str, Sequence[_Listed]]) -> MappingProxyType[str, OrderWords]:
+    by_kind: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
+    starts: dict[str, dict[int, set[str]]] = defaultdict(lambda: defaultdict(set))
     for start in _starts(text):
         for size in range(1, BEGINNING + 1):
             for word in listed.get(text[start : start + size], ()):
                 if _stands_at(word, text, start):
-                    held = found[word.language]
-                    held.by_kind[word.kind].add(word.text)
-                    held.starts[start].add(word.kind)
-    return dict(found)
+                    by_kind[word.language][word.kind].add(word.text)
+                    starts[word.language][start].add(word.kind)
+    return MappingProxyType(
+        {code: OrderWords(_frozen(by_kind[code]), _frozen(starts[code])) for code in by_kind}
+    )
+
+
+def _frozen(found: Mapping[K, set[str]]) -> MappingProxyType[K, frozenset[str]]:
+    return MappingProxyType({key: frozenset(words) for key, words in found.items()})
 
 
 def _starts(text: str) -> list[int]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from random import Random
+from types import MappingProxyType
 
 from research.engine.text.tokens import STOP_WORDS, term_set
 from research.engine.verifier.pairs import DATA
@@ -197,11 +198,11 @@ def _with_other_words(sentence: str) -> str:
 
 
 @cache
-def rewordings() -> dict[str, str]:
+def rewordings() -> MappingProxyType[str, str]:
     """Return words and phrases, each with another that means the same."""
     lines = (DATA / "rewordings_en.txt").read_text("utf-8").splitlines()
     pairs = (line.split("|") for line in lines if line and not line.startswith("#"))
-    return {one.strip(): other.strip() for one, other in pairs}
+    return MappingProxyType({one.strip(): other.strip() for one, other in pairs})
 
 
 @cache

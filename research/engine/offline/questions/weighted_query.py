@@ -10,12 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from research.engine.text.tokens import stem
 
 
 @lru_cache(maxsize=1)
-def load_synonyms() -> dict[str, frozenset[str]]:
+def load_synonyms() -> MappingProxyType[str, frozenset[str]]:
     """Return the stem of each general word with its synonyms."""
     found: dict[str, set[str]] = defaultdict(set)
     listed = (Path(__file__).parents[1] / "data" / "synonyms_en.txt").read_text()
@@ -24,7 +25,7 @@ def load_synonyms() -> dict[str, frozenset[str]]:
             group = {stem(word) for word in line.split()}
             for word in group:
                 found[word] |= group - {word}
-    return {word: frozenset(others) for word, others in found.items()}
+    return MappingProxyType({word: frozenset(others) for word, others in found.items()})
 
 
 class Vocabulary:
