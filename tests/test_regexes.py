@@ -1,15 +1,18 @@
 """No regular expression takes more than linear time over what it is given to read.
 
-Every pattern of the modules is tried, and every one that is written where it is used. A pattern
-that is only matched at one place is tried there, any other over the whole text.
+Every pattern of the modules is tried, every one that is written where it is used, and those that
+functions put together, with names in the place of what is put in. A pattern that is only matched
+at one place is tried there, any other over the whole text.
 """
 
 from __future__ import annotations
 
 import ast
+import importlib
+import pkgutil
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +20,20 @@ from typing import Any
 
 import pytest
 
+from bench import evaluation
 from dashboard import markdown
+from dashboard.contexts import lists
+from research.documents import try_search
 from research.engine.evidence.claims import clauses
 from research.engine.llm_tasks.prompting import parse_json, stream_draft
 from research.engine.offline import leads
+from research.engine.offline.questions import question
 from research.engine.report import draft
 from research.engine.text import amounts, dates, entities, quantities, sentences
 from research.engine.text import tokens as engine_text
 from research.extract.extract import extract_text
 from research.extract.extracted import EmptyPageError
+from research.llm import capabilities
 from research.search.providers import words
 from tests.support.regexes import UNITS, Attack, Match, attacks, growth
 from tests.test_shared_objects import modules
@@ -35,12 +43,16 @@ pytestmark = pytest.mark.slow
 ANCHORED = frozenset({"match", "fullmatch"})
 WHOLLY = frozenset({"fullmatch"})
 CALLS = frozenset({"search", "sub", "subn", "findall", "finditer", "split", *ANCHORED})
-BOUNDED = {
-    ("research.search.providers.words", "_UNSHOWN"): "reads 4,000 characters of a snippet",
-    ("research.extract.plaintext", "_SENTENCE_END"): "reads a line of 200 characters",
-    ("research.extract.plaintext", "_LINK"): "reads a line of 200 characters",
-}
-"""Patterns whose input is short whatever the text holds, with the reason."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The most characters that a pattern is given, and what reads text with it."""
+
+    most: int
+    read: Match
+
+
 WHOLE = {("research.search.providers.entries", "_FORMS")}
 """Tables whose patterns are only matched with a whole text."""
 
@@ -76,7 +88,8 @@ def of_module(module: types.ModuleType) -> dict[str, Found]:
         for number, each in enumerate(patterns(value))
         if isinstance(each.pattern, str)
     }
-    return found | written_in_place(tree)
+    examples = BUILT.get(module.__name__, dict)()
+    return found | written_in_place(tree) | put_together(tree, vars(module)) | examples
 
 
 def patterns(value: Any) -> Iterator[re.Pattern[Any]]:
@@ -114,11 +127,9 @@ def written_in_place(tree: ast.Module) -> dict[str, Found]:
     found: dict[str, Found] = {}
     for node in ast.walk(tree):
         if (
-            isinstance(node, ast.Call)
+            is_call_of_re(node, CALLS)
+            and isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-            and node.func.value.id == "re"
-            and node.func.attr in CALLS
             and isinstance(node.args[0], ast.Constant)
         ):
             use = node.func.attr
@@ -126,6 +137,53 @@ def written_in_place(tree: ast.Module) -> dict[str, Found]:
                 node.args[0].value, flags_of(node), frozenset({use})
             )
     return found
+
+
+def put_together(tree: ast.Module, names: dict[str, Any]) -> dict[str, Found]:
+    """Patterns that functions make of text, such as `re.search(rf"\b{name}\b", text)`."""
+    found = {}
+    for call in built(tree):
+        if isinstance(call.args[0], ast.JoinedStr):
+            assert isinstance(call.func, ast.Attribute)
+            use = "sub" if call.func.attr == "compile" else call.func.attr
+            text = "".join(part_of(each, names) for each in call.args[0].values)
+            found[f"re.{call.func.attr}, line {call.lineno}"] = Found(
+                text, flags_of(call), frozenset({use})
+            )
+    return found
+
+
+def built(tree: ast.Module) -> Iterator[ast.Call]:
+    """Calls within functions that are given another pattern than one of the module's."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if is_call_of_re(node, {*CALLS, "compile"}):
+                    assert isinstance(node, ast.Call)
+                    if not isinstance(node.args[0], ast.Constant):
+                        yield node
+
+
+def part_of(piece: ast.expr, names: dict[str, Any]) -> str:
+    """A part of an f-string: as it is, a text of the module, or a name for what is put in."""
+    if isinstance(piece, ast.Constant):
+        return str(piece.value)
+    assert isinstance(piece, ast.FormattedValue)
+    try:
+        value = eval(ast.unparse(piece.value), dict(names))
+    except NameError:
+        return re.escape("Edda Marlow")
+    return value if isinstance(value, str) else re.escape("Edda Marlow")
+
+
+def is_call_of_re(node: ast.AST, methods: frozenset[str] | set[str]) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "re"
+        and node.func.attr in methods
+    )
 
 
 def flags_of(call: ast.Call) -> int:
@@ -142,7 +200,48 @@ def slow(found: Found) -> str:
     return ""
 
 
-READ = [module for module in modules() if of_module(module)]
+def made_by(*made: re.Pattern[str]) -> dict[str, Found]:
+    return {
+        f"built {n}": Found(each.pattern, each.flags, frozenset()) for n, each in enumerate(made)
+    }
+
+
+def escaped(*words: str) -> re.Pattern[str]:
+    """Return the pattern of words of a snippet, as `try_search.section_of` joins them."""
+    return re.compile(try_search._BETWEEN.pattern.join(words))
+
+
+BUILT: dict[str, Callable[[], dict[str, Found]]] = {
+    "research.documents.try_search": lambda: made_by(escaped("Alpha", "one", "two")),
+    "research.engine.offline.questions.question": lambda: made_by(
+        *(cue for code in question._WORDS for _, cue in question._question_cues(code))
+    ),
+    "research.llm.capabilities": lambda: made_by(*map(re.compile, capabilities._NAMES.values())),
+}
+"""Examples of patterns that functions make of more than an f-string."""
+MODULES = [
+    *modules(),
+    *(
+        importlib.import_module(found.name)
+        for found in pkgutil.iter_modules(evaluation.__path__, f"{evaluation.__name__}.")
+    ),
+]
+READ = [module for module in MODULES if of_module(module)]
+
+
+def test_what_functions_put_together_is_tried() -> None:
+    unknown = {
+        module.__name__
+        for module in MODULES
+        if module.__file__
+        for call in built(ast.parse(Path(module.__file__).read_text()))
+        if not isinstance(call.args[0], ast.JoinedStr)
+    }
+    assert unknown == set(BUILT)
+    names = {"NAME": "x+"}
+    tree = ast.parse("def f(a):\n    re.search(rf'{NAME}y{a}', a)\n    re.sub('a', 'b', a)")
+    [found] = put_together(tree, names).values()
+    assert (found.pattern, found.uses) == (r"x+yEdda\ Marlow", {"search"})
 
 
 @pytest.mark.parametrize("module", READ, ids=lambda module: module.__name__)
@@ -198,7 +297,56 @@ READERS: dict[str, Match] = {
     "an HTML page": lambda text: read_page(f"<p>So it is.</p>{text}", "text/html"),
     "a report": lambda text: markdown.render_markdown(text, lambda number: None),
     "a snippet": words.strip_html,
+    "the heading of a snippet": lambda text: try_search.section_of(text, f"{text[:40]} zq"),
+    "an answer of a list": lists.plain_answer,
 }
+
+
+def first_heading(text: str) -> None:
+    read_page(f"# {text}\n\nSo it is.", "text/markdown")
+
+
+def first_line(text: str) -> None:
+    read_page(f"{text}\n\nSo it is.", "text/plain")
+
+
+BOUNDED = {
+    ("research.search.providers.words", "_UNSHOWN"): Bound(4_000, words.strip_html),
+    ("research.extract.plaintext", "_SENTENCE_END"): Bound(100, first_line),
+    ("research.extract.plaintext", "_LINK"): Bound(200, first_heading),
+}
+"""Patterns whose input is short whatever the text holds."""
+
+
+class Measured:
+    """A pattern that counts the characters it is given."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+        self.most = 0
+
+    def search(self, text: str) -> re.Match[str] | None:
+        self.most = max(self.most, len(text))
+        return self.pattern.search(text)
+
+    def sub(self, new: str, text: str) -> str:
+        self.most = max(self.most, len(text))
+        return self.pattern.sub(new, text)
+
+
+@pytest.mark.parametrize("module, name", BOUNDED)
+def test_a_pattern_that_may_be_slow_is_given_little_text(
+    module: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bound, home = BOUNDED[module, name], importlib.import_module(module)
+    measured = Measured(getattr(home, name))
+    monkeypatch.setattr(home, name, measured)
+    for unit in UNITS:
+        bound.read("Of lamps" + unit * 5_000)
+        bound.read(("Of lamps" + unit * 5_000)[: bound.most])
+    assert 0 < measured.most <= bound.most
+    source = Path(str(home.__file__)).read_text()
+    assert len(re.findall(rf"\b{name}\b", source)) == 2, "it is used in one place"
 
 
 @pytest.mark.parametrize("reader", READERS)

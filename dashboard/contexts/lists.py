@@ -18,6 +18,9 @@ from research.engine.assessment.answer_status import Trust
 from research.models import Run
 from research.readmodel.run_rows import marks_of, trust_of
 
+# " [12]", with all blanks before it
+_MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
+
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
 
@@ -47,7 +50,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
 
 def plain_answer(text: str | None) -> str:
     """Return a short answer without its markers: "It **rose** [1] [2]." is "It rose."."""
-    return re.sub(rf"\s*{MARKER.pattern}", "", text or "").replace("**", "")
+    return _MARKED.sub("", text or "").replace("**", "")
 
 
 def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:

@@ -15,8 +15,8 @@ from research.runtime import tool_factory
 SHOWN = 10
 QUERY_LENGTH = 300
 _WORDS_TO_FIND = 6
-# white space and Markdown between two words of a snippet: " **"
-_BETWEEN = r"[\s#*`\-]+"
+# white space and Markdown between two words of a snippet, which hold none of it: " **"
+_BETWEEN = re.compile(r"[\s#*`\-]+")
 # "## Page 12"
 _HEADING = re.compile(r"^#{1,6} +(.+)$", re.MULTILINE)
 
@@ -67,7 +67,7 @@ def section_of(text: str, snippet: str) -> str:
 
     Snippets have lost the text's line ends and Markdown, so the first words are searched for.
     """
-    words = snippet.rstrip("…").split()[:_WORDS_TO_FIND]
-    place = re.search(_BETWEEN.join(map(re.escape, words)), text) if words else None
+    words = [word for word in _BETWEEN.split(snippet.rstrip("…")) if word][:_WORDS_TO_FIND]
+    place = re.search(_BETWEEN.pattern.join(map(re.escape, words)), text) if words else None
     above = [found[1] for found in _HEADING.finditer(text) if place and found.end() <= place.end()]
     return above[-1].strip() if above else ""

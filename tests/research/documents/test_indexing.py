@@ -293,6 +293,7 @@ def test_one_that_was_killed_is_followed_when_its_lease_has_run_out(ada: Abstrac
         ("Second Beta one", "Second"),
         ("Beta one…", "Second"),
         ("item one item two", "Second"),
+        ("- item one - item two", "Second"),
         ("nowhere in it", ""),
         ("", ""),
     ],

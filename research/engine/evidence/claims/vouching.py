@@ -127,8 +127,7 @@ def is_verbatim(claim: str, quote: str) -> bool:
     said, quoted = normalise_space(claim), normalise_space(quote)
     if said not in quoted or claim.rstrip('"”’)')[-1:] not in set(".!?…"):
         return False
-    whole = rf"(?:^|[.!?…][\"”’)\]]*\s){re.escape(said)}(?:\s|$)"
-    return bool(re.search(whole, quoted))
+    return bool(re.search(rf"(?:^|[.!?…][\"”’)\]]*\s){re.escape(said)}(?:\s|$)", quoted))
 
 
 def _is_trimmed(claim: str, sentence: str) -> bool:
