@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from config import settings
+from dashboard.contexts import rounds
 from research.engine import limits
 from research.engine.assessment import criteria
 from research.engine.config import ResearchConfig
@@ -29,6 +30,8 @@ from tests.test_requirements import listed
 CONFIG = ResearchConfig()
 SIMPLE, ORDINARY, COMPLEX = (limits.limits_for(CONFIG, each) for each in Complexity)
 FETCH = FetchSettings()
+TREE = limits.tree_breadths(CONFIG)
+EVIDENCE_GATE = criteria.evidence_criteria(0, 0, 0, ORDINARY)
 
 
 def setting(name: str) -> Any:
@@ -60,6 +63,7 @@ class Default:
 TABLE = (
     # the loop that adapts
     Default("A2", "Four marks", len(CONFIG.weights), 4),
+    Default("A2", "1–10", tuple(map(assess._clamp_mark, (0, 11))), (1, 10)),
     Default("A2", "25 % each", set(CONFIG.weights.values()), {0.25}),
     Default("A3", "reaches 7.0", CONFIG.adaptive_quality_threshold, 7.0),
     Default("A4", "beyond 5 rounds", CONFIG.adaptive_max_depth, 5),
@@ -76,6 +80,10 @@ TABLE = (
     # the fixed mode
     Default("B1", "Breadth 4", CONFIG.deep_research_breadth, 4),
     Default("B1", "depth 2", CONFIG.deep_research_depth, 2),
+    Default("B1", "5 query generations", 1 + TREE[0], 5),
+    Default("B1", "12 searches", TREE[0] + TREE[0] * TREE[1], 12),
+    Default("B1", "12 extractions", TREE[0] + TREE[0] * TREE[1], 12),
+    Default("B2", "half the breadth", TREE, (4, 2)),
     Default("B2", "at least 2 queries", limits.NARROWEST, 2),
     Default("B5", "by default 4", CONFIG.max_concurrent_research_units, 4),
     Default("B6", "25,000 words", draft.CONTEXT_WORDS, 25_000),
@@ -98,6 +106,10 @@ TABLE = (
     Default("C12", "600 s", CONFIG.max_seconds, 600),
     Default("C12", "60 calls", CONFIG.max_llm_calls, 60),
     Default("C12", "400,000 tokens", CONFIG.max_tokens, 400_000),
+    Default("C12", "60 searches", CONFIG.max_searches, 60),
+    Default("C12", "120 pages", CONFIG.max_fetches, 120),
+    Default("C12", "money if set", CONFIG.max_cost_usd, None),
+    Default("C13", "last five rounds", rounds.TREND, 5),
     Default("C13", "less than 15 % new words", CONFIG.min_novelty_threshold, 0.15),
     Default("C15", "off by default", CONFIG.ask_when_unsure, False),
     Default("C16", "Searches get 3 tries", RetryPolicy().tries, 3),
@@ -107,12 +119,18 @@ TABLE = (
     Default(
         "C18", "2 a host", (FETCH.at_once_per_host, setting("FETCH_AT_ONCE_PER_HOST")), (2, 2)
     ),
+    Default(
+        "C18", "0.1 s apart",
+        (FETCH.interval_seconds, setting("FETCH_INTERVAL_SECONDS")), (0.1, 0.1),
+    ),
     Default("C21", "SEARCH_KIND", CONFIG.search_kind, ("web",)),
     # evidence and safety
     Default("D3", "records (5)", ORDINARY.evidence_records, 5),
+    Default("D3", "those that answer (5)", EVIDENCE_GATE[1].minimum, 5),
     Default("D3", "independent sources (3", ORDINARY.independent_sources, 3),
     Default("D3", "2/5/8", by_complexity("evidence_records"), (2, 5, 8)),
     Default("D3", "1/3/3", by_complexity("independent_sources"), (1, 3, 3)),
+    Default("D5", "1 − 0.5ⁿ over n", [store.confidence_of(n, ()) for n in (1, 2)], [0.5, 0.75]),
     Default("D5", "× 0.8 where flagged", store.UNCERTAIN, 0.8),
     Default("D6", "At most 5 claims", CONFIG.max_evidence_claims_per_research_unit, 5),
     Default("D6", "5 sources of a claim", CONFIG.max_source_urls_per_claim, 5),
@@ -122,6 +140,7 @@ TABLE = (
     Default("D14", "4 attempts", CONFIG.max_model_attempts, 4),
     Default("D17", "(off)", CONFIG.enable_online_evals, False),
     Default("D17", "the answer (60 %)", judge.ANSWER_SHARE, 0.6),
+    Default("D17", "the process (40 %)", round(1 - judge.ANSWER_SHARE, 2), 0.4),
     Default("D18", "at most 40 findings", CONFIG.supervisor_notes_max_bullets, 40),
     Default("D18", "1,200 words", CONFIG.supervisor_notes_word_budget, 1200),
     Default("D19", "rounds 2/3/5", by_complexity("rounds"), (2, 3, 5)),
@@ -137,6 +156,7 @@ TABLE = (
             (3, 5)),
     Default("E5", "2 and 4 simple", (SIMPLE.rounds, SIMPLE.tool_calls), (2, 4)),
     Default("E5", "5 and 10 complex", (COMPLEX.rounds, COMPLEX.tool_calls), (5, 10)),
+    Default("E5", "at most five rounds", CONFIG.adaptive_max_depth, 5),
     Default("E6", "below 0.15", CONFIG.min_novelty_threshold, 0.15),
     Default("E7", "on where not set", CONFIG.enable_early_termination, True),
     # beyond
@@ -170,6 +190,32 @@ NO_DEFAULTS = {
 def test_a_default_is_the_one_that_its_requirement_names(default: Default) -> None:
     assert default.value == default.expected
     assert default.says in listed()[default.row]
+
+
+FIGURE = re.compile(
+    r"(?<![A-Za-z.\d])\d[\d,./]*|\b(?:half|two|three|four|five|six|seven|eight|nine|ten)\b", re.I
+)
+NO_FIGURES = {
+    "A6": ("between two rounds",),
+    "B1": ("1 report",),
+    "C2": ("Gate 1",),
+    "C3": ("Gate 2",),
+    "C4": ("Gate 3",),
+    "C13": ("From round 2 on",),
+    "E7": ("three", "two rounds"),
+    "F7": ("Six",),
+}
+"""Names and counts in rows of the table that no default stands behind."""
+
+
+@pytest.mark.parametrize("row", sorted({default.row for default in TABLE}))
+def test_every_figure_of_a_row_has_its_default_in_the_table(row: str) -> None:
+    left, named = listed()[row], NO_FIGURES.get(row, ())
+    assert [text for text in named if text not in left] == []
+    told = [default.says for default in TABLE if default.row == row]
+    for text in sorted([*told, *named], key=len, reverse=True):
+        left = left.replace(text, "…")
+    assert FIGURE.findall(left) == []
 
 
 def test_every_requirement_with_a_figure_has_its_defaults_in_the_table() -> None:
