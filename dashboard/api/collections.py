@@ -60,7 +60,13 @@ def delete_collection(request: HttpRequest, collection_id: str) -> Status:
     return Status(204, None)
 
 
-@router.get("/{collection_id}/files", response=DocumentPage, summary="List uploaded files")
+# An address resolves to the name of its first operation, so that all have the same.
+@router.get(
+    "/{collection_id}/files",
+    response=DocumentPage,
+    summary="List uploaded files",
+    url_name="collection_files",
+)
 def list_files(request: HttpRequest, collection_id: str, paging: Paging) -> dict[str, Any]:
     row = queries.find_collection(request.auth.user, collection_id)
     shown, following = page_of(row.files.all(), paging, newest_first=False)
@@ -72,7 +78,7 @@ def list_files(request: HttpRequest, collection_id: str, paging: Paging) -> dict
     "/{collection_id}/files",
     response=UploadOut,
     summary="Upload files",
-    url_name="upload_files",
+    url_name="collection_files",
 )
 def upload_files(
     request: HttpRequest,

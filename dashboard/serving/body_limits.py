@@ -23,7 +23,7 @@ MEGABYTE = 1024 * KILOBYTE
 ANONYMOUS_BYTES = 16 * KILOBYTE
 """Bytes accepted without looking up the session: enough for most forms."""
 
-UPLOAD_ROUTES = frozenset({"ask", "collections", "add_files", "upload_files"})
+UPLOAD_ROUTES = frozenset({"ask", "collections", "add_files", "collection_files"})
 MULTIPART = "multipart/form-data"
 
 

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -19,7 +20,18 @@ from research.engine.ports import (
     Tools,
 )
 from research.engine.records import Action, Problem, Record
-from tests.engine.scripted import AT, SIMPLE, Clock, Commands, Oracle, Web, World, page
+from tests.engine.scripted import (
+    AT,
+    CHAIN,
+    SIMPLE,
+    Clock,
+    Commands,
+    Oracle,
+    Web,
+    World,
+    harbour,
+    page,
+)
 
 pytestmark = pytest.mark.virtual_time
 
@@ -448,6 +460,24 @@ async def test_closing_ends_fetches_that_nobody_waits_for() -> None:
     await asyncio.wait_for(journal.close(), 1)
     assert [t for t in asyncio.all_tasks() if t.get_name().startswith("fetch")] == []
     assert of.store.entries == {}
+
+
+async def test_a_replay_that_ends_early_leaves_no_error_that_nobody_looked_at() -> None:
+    of = harbour(CHAIN)
+    await of.ask(CHAIN.question)
+    unseen: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, told: unseen.append(told))
+    recorded = of.store.entries
+    fetched = [key for key in recorded if key[0].startswith("fetch/")]
+    for number in range(len(fetched)):
+        short = World(of.web, of.model)
+        short.store.texts = of.store.texts
+        lost = fetched[number:]
+        short.store.entries = {key: recorded[key] for key in recorded if key not in lost}
+        assert isinstance((await short.replay(CHAIN.question)).ended, JournalEnds)
+    gc.collect()
+    await asyncio.sleep(0)
+    assert unseen == []
 
 
 # --- people ---------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ SUITES = [
         "readmodel/test_progress",
         "test_admin",
         "runtime/test_db_threads",
+        "runtime/test_outages",
         "test_uploads_at_once",
         "documents/test_indexing",
         "operations/test_backup",

@@ -53,8 +53,11 @@ def figures(*args: str) -> tuple[dict[str, Any], str]:
     return json.loads(out), err
 
 
-def test_json_and_folder_hold_the_figures(home: Path, files: list[str], tmp_path: Path) -> None:
+def test_json_and_folder_hold_the_figures(
+    home: Path, files: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     result, _ = figures(*files, "--out", str(tmp_path / "out"))
+    assert "never retrieved" not in capfd.readouterr().err, "said by no worker process either"
     assert (result["questions"], result["pages"], result["analyst"]) == (3, 10, "extractive")
     assert result["knobs"] == {"max_pages_per_round": 5}
     assert set(result["by_file"]) == {"chains", "others"}

@@ -14,6 +14,7 @@ from dashboard.serving import http_channel
 from dashboard.serving.http_channel import LimitedFactory
 
 HEAD = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n"
+MOST_HEAD_BYTES = 18_000
 
 
 class Server:
@@ -93,3 +94,27 @@ def test_nothing_is_awaited_of_a_connection_that_is_gone(connection: Connection)
     connection.channel.dataReceived(HEAD)
     connection.channel.connectionLost(None)
     assert not connection.clock.getDelayedCalls()
+
+
+START = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /" + b"x" * 100_000,
+        START + b"Cookie: " + b"c" * 100_000,
+        START + (b"X-More: " + b"c" * 1_000 + b"\r\n") * 100,
+        START + b"x: y\r\n" * 10_000,
+    ],
+    ids=["address", "header", "headers", "number of headers"],
+)
+def test_a_large_head_ends_the_connection_before_it_is_read(
+    connection: Connection, head: bytes
+) -> None:
+    taken = 0
+    while not connection.is_ended and taken < len(head):
+        connection.channel.dataReceived(head[taken : taken + 1_000])
+        taken += 1_000
+    assert connection.is_ended and taken <= MOST_HEAD_BYTES
+    assert connection.said in (b"", b"HTTP/1.1 400 Bad Request\r\n\r\n")
