@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from config import settings
+from dashboard.command_line import remote
 from dashboard.contexts import rounds
 from research.engine import limits
 from research.engine.assessment import criteria
@@ -23,6 +24,7 @@ from research.engine.records import Complexity, StopReason
 from research.engine.report import report
 from research.engine.rounds import topics
 from research.fetch.fetch import FetchSettings
+from research.notifications import dispatcher
 from research.search import fallback
 from research.search.providers.client import RetryPolicy
 from tests.test_requirements import listed
@@ -169,9 +171,17 @@ TABLE = (
     Default("F7", "120 pages", CONFIG.max_fetches, 120),
     Default("F16", "11434, 8000, 8080 and 1234", setting("LOCAL_MODEL_PORTS"),
             (11434, 8000, 8080, 1234)),
+    Default("F25", "1 to 60 s", (remote.RETRY_SECONDS[0], max(remote.RETRY_SECONDS)), (1, 60)),
+    Default("F25", "five minutes", round(sum(remote.RETRY_SECONDS) / 60), 5),
+    Default("F27", "nine times", dispatcher.MOST_TRIES, 9),
 )  # fmt: skip
 
 NO_DEFAULTS = {
+    "F17": "versions of interfaces",
+    "F19": "a status of HTTP",
+    "F20": "versions of interfaces",
+    "F21": "versions of interfaces",
+    "F24": "exit codes",
     "A18": "measured against the fixed mode",
     "B7": "an example of what is shown",
     "C23": "the scale of progress",
@@ -184,7 +194,7 @@ NO_DEFAULTS = {
     "A2", "A3", "A4", "A6", "A7", "A8", "A9", "A10", "A13", "A14", "B1", "B2", "B5", "B6", "C2",
     "C3", "C4", "C7", "C8", "C10", "C12", "C13", "C15", "C16", "C17", "C18", "C21", "D3", "D5",
     "D6", "D7", "D9", "D10", "D14", "D17", "D18", "D19", "E2", "E3", "E4", "E5", "E6", "E7", "F1",
-    "F7", "F16",
+    "F7", "F16", "F25", "F27",
 )  # fmt: skip
 @pytest.mark.parametrize("default", TABLE, ids=str)
 def test_a_default_is_the_one_that_its_requirement_names(default: Default) -> None:

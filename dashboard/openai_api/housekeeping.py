@@ -93,38 +93,36 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _opening(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)
-
-
 Answers = tuple[tuple[re.Pattern[str], Callable[[str], str | None]], ...]
 
 # Open WebUI, after "### Task:"; the numbers and the wording of titles differ by version.
 _TASKS: Answers = (
     (
-        _opening(
-            r"Generate a concise\b[^\n.]{0,30}\btitle\b[^\n]{0,30}\bsummarizing the chat history"
+        re.compile(
+            r"(?i)Generate a concise\b[^\n.]{0,30}\btitle\b[^\n]{0,30}\bsummarizing the chat history"
         ),
         lambda prompt: _json({"title": short_title(next(iter(_history(prompt)), ""))}),
     ),
     (
-        _opening(r"Generate [\d-]+ broad tags categorizing\b"),
+        re.compile(r"(?i)Generate [\d-]+ broad tags categorizing\b"),
         lambda prompt: _json({"tags": []}),
     ),
     (
-        _opening(r"Suggest [\d-]+ relevant follow-?up (questions|prompts)\b"),
+        re.compile(r"(?i)Suggest [\d-]+ relevant follow-?up (questions|prompts)\b"),
         lambda prompt: _json({"follow_ups": []}),
     ),
     (
-        _opening(r"(Analyze|Based on) the chat history,?( to)? determine\b[^\n]{0,50}\bsearch\b"),
+        re.compile(
+            r"(?i)(Analyze|Based on) the chat history,?( to)? determine\b[^\n]{0,50}\bsearch\b"
+        ),
         lambda prompt: _json({"queries": []}),
     ),
     (
-        _opening(r"You are an autocompletion system\b"),
+        re.compile(r"(?i)You are an autocompletion system\b"),
         lambda prompt: _json({"text": ""}),
     ),
     (
-        _opening(r"Generate a detailed prompt for a[mn]? image generation task\b"),
+        re.compile(r"(?i)Generate a detailed prompt for a[mn]? image generation task\b"),
         lambda prompt: _json({"prompt": next(reversed(_history(prompt)), "")}),
     ),
 )
@@ -132,20 +130,24 @@ _TASKS: Answers = (
 # LibreChat's titles, then Open WebUI's choice of tools and of an emoji, which are no "### Task:".
 _OPENINGS: Answers = (
     (
-        _opening(r"(Provide|Please generate) a concise, 5-word-or-less title for the conversation"),
+        re.compile(
+            r"(?i)(Provide|Please generate) a concise, 5-word-or-less title for the conversation"
+        ),
         _plain_title,
     ),
     (
-        _opening(r"Please generate a concise title \(max \d+ characters\) for a conversation\b"),
+        re.compile(
+            r"(?i)Please generate a concise title \(max \d+ characters\) for a conversation\b"
+        ),
         _plain_title,
     ),
     (
-        _opening(r"Analyze this conversation and provide:\s*1\. The detected language of\b"),
+        re.compile(r"(?i)Analyze this conversation and provide:\s*1\. The detected language of\b"),
         _titled,
     ),
-    (_opening(r"Available Tools: "), _choice_of_tools),
+    (re.compile(r"(?i)Available Tools: "), _choice_of_tools),
     (
-        _opening(r"Your task is to reflect the speaker's likely facial expression through\b"),
+        re.compile(r"(?i)Your task is to reflect the speaker's likely facial expression through\b"),
         lambda prompt: "💬",
     ),
 )
