@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 
 from dashboard import words
 from dashboard.queries.run_rows import RunRows
@@ -15,8 +15,11 @@ from research.models import Evidence, EvidenceSource, RefusedQuote
 
 
 def count_evidence(rows: RunRows) -> dict[str, Any]:
-    counts = rows.progress.evidence
-    return {"total": counts.count, "sources": counts.sources}
+    """Return the number of records, and on how many sites and documents they rest."""
+    keys = {key for _, key, _ in rows.quotes}
+    documents = sum(key.startswith("file:") for key in keys)
+    support = words.describe_support(len(keys) - documents, documents)
+    return {"total": rows.progress.evidence.count, "support": support}
 
 
 def shown_counts(rows: RunRows) -> dict[str, Any]:
@@ -77,8 +80,8 @@ def quote_context(row: EvidenceSource) -> dict[str, Any]:
 def describe_date(row: EvidenceSource) -> str:
     """Return the publication date of a page, or the date it was fetched if that is unknown."""
     if row.published:
-        return _("published %(date)s") % {"date": words.format_partial_date(row.published)}
-    return _("read %(date)s") % {"date": words.format_day(row.fetched_at)}
+        return gettext("published %(date)s") % {"date": words.format_partial_date(row.published)}
+    return gettext("read %(date)s") % {"date": words.format_day(row.fetched_at)}
 
 
 def support_line(quotes: Iterable[EvidenceSource]) -> str:

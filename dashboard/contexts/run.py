@@ -172,7 +172,7 @@ def result_line(rows: RunRows) -> Iterator[str]:
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if cited:
         is_found = may_answer(aspects)
-        told = words.describe_pages(cited) if is_found else words.count_noun(0, "source")
+        told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
         yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
@@ -344,7 +344,8 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of a finished run, and what is uncertain about it."""
     if not written:
         return {"answer": ""}
-    parts = [describe_uncertainty(rows.progress.aspects, by_code=not rows.run.has_model)]
+    by_code = not rows.run.has_model
+    parts = [describe_uncertainty(rows.progress.aspects, by_code, rows.voice_noun)]
     if not rows.run.has_model and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
@@ -420,8 +421,8 @@ def _describe_report(stored: dict[str, Any]) -> str:
     length, sources = stored.get("words"), stored.get("sources")
     if not length or not sources:
         return ""
-    values = {"words": "–".join(map(words.format_number, length)), "sources": _span(*sources)}
-    return gettext("%(words)s words from %(sources)s sources") % values
+    values = {"words": "–".join(map(words.format_number, length)), "pages": _span(*sources)}
+    return gettext("%(words)s words from %(pages)s pages") % values
 
 
 def format_price_range(stored: dict[str, Any]) -> str:

@@ -77,13 +77,13 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.QUALITY_MET,
             {},
             [YES, AspectState.ONE_SOURCE],
-            "Stopped: both sub-questions answered, 1 from two or more sources.",
+            "Stopped: both sub-questions answered, 1 from two or more sites.",
         ),
         (
             StopReason.QUALITY_MET,
             {},
             [YES, YES, NO],
-            "Stopped as good enough: 2 of 3 answered, 2 from two or more sources. "
+            "Stopped as good enough: 2 of 3 answered, 2 from two or more sites. "
             "1 question stays open.",
         ),
         (
@@ -105,14 +105,14 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             {},
             [YES, NO, NO, AspectState.ONE_SOURCE],
             "Stopped: there was no new way to search. 2 of 4 answered. "
-            "2 questions stay open, 1 answer rests on one source.",
+            "2 questions stay open, 1 answer rests on one site.",
         ),
         (
             StopReason.STUCK,
             {},
             [AspectState.ONE_SOURCE, AspectState.ONE_SOURCE],
             "Stopped: there was no new way to search. Both sub-questions answered. "
-            "2 answers rest on one source.",
+            "2 answers rest on one site.",
         ),
         (
             StopReason.NO_GAPS,
@@ -131,13 +131,13 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             {},
             [YES, AspectState.DISPUTED],
             "Stopped: both sub-questions answered, 1 of them disputed, "
-            "1 from two or more sources, and no gap was left.",
+            "1 from two or more sites, and no gap was left.",
         ),
         (
             StopReason.NO_GAPS,
             {},
             [YES, YES],
-            "Stopped: both sub-questions answered, 2 from two or more sources, "
+            "Stopped: both sub-questions answered, 2 from two or more sites, "
             "and nothing more is missing.",
         ),
     ],
