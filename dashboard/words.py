@@ -81,7 +81,8 @@ TRUST = {
     Trust.NOTHING_FOUND: ("none", "idle"),
 }
 """Icon and tone of how far a question is answered."""
-LIKELY_ANSWERED = State(LIKELY, "check", "idle")
+LIKELY_ANSWERED = State(LIKELY, "dot", "idle")
+"""Nothing has judged the passages, so no check mark."""
 PAGES_UNREADABLE = State(_("Pages unreadable"), "half", "fair")
 MARK = {
     AnswerStatus.ANSWERED: ("check", "good"),

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from dashboard import words
+from dashboard.contexts.quotes import quote_pieces
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import Evidence, EvidenceSource, RefusedQuote
@@ -38,8 +39,9 @@ def all_evidence_link(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def claim_context(row: Evidence) -> dict[str, Any]:
-    """Return an evidence record, the quotes that contain its claim first.
+def claim_context(row: Evidence, *, whole: bool = False) -> dict[str, Any]:
+    """Return an evidence record, the quotes that contain its claim first; `whole` with their full
+    texts.
 
     `row` must be annotated with `last_verdict`.
     """
@@ -48,7 +50,7 @@ def claim_context(row: Evidence) -> dict[str, Any]:
     return {
         "id": row.label,
         "claim": "" if says_itself(row.claim, quotes) else row.claim,
-        "quotes": [quote_context(source) for source in quotes],
+        "quotes": [quote_context(source, row.claim, whole=whole) for source in quotes],
         "support": support_line(quotes),
         "caveats": [
             str(words.CAVEATS[flag]) for flag in row.uncertainty if words.CAVEATS.get(flag)
@@ -66,9 +68,9 @@ def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
     )
 
 
-def quote_context(row: EvidenceSource) -> dict[str, Any]:
+def quote_context(row: EvidenceSource, claim: str, *, whole: bool) -> dict[str, Any]:
     return {
-        "text": row.quote,
+        "pieces": quote_pieces(row.quote, claim, whole=whole),
         "title": row.title or row.domain,
         "section": "" if row.section == row.title else row.section,
         "site": words.short_place(row.url),

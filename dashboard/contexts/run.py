@@ -85,14 +85,15 @@ def run_head(
     state = state_of(run, told, trust)
     asks = run.waiting and not heard
     turned_out = trust or Status(run.status)
+    is_likely = state is words.LIKELY_ANSWERED
     can = set(possible_commands(run.status, run.mode, run.asks))
     return {
         "id": run.public_id,
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
         "state": state,
-        "mark": TITLE_MARKS.get(turned_out, "?" if asks else "…"),
-        "favicon": FAVICONS.get(turned_out, "asks" if asks else "busy"),
+        "mark": "○" if is_likely else TITLE_MARKS.get(turned_out, "?" if asks else "…"),
+        "favicon": "idle" if is_likely else FAVICONS.get(turned_out, "asks" if asks else "busy"),
         "live": not run.ended and (heard or not run.waiting),
         "asks": asks,
         "can_pause": Kind.PAUSE in can and Kind.PAUSE not in told,

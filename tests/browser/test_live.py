@@ -101,7 +101,7 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     page.wait_for_url("**/runs/*/")
     page.evaluate("window.notReloaded = true")
     expect(page.locator(".report")).to_be_visible()
-    expect(page).to_have_title(re.compile("^[✓◐] "))
+    expect(page).to_have_title(re.compile("^[○✓◐] "))
     assert was_not_reloaded(page)
     page.get_by_role("link", name="How this was researched").click()
     page.get_by_text("Rounds, scores and budget").click()
@@ -116,7 +116,7 @@ def test_a_sample_ends_in_a_report_whose_citations_show_their_quotes(
     expect(panel.locator("mark").first).to_be_visible()
     expect(panel).to_contain_text("quote word for word")
     assert page.locator(".cite a").first.bounding_box() == place
-    page.keyboard.press("n")
+    page.keyboard.press("j")
     expect(panel).to_contain_text("Citation 2")
     page.keyboard.press("Escape")
     expect(panel).to_be_empty()
