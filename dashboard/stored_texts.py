@@ -335,7 +335,18 @@ NUMBERS = frozenset({"n", "m", "total", "minimum", "value", "missed", "refused",
 """Values that are numbers; a text in their place means that another template is meant."""
 COMPOSED = frozenset(
     {"answered", "cause", "criterion", "failed", "kind", "last", "limit", "one", "pages"}
-    | {"passages", "price", "profile", "reason", "reasons", "records", "rounds", "searches", "sources", "tried"}
+    | {
+        "passages",
+        "price",
+        "profile",
+        "reason",
+        "reasons",
+        "records",
+        "rounds",
+        "searches",
+        "sources",
+        "tried",
+    }
 )
 """Values that are sentences of their own; others, such as topics, are left as they are."""
 LISTED = frozenset({"missing", "topics"})

@@ -106,9 +106,16 @@ def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
     lines = (
         first.title or first.domain,
         f"{first.domain} · {describe_date(first)} · {support}",
-        *(f"“{Truncator(plain_quote(row.quote)).chars(QUOTE_LENGTH)}”" for row in by_record.values()),
+        *(
+            f"“{Truncator(plain_quote(row.quote)).chars(QUOTE_LENGTH)}”"
+            for row in by_record.values()
+        ),
     )
     return "\n".join(" ".join(line.split()) for line in lines), len(keys) == 1
+
+
+def _shortened(quote: str) -> str:
+    return Truncator(plain_quote(quote)).chars(QUOTE_LENGTH)
 
 
 def describe_checks(checks: dict[str, Any]) -> str:

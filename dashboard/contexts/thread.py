@@ -142,10 +142,7 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
     gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
     parts = exclude_dropped(rows.progress.aspects)
     missing = [part.id for part in parts if part.mark not in ANSWERED or part.id in gaps]
-    lines = [
-        (part.id, part.text, _state_of(part, rows))
-        for part in parts
-    ]
+    lines = [(part.id, part.text, _state_of(part, rows)) for part in parts]
     capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)

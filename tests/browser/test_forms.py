@@ -46,7 +46,7 @@ def test_questions_come_by_themselves_and_an_answer_leads_to_the_plan(
     expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
     assert "The one at Harrow Point" in asks_back.model.requests[-1].prompt
     expect(page.locator(".estimate")).to_have_text(
-        re.compile(r"^About .+, \d+–\d+ model calls, price unknown\.$")
+        re.compile(r"^No cost, about \d+–\d+ (s|min)\.$")
     )
     page.get_by_role("button", name="Start").click()
     expect(page.locator(".report")).to_contain_text(LIT)

@@ -58,7 +58,7 @@ def steer(page: Page, world: World) -> None:
     press(page, "Pause")
     world.model.let_go()
     expect(page.locator(".verdict-sentence")).to_contain_text("Paused", timeout=LONG)
-    page.get_by_label("Something else to find out").fill(SIMPLE)
+    page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
     world.model.hold("assess")  # keeps the run from ending by itself
     press(page, "Go on")

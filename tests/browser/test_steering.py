@@ -38,7 +38,7 @@ def test_pause_add_a_topic_go_on_and_stop(
     world.model.let_go()
     paused = "Paused. Nothing is searched or spent."
     expect(page.locator(".verdict-sentence")).to_have_text(paused, timeout=LONG)
-    page.get_by_label("Something else to find out").fill(SIMPLE)
+    page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
     expect(page.locator(".heard")).to_have_text(f"“{SIMPLE}” is added when it continues.")
     press(page, "Go on")
@@ -61,7 +61,7 @@ def test_a_row_is_left_out_and_what_was_typed_stays(
     press(page, "Pause")
     expect(page.locator(".heard")).to_contain_text("is left out after this round.")
     page.evaluate("window.notReloaded = true")
-    typed = page.get_by_label("Something else to find out")
+    typed = page.get_by_label("Add a sub-question")
     typed.fill("A half-written")
     world.model.let_go()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
@@ -101,7 +101,7 @@ def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_pa
     hold_after_round_one(world, page)
     for name in ("Pause", "Dig deeper"):
         press(page, name)
-    page.get_by_label("Something else to find out").fill(SIMPLE)
+    page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
     expect(page.locator(".heard li")).to_have_count(3)
     check(page)
