@@ -77,8 +77,7 @@ def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
 def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[str, Any]:
     """Return a claim with the outcome of its checks.
 
-    Quotes are compared with the stored copy again; the other checks were made during the run. A
-    claim in the words of its quote has no others.
+    Quotes are compared with the stored copy again; the other checks were made during the run.
     `shown` is True if the highlighted quote already contains the claim.
     """
     evidence = quotes[0].evidence
@@ -87,7 +86,7 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     is_quoted = says_itself(evidence.claim, quotes)
     checks = [
         word_for_word(quotes, rows),
-        *(() if is_quoted else comparison_states(flags)),
+        *comparison_states(flags, is_quoted=is_quoted),
         words.State(_("meaning: not assessed"), "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
@@ -108,10 +107,12 @@ def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words
     return words.State(_("quote not in the stored copy"), "cross", "bad")
 
 
-def comparison_states(flags: Container[str]) -> Iterator[words.State]:
-    """Yield one state for all features that match the quote, then one for each that differs."""
+def comparison_states(flags: Container[str], *, is_quoted: bool) -> Iterator[words.State]:
+    """Yield one state for all features that match the quote, then one for each that differs; that a
+    quote matches itself is not said.
+    """
     same = [what for what, flag in COMPARED.items() if flag not in flags]
-    if same:
+    if same and not (is_quoted and len(same) == len(COMPARED)):
         names = words.join_words([str(NAMES[what]) for what in same])
         yield words.State(_("%(names)s match") % {"names": names}, "check", "good")
     for what in COMPARED:

@@ -40,7 +40,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "answer": answer,
         "sought": words_sought,
         "passage": _passage(run, answer, words_sought),
-        "cited": words.describe_pages(cited) if cited else "",
+        "cited": words.count_noun(len(cited), "page") if cited else "",
         "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
         "created": run.created_at,
     }

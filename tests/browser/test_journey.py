@@ -68,7 +68,7 @@ def steer(page: Page, world: World) -> None:
     press(page, "Stop and report")
     expect(page.get_by_role("button", name="Stop and report")).to_have_count(0)
     world.model.let_go()
-    expect(page.locator(".report")).to_contain_text(ENGINEER, timeout=LONG)
+    expect(page.locator(".column")).to_contain_text(ENGINEER, timeout=LONG)
     expect(page).to_have_title(re.compile("^[✓◐] "))
 
 

@@ -82,7 +82,7 @@ def test_everything_arrives_without_a_reload(
     expect(page.locator(".gaps li.closed")).to_have_count(1)
     expect(page.locator(".round")).to_have_count(2)
     expect(page.locator(".chart-point")).to_have_count(2)
-    report = page.locator(".report")
+    report = page.locator(".column")
     expect(report).to_contain_text(DESIGNED)
     expect(report).to_contain_text(TRAINED)
     expect(page.locator(".verdict-sentence")).to_contain_text("Stopped")
