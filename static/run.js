@@ -8,7 +8,7 @@ const page = document.querySelector(".run");
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   if (target.matches(".outcome") && isReading()) stayAtResearch();
-  if (fragment.querySelector(".failure") && !isReading()) foldWorkings();
+  if (fragment.querySelector(".failure")) page.querySelector(".workings").open = isReading();
   if (target.dataset.rows === undefined) {
     keepOpen(target, fragment.firstElementChild);
     event.detail.shouldSwap = !isSame(target, fragment.firstElementChild);
@@ -24,9 +24,6 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
     holdNew(target, next);
   }
 });
-
-// What a failed run did is a detail of its failure.
-const foldWorkings = () => (document.querySelector(".workings").open = false);
 
 // A push does not close what somebody has opened.
 function keepOpen(old, next) {
