@@ -38,6 +38,8 @@ MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 QUOTED = re.compile(r"[“„«\"]|\[\d")
 QUESTION_ENDS = 7
 """Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
+STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
+OPENING_NAMES = re.compile(r"^(?:\*\*[^*]*[.:?？]\*\*\s*)+")  # "**Short answer.** **Eggs:** "
 NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
 NARROW_SPACE = "\u202f"
@@ -125,10 +127,10 @@ def render_in_parts(
 ) -> RenderedParts:
     """Render a report for a page that shows the question and the facts of the run itself.
 
-    The title, headings that repeat one of `titles` and the line of facts are left out, and
-    addresses are shortened. Lists of pages that nothing cites are folded. With `folds` each
-    section shows one passage, and opens the others, and no section says what the one before it
-    said of its support.
+    The title, headings that repeat one of `titles`, the line of facts and sections that only repeat
+    the answer are left out, and addresses are shortened. Lists of pages that nothing cites are
+    folded. With `folds` each section shows one passage, and opens the others, and
+    no section says what the one before it said of its support.
     """
     known = {_bare_title(title) for title in titles}
     blocks = list(_blocks(parse_with_places(markdown)))
@@ -139,6 +141,7 @@ def render_in_parts(
     kept = [block for block in blocks[end:] if not _repeats_title(block, known)]
     if folds:
         kept = _without_reference_back(kept, language)
+    kept = list(_without_repetitions(kept, answer))
     body = [token for block in kept for token in block]
     headings = tuple(_anchor_headings(body))
     _link_titles(body)
@@ -259,6 +262,53 @@ def _without_reference_back(blocks: list[list[Token]], language: str) -> list[li
     said = [MARKER.sub("", text.content).strip() for text in told if not _in_italics(text)]
     only = bool(said) and all(text.endswith(f":** {again}") for text in said)
     return blocks[first:] if only else blocks
+
+
+def _without_repetitions(
+    blocks: Sequence[list[Token]], answer: Sequence[Token]
+) -> Iterator[list[Token]]:
+    """Yield the blocks of a body without sections that say nothing but what the answer says, from
+    the same sources.
+    """
+    told: dict[str, set[str]] = {}
+    for statement, markers in _statements(answer):
+        told.setdefault(statement, set()).update(markers)
+    for section in _sections(blocks):
+        texts = [token for block in section[section[0][0].tag == "h2" :] for token in block]
+        said = list(_statements(texts))
+        is_table = any(token.type == "table_open" for token in texts)
+        known = all(statement in told and markers <= told[statement] for statement, markers in said)
+        if is_table or not said or not known or _is_disputed(texts):
+            yield from section
+
+
+def _sections(blocks: Sequence[list[Token]]) -> Iterator[list[list[Token]]]:
+    """Yield the blocks before the first heading, if any, then those of each heading with it."""
+    section: list[list[Token]] = []
+    for block in blocks:
+        if section and block[0].tag == "h2":
+            yield section
+            section = []
+        section.append(block)
+    if section:
+        yield section
+
+
+def _statements(tokens: Sequence[Token]) -> Iterator[tuple[str, set[str]]]:
+    """Yield the words of each statement with the numbers of its citations.
+
+    Bold text that opens a text names its subject, text in italics its support.
+    """
+    for token in tokens:
+        if token.type != "inline" or _in_italics(token):
+            continue
+        for text, markers in STATEMENT.findall(OPENING_NAMES.sub("", token.content)):
+            if words := " ".join(re.findall(r"\w+", text.casefold())):
+                yield words, set(MARKER.findall(markers))
+
+
+def _is_disputed(tokens: Sequence[Token]) -> bool:
+    return any(token.content.startswith("*⚠") for token in tokens if token.type == "inline")
 
 
 def _is_passage(block: Sequence[Token]) -> bool:

@@ -58,23 +58,28 @@ TEMPLATES = (
     _("all %(n)s sub-questions answered"),
     _("%(n)s of %(total)s answered"),
     _("%(answered)s, %(n)s of them disputed"),
-    _("%(answered)s, %(n)s from two or more sources"),
-    _("%(answered)s, passages come close to %(n)s"),
+    _("%(answered)s, %(n)s from two or more sites"),
+    _("%(answered)s, %(n)s from two or more documents"),
+    _("%(answered)s, passages come close to %(n)s more"),
     _("%(answered)s, while %(n)s other gives another"),
     _("%(answered)s, while %(n)s others give another"),
-    _("%(n)s question stays open, %(m)s answer rests on one source."),
-    _("%(n)s question stays open, %(m)s answers rest on one source."),
-    _("%(n)s questions stay open, %(m)s answer rests on one source."),
-    _("%(n)s questions stay open, %(m)s answers rest on one source."),
+    _("%(n)s question stays open, %(m)s answer rests on %(one)s."),
+    _("%(n)s question stays open, %(m)s answers rest on %(one)s."),
+    _("%(n)s questions stay open, %(m)s answer rests on %(one)s."),
+    _("%(n)s questions stay open, %(m)s answers rest on %(one)s."),
     _("%(n)s question stays open."),
     _("%(n)s questions stay open."),
-    _("%(n)s answer rests on one source."),
-    _("%(n)s answers rest on one source."),
+    _("%(n)s answer rests on %(one)s."),
+    _("%(n)s answers rest on %(one)s."),
+    _("one site"),
+    _("one document"),
     _("round %(n)s read %(pages)s and added %(passages)s"),
     _("%(searches)s, %(pages)s read, %(failed)s could not be read"),
     _("%(searches)s, %(pages)s read"),
-    _("1 independent source"),
-    _("%(n)s independent sources"),
+    _("1 independent site"),
+    _("%(n)s independent sites"),
+    _("1 independent document"),
+    _("%(n)s independent documents"),
     _("1 passage"),
     _("%(n)s passages"),
     _("1 page"),
@@ -105,6 +110,12 @@ TEMPLATES = (
     _("Cancelled before it was finished."),
     _("Something went wrong inside Plumbline and the run was ended; the server's log says more."),
     _("The research ended without an outcome; the server's log says more."),
+    # sources, as earlier versions counted sites and documents
+    _("one source"),
+    _("1 independent source"),
+    _("%(n)s independent sources"),
+    _("%(answered)s, %(n)s from two or more sources"),
+    _("%(answered)s, passages come close to %(n)s"),
     # samples
     _("How does Plumbline decide when to stop?"),
     _("How to make scrambled eggs?"),
@@ -327,8 +338,19 @@ TEMPLATES = (
 NUMBERS = frozenset({"n", "m", "total", "minimum", "value", "missed", "refused", "status", "most"})
 """Values that are numbers; a text in their place means that another template is meant."""
 COMPOSED = frozenset(
-    {"answered", "cause", "criterion", "failed", "kind", "last", "limit", "pages", "passages"}
-    | {"price", "profile", "reason", "reasons", "records", "rounds", "searches", "sources", "tried"}
+    {"answered", "cause", "criterion", "failed", "kind", "last", "limit", "one", "pages"}
+    | {
+        "passages",
+        "price",
+        "profile",
+        "reason",
+        "reasons",
+        "records",
+        "rounds",
+        "searches",
+        "sources",
+        "tried",
+    }
 )
 """Values that are sentences of their own; others, such as topics, are left as they are."""
 LISTED = frozenset({"missing", "topics"})

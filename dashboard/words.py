@@ -81,7 +81,8 @@ TRUST = {
     Trust.NOTHING_FOUND: ("none", "idle"),
 }
 """Icon and tone of how far a question is answered."""
-LIKELY_ANSWERED = State(LIKELY, "check", "idle")
+LIKELY_ANSWERED = State(LIKELY, "dot", "idle")
+"""Nothing has judged the passages, so no check mark."""
 PAGES_UNREADABLE = State(_("Pages unreadable"), "half", "fair")
 MARK = {
     AnswerStatus.ANSWERED: ("check", "good"),
@@ -163,7 +164,7 @@ NOUNS = {
     "round": lambda n: ngettext("%(n)s round", "%(n)s rounds", n),
     "run": lambda n: ngettext("%(n)s run", "%(n)s runs", n),
     "search": lambda n: ngettext("%(n)s search", "%(n)s searches", n),
-    "source": lambda n: ngettext("%(n)s source", "%(n)s sources", n),
+    "site": lambda n: ngettext("%(n)s site", "%(n)s sites", n),
     "sub-question": lambda n: ngettext("%(n)s sub-question", "%(n)s sub-questions", n),
     "statement": lambda n: ngettext("%(n)s statement", "%(n)s statements", n),
     "token": lambda n: ngettext("%(n)s token", "%(n)s tokens", n),
@@ -185,22 +186,26 @@ def run_state(run: Run, trust: Trust | None = None) -> State:
     return State(trust_words(trust, has_model=run.has_model), *TRUST[trust])
 
 
-def aspect_state(mark: AnswerStatus, sources: int, *, has_model: bool = True) -> State:
-    """Return the label of a sub-question's answer status, with the number of sources."""
+def aspect_state(
+    mark: AnswerStatus, sources: int, *, noun: str = "site", has_model: bool = True
+) -> State:
+    """Return the label of a sub-question's answer status; its sources are counted as `noun`."""
     if mark is AnswerStatus.ANSWERED and not has_model:
         return LIKELY_ANSWERED
-    return State(_answer_label(mark, sources), *MARK[mark])
+    return State(_answer_label(mark, sources, noun), *MARK[mark])
 
 
-def _answer_label(mark: AnswerStatus, sources: int) -> str:
-    counted = count_noun(sources, "source")
+def _answer_label(mark: AnswerStatus, sources: int, noun: str) -> str:
+    counted = count_noun(sources, noun)
     if mark is AnswerStatus.ANSWERED and sources > 1:
         return gettext("Answered, %(sources)s") % {"sources": counted}
     if mark is AnswerStatus.PASSAGES:
         return gettext("Passages from %(sources)s") % {"sources": counted}
     return {
         AnswerStatus.ANSWERED: gettext("Answered"),
-        AnswerStatus.ONE_SOURCE: gettext("One source"),
+        AnswerStatus.ONE_SOURCE: gettext("One document")
+        if noun == "document"
+        else gettext("One site"),
         AnswerStatus.CLOSE: gettext("Passages come close"),
         AnswerStatus.DISPUTED: gettext("Sources disagree"),
         AnswerStatus.OPEN: gettext("Open"),
@@ -241,7 +246,7 @@ def format_size(octets: int) -> str:
 
 def describe_support(domains: int, documents: int) -> str:
     """Return the support of a claim as text: "1 site", "3 sites and 2 documents"."""
-    sites = ngettext("%(n)s site", "%(n)s sites", domains) % {"n": format_number(domains)}
+    sites = count_noun(domains, "site")
     files = count_noun(documents, "document")
     if domains and documents:
         return gettext("%(sites)s and %(documents)s") % {"sites": sites, "documents": files}

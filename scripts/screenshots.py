@@ -223,7 +223,7 @@ def take_steering(page: Page, server: Server, world: World) -> None:
     ask(page, server, CHAINED)
     page.get_by_role("button", name="Start").click()
     world.model.held.wait(20)
-    page.get_by_label("Something else to find out").fill("When was it first lit?")
+    page.get_by_label("Add a sub-question").fill("When was the lighthouse first lit?")
     page.get_by_role("button", name="Add").click()
     page.locator(".heard li").wait_for()
     take(page, "steering")

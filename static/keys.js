@@ -3,8 +3,6 @@
 
 (() => {
   const help = document.getElementById("keys-help");
-  // These pages have keys of their own: n and p step through citations.
-  const hasCitations = document.querySelector(".run, .citation") !== null;
 
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) send(event);
@@ -21,7 +19,7 @@
   const actions = {
     "/": search,
     "?": () => help.showModal(),
-    n: () => (hasCitations ? false : open("ask")),
+    n: () => open("ask"),
     j: () => move(1),
     k: () => move(-1),
   };

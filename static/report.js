@@ -24,8 +24,8 @@ document.addEventListener("keydown", (event) => {
   if (!open || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select")) return;
   if (event.key === "Escape") close();
-  if (event.key === "n") panel().querySelector("[rel=next]")?.click();
-  if (event.key === "p") panel().querySelector("[rel=prev]")?.click();
+  if (event.key === "j") panel().querySelector("[rel=next]")?.click();
+  if (event.key === "k") panel().querySelector("[rel=prev]")?.click();
 });
 
 document.addEventListener("click", (event) => {

@@ -8,6 +8,7 @@ const page = document.querySelector(".run");
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   if (target.matches(".outcome") && isReading()) stayAtResearch();
+  if (fragment.querySelector(".failure")) page.querySelector(".workings").open = isReading();
   if (target.dataset.rows === undefined) {
     keepOpen(target, fragment.firstElementChild);
     event.detail.shouldSwap = !isSame(target, fragment.firstElementChild);

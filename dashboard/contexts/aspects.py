@@ -21,15 +21,20 @@ from research.worker.commands import Kind, possible_commands
 
 NAMED = 90
 UNCERTAIN_ALONE = {
-    AnswerStatus.ONE_SOURCE: _("The answer rests on one source."),
+    AnswerStatus.ONE_SOURCE: _("The answer rests on one site."),
     AnswerStatus.DISPUTED: _("Sources disagree on the answer."),
-    AnswerStatus.PASSAGES: _("Passages from several sources, which were not compared."),
+    AnswerStatus.PASSAGES: _("Passages from several sites, which were not compared."),
     AnswerStatus.CLOSE: _("Passages come close; none was confirmed to answer the question."),
     AnswerStatus.OPEN: _("Nothing that was found answers the question."),
     AnswerStatus.NOT_FOUND: _("Nothing that was found answers the question."),
     AnswerStatus.NOT_SEARCHED: _("The research ended before it was searched for."),
 }
 """What is uncertain about a question that was not split, by the status of its answer."""
+OF_DOCUMENTS = {
+    AnswerStatus.ONE_SOURCE: _("The answer rests on one document."),
+    AnswerStatus.PASSAGES: _("Passages from several documents, which were not compared."),
+}
+"""What differs where all evidence is from documents."""
 
 
 def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
@@ -42,20 +47,23 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
         aspect_context(
             part,
             can_steer and part.text not in told and (part.dropped or may_drop),
+            noun=rows.voice_noun,
             has_model=rows.run.has_model,
         )
         for part in parts
     ]
 
 
-def aspect_context(part: AspectPart, can_change: bool, *, has_model: bool) -> dict[str, Any]:
+def aspect_context(
+    part: AspectPart, can_change: bool, *, noun: str, has_model: bool
+) -> dict[str, Any]:
     return {
         "id": part.id,
         "text": {"text": capitalize_heading(part.text)},
         "standing": {
             "state": words.LEFT_OUT
             if part.dropped
-            else words.aspect_state(part.mark, part.sources, has_model=has_model),
+            else words.aspect_state(part.mark, part.sources, noun=noun, has_model=has_model),
             "claim": part.best_claim or "",
             "raised_by": raised_by(part.raised_by),
         },
@@ -83,8 +91,9 @@ def may_answer(aspects: Sequence[AspectPart]) -> bool:
     return any(part.mark in ANSWERED | {AnswerStatus.CLOSE} for part in aspects)
 
 
-def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool) -> str:
-    """Return what is uncertain about an answer, in up to three sentences.
+def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str) -> str:
+    """Return what is uncertain about an answer, in up to three sentences; `noun` is what counts as
+    independent, "site" or "document".
 
     A report that was put together by code begins with how close its passages come.
     """
@@ -92,7 +101,8 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool) -> str:
     if len(asked) == 1:
         if by_code and asked[0].mark not in ANSWERED:
             return ""
-        return str(UNCERTAIN_ALONE.get(asked[0].mark, ""))
+        told = UNCERTAIN_ALONE | (OF_DOCUMENTS if noun == "document" else {})
+        return str(told.get(asked[0].mark, ""))
     counts = Counter(part.mark for part in asked)
     missing = [part.text for part in asked if part.mark not in ANSWERED]
     disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
@@ -109,15 +119,22 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool) -> str:
             % {"n": disputed}
         )
     if alone:
-        parts.append(
-            ngettext(
-                "%(n)s of %(total)s answers rests on one source.",
-                "%(n)s of %(total)s answers rest on one source.",
-                alone,
-            )
-            % {"n": alone, "total": len(asked)}
-        )
+        parts.append(_count_alone(alone, noun) % {"n": alone, "total": len(asked)})
     return " ".join(parts)
+
+
+def _count_alone(alone: int, noun: str) -> str:
+    if noun == "document":
+        return ngettext(
+            "%(n)s of %(total)s answers rests on one document.",
+            "%(n)s of %(total)s answers rest on one document.",
+            alone,
+        )
+    return ngettext(
+        "%(n)s of %(total)s answers rests on one site.",
+        "%(n)s of %(total)s answers rest on one site.",
+        alone,
+    )
 
 
 def _name_missing(texts: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote as percent_encode
 
@@ -12,9 +13,13 @@ from django.utils.translation import gettext_lazy
 
 from dashboard import words
 from dashboard.contexts.evidence import says_itself, support_line
+from dashboard.contexts.quotes import bearing_span
 from dashboard.contexts.run import run_head
 from dashboard.queries.queries import CitationRows
 from research.models import EvidenceSource
+
+Span = tuple[int, int]
+"""Start and end in a page's text."""
 
 PAGE_BLOCKS = 40
 PANEL_BLOCKS = 6
@@ -78,16 +83,17 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     evidence = quotes[0].evidence
     flags = set(evidence.uncertainty)
     keys = support_line(evidence.quotes.all())
+    is_quoted = says_itself(evidence.claim, quotes)
     checks = [
         word_for_word(quotes, rows),
-        *comparison_states(flags),
+        *comparison_states(flags, is_quoted=is_quoted),
         words.State(_("meaning: not assessed"), "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
     checks += [words.VERDICT[said]] if said else []
     return {
         "text": evidence.claim,
-        "shown": rows.page is not None and says_itself(evidence.claim, quotes),
+        "shown": rows.page is not None and is_quoted,
         "checks": checks,
         "support": _("Rests on %(sources)s.") % {"sources": keys},
     }
@@ -101,10 +107,12 @@ def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words
     return words.State(_("quote not in the stored copy"), "cross", "bad")
 
 
-def comparison_states(flags: Container[str]) -> Iterator[words.State]:
-    """Yield one state for all features that match the quote, then one for each that differs."""
+def comparison_states(flags: Container[str], *, is_quoted: bool) -> Iterator[words.State]:
+    """Yield one state for all features that match the quote, then one for each that differs; that a
+    quote matches itself is not said.
+    """
     same = [what for what, flag in COMPARED.items() if flag not in flags]
-    if same:
+    if same and not (is_quoted and len(same) == len(COMPARED)):
         names = words.join_words([str(NAMES[what]) for what in same])
         yield words.State(_("%(names)s match") % {"names": names}, "check", "good")
     for what in COMPARED:
@@ -132,6 +140,7 @@ def stored_blocks(rows: CitationRows, around: int) -> tuple[list[dict[str, Any]]
     if rows.page is None:
         return [], 0, 0
     spans = sorted((row.start, row.end) for row in rows.quotes)
+    bearing = sorted(bearing_spans(rows.quotes))
     found = list(split_blocks(rows.page.text))
     held = [
         number
@@ -140,9 +149,17 @@ def stored_blocks(rows: CitationRows, around: int) -> tuple[list[dict[str, Any]]
     ] or [0]
     first = max(0, held[0] - around)
     last = min(len(found), held[-1] + around + 1)
-    shown = [block_context(rows.page.text, start, end, spans) for start, end in found[first:last]]
+    text = rows.page.text
+    shown = [block_context(text, *block, spans, bearing) for block in found[first:last]]
     mark_first(shown)
     return shown, first, len(found) - last
+
+
+def bearing_spans(quotes: Sequence[EvidenceSource]) -> Iterator[tuple[int, int]]:
+    """Yield where in the stored page the words of each quote are that bear its claim."""
+    for row in quotes:
+        start, end = bearing_span(row.quote, row.evidence.claim)
+        yield row.start + start, row.start + end
 
 
 def split_blocks(text: str) -> Iterator[tuple[int, int]]:
@@ -154,7 +171,7 @@ def split_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def block_context(
-    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
+    text: str, start: int, end: int, spans: Sequence[Span], bearing: Sequence[Span]
 ) -> dict[str, Any]:
     content = text[start:end]
     lead = len(content) - len(content.lstrip("\n"))
@@ -162,7 +179,7 @@ def block_context(
     kind = block_kind(content[lead:])
     if kind == "heading":
         start += len(re.match(r"#{1,6} +", content[lead:])[0])  # type: ignore[index]
-    return {"kind": kind, "pieces": list(split_at_quotes(text, start, end, spans))}
+    return {"kind": kind, "pieces": list(split_at_quotes(text, start, end, spans, bearing))}
 
 
 def block_kind(content: str) -> str:
@@ -174,25 +191,28 @@ def block_kind(content: str) -> str:
 
 
 def split_at_quotes(
-    text: str, start: int, end: int, spans: Sequence[tuple[int, int]]
+    text: str, start: int, end: int, spans: Sequence[Span], bearing: Sequence[Span]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the pieces of a block, split at the start and end of each quote."""
-    position = start
-    for begin, stop in spans:
-        begin, stop = max(begin, position), min(stop, end)
-        if begin >= stop:
-            continue
-        if begin > position:
-            yield {"text": text[position:begin], "quoted": False}
-        yield {"text": text[begin:stop], "quoted": True}
-        position = stop
-    if position < end:
-        yield {"text": text[position:end], "quoted": False}
+    """Yield the pieces of a block: `quoted` if they are in a quote, `marked` if they bear its
+    claim.
+    """
+    ends = {place for span in (*spans, *bearing) for place in span if start < place < end}
+    for begin, stop in pairwise([start, *sorted(ends), end]):
+        if begin < stop:
+            yield {
+                "text": text[begin:stop],
+                "quoted": _is_within(begin, spans),
+                "marked": _is_within(begin, bearing),
+            }
+
+
+def _is_within(place: int, spans: Sequence[Span]) -> bool:
+    return any(begin <= place < stop for begin, stop in spans)
 
 
 def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
     """Flag the first highlighted piece: it is the target of the anchor `#quote`."""
-    quoted = (piece for each in blocks for piece in each["pieces"] if piece["quoted"])
-    first = next(quoted, None)
+    marked = (piece for each in blocks for piece in each["pieces"] if piece["marked"])
+    first = next(marked, None)
     if first is not None:
         first["first"] = True

@@ -6,17 +6,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.urls import reverse
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext
 
 from dashboard import words
+from dashboard.contexts.quotes import quote_pieces
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.models import Evidence, EvidenceSource, RefusedQuote
 
 
 def count_evidence(rows: RunRows) -> dict[str, Any]:
-    counts = rows.progress.evidence
-    return {"total": counts.count, "sources": counts.sources}
+    """Return the number of records, and on how many sites and documents they rest."""
+    keys = {key for _, key, _ in rows.quotes}
+    documents = sum(key.startswith("file:") for key in keys)
+    support = words.describe_support(len(keys) - documents, documents)
+    return {"total": rows.progress.evidence.count, "support": support}
 
 
 def shown_counts(rows: RunRows) -> dict[str, Any]:
@@ -35,8 +39,9 @@ def all_evidence_link(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def claim_context(row: Evidence) -> dict[str, Any]:
-    """Return an evidence record, the quotes that contain its claim first.
+def claim_context(row: Evidence, *, whole: bool = False) -> dict[str, Any]:
+    """Return an evidence record, the quotes that contain its claim first; `whole` with their full
+    texts.
 
     `row` must be annotated with `last_verdict`.
     """
@@ -45,7 +50,7 @@ def claim_context(row: Evidence) -> dict[str, Any]:
     return {
         "id": row.label,
         "claim": "" if says_itself(row.claim, quotes) else row.claim,
-        "quotes": [quote_context(source) for source in quotes],
+        "quotes": [quote_context(source, row.claim, whole=whole) for source in quotes],
         "support": support_line(quotes),
         "caveats": [
             str(words.CAVEATS[flag]) for flag in row.uncertainty if words.CAVEATS.get(flag)
@@ -63,9 +68,9 @@ def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
     )
 
 
-def quote_context(row: EvidenceSource) -> dict[str, Any]:
+def quote_context(row: EvidenceSource, claim: str, *, whole: bool) -> dict[str, Any]:
     return {
-        "text": row.quote,
+        "pieces": quote_pieces(row.quote, claim, whole=whole),
         "title": row.title or row.domain,
         "section": "" if row.section == row.title else row.section,
         "site": words.short_place(row.url),
@@ -77,8 +82,8 @@ def quote_context(row: EvidenceSource) -> dict[str, Any]:
 def describe_date(row: EvidenceSource) -> str:
     """Return the publication date of a page, or the date it was fetched if that is unknown."""
     if row.published:
-        return _("published %(date)s") % {"date": words.format_partial_date(row.published)}
-    return _("read %(date)s") % {"date": words.format_day(row.fetched_at)}
+        return gettext("published %(date)s") % {"date": words.format_partial_date(row.published)}
+    return gettext("read %(date)s") % {"date": words.format_day(row.fetched_at)}
 
 
 def support_line(quotes: Iterable[EvidenceSource]) -> str:

@@ -29,6 +29,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     """Return a line of a list of runs; of one that was searched for, with the place of a word."""
     trust = trust_of(run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
+    cited = {each["url"] for each in getattr(run, "cited", None) or ()}
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
@@ -42,7 +43,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "answer": answer,
         "sought": words_sought,
         "passage": _passage(run, answer, words_sought),
-        "sources": len({each["url"] for each in getattr(run, "cited", None) or ()}),
+        "cited": words.count_noun(len(cited), "page") if cited else "",
         "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
         "created": run.created_at,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,11 @@ from research.readmodel.progress_parts import CommandPart, Progress
 from research.worker.commands import Kind
 
 WISH = "your topic "
+PRONOUNS = {
+    "en": re.compile(r"\b(it|its|they|them|their|theirs)\b", re.IGNORECASE),
+    "de": re.compile(r"\b(es|er|ihn|ihm|ihnen|ihre?[nmrs]?|dessen|deren)\b", re.IGNORECASE),
+}
+"""Words of a sub-question that only the question before it explains, by its language."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +36,22 @@ def list_pending_commands(rows: RunRows) -> list[CommandNotice]:
     if rows.run.ended:
         return []
     paused = rows.run.status == Status.PAUSED
-    said = [
-        _describe_command(part, paused) for part in rows.progress.control.told if not part.taken
-    ]
-    return [*filter(None, said), *_refusals(rows)]
+    told = [part for part in rows.progress.control.told if not part.taken]
+    said = [_describe_command(part, paused) for part in told]
+    hints = [_ask_for_name(part, rows.run.language) for part in told]
+    return [*filter(None, (*said, *hints)), *_refusals(rows)]
+
+
+def _ask_for_name(part: CommandPart, language: str) -> CommandNotice | None:
+    """Return the hint that an added sub-question has a pronoun; None if it has none."""
+    pattern = PRONOUNS.get(language.partition("-")[0].lower())
+    if part.kind != Kind.ADD_TOPIC or pattern is None:
+        return None
+    found = pattern.search(part.topic or "")
+    if found is None:
+        return None
+    text = _("It is searched on its own. If “%(word)s” stands for something, add it by its name.")
+    return CommandNotice(text % {"word": found[0]}, "question")
 
 
 def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:

@@ -18,6 +18,7 @@ from dashboard.exports import FORMATS
 from dashboard.markdown import FindLink, Link
 from dashboard.queries.run_rows import RunRows, labels_at
 from research.engine.assessment.answer_status import Trust
+from research.engine.evidence.quotes import plain_quote
 from research.engine.verifier.binomial import least_proportion
 from research.models import EvidenceSource
 
@@ -105,9 +106,16 @@ def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
     lines = (
         first.title or first.domain,
         f"{first.domain} · {describe_date(first)} · {support}",
-        *(f"“{Truncator(row.quote).chars(QUOTE_LENGTH)}”" for row in by_record.values()),
+        *(
+            f"“{Truncator(plain_quote(row.quote)).chars(QUOTE_LENGTH)}”"
+            for row in by_record.values()
+        ),
     )
     return "\n".join(" ".join(line.split()) for line in lines), len(keys) == 1
+
+
+def _shortened(quote: str) -> str:
+    return Truncator(plain_quote(quote)).chars(QUOTE_LENGTH)
 
 
 def describe_checks(checks: dict[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 from zlib import crc32
 
 from django.urls import reverse
@@ -25,10 +26,12 @@ from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
+from research.llm.settings import is_loopback
 from research.models import Problem, Run
 from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
+from research.runtime import installation
 from research.services.runs import REPEATABLE_STATUSES
 from research.worker.commands import WAKES, Kind, possible_commands
 
@@ -68,9 +71,35 @@ STANDING = {
 }
 ENDINGS = {
     Status.COMPLETED: _("Done."),
-    Status.FAILED: _("It could not be finished."),
     Status.CANCELLED: _("Cancelled."),
 }
+NO_SEARCH = "No search provider answered"
+FAILURES = {
+    "model": (
+        _("The model gave no usable answer"),
+        _("The cause is the model server, not your question. Check it, then try again."),
+    ),
+    "search": (
+        _("No search answered"),
+        _(
+            "The cause is the search service, not your question. Try again in a few minutes. If it "
+            "fails again, an administrator can choose another search under Setup."
+        ),
+    ),
+    "pages": (
+        _("No page could be read"),
+        _("The cause is the sites or the connection, not your question. Try again later."),
+    ),
+    "itself": (
+        _("Something went wrong inside Plumbline"),
+        _(
+            "The cause is not your question. Try again. If it happens again, an administrator "
+            "finds the details in the server’s log."
+        ),
+    ),
+}
+"""What made a run fail: what happened; whose it is and what to do."""
+
 NO_MODEL = _("Passages chosen by code; no model has assessed whether they answer the question.")
 
 
@@ -85,14 +114,15 @@ def run_head(
     state = state_of(run, told, trust)
     asks = run.waiting and not heard
     turned_out = trust or Status(run.status)
+    is_likely = state is words.LIKELY_ANSWERED
     can = set(possible_commands(run.status, run.mode, run.asks))
     return {
         "id": run.public_id,
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
         "state": state,
-        "mark": TITLE_MARKS.get(turned_out, "?" if asks else "…"),
-        "favicon": FAVICONS.get(turned_out, "asks" if asks else "busy"),
+        "mark": "○" if is_likely else TITLE_MARKS.get(turned_out, "?" if asks else "…"),
+        "favicon": "idle" if is_likely else FAVICONS.get(turned_out, "asks" if asks else "busy"),
         "live": not run.ended and (heard or not run.waiting),
         "asks": asks,
         "can_pause": Kind.PAUSE in can and Kind.PAUSE not in told,
@@ -101,7 +131,7 @@ def run_head(
         "can_stop": Kind.STOP in can and Kind.STOP not in told,
         "can_cancel": Kind.CANCEL in can and Kind.CANCEL not in told,
         "can_steer": Kind.ADD_TOPIC in can,
-        "can_ask_again": run.status in REPEATABLE_STATUSES,
+        "can_ask_again": run.status in REPEATABLE_STATUSES - {Status.FAILED},
         "has_begun": run.status in BEGUN,
         "ended": run.ended,
         "completed": run.status == Status.COMPLETED,
@@ -124,6 +154,8 @@ def goes_on(run: Run, told: Container[str]) -> bool:
 def verdict_sentence(rows: RunRows) -> str:
     """Return the sentence that summarizes the current state of the run and its reason."""
     run, told = rows.run, rows.told
+    if run.status == Status.FAILED:  # `failure_context` has all there is to say
+        return ""
     if run.ended:
         return worded(run.termination_text or "") or str(ENDINGS[Status(run.status)])
     if Kind.CANCEL in told:
@@ -172,7 +204,7 @@ def result_line(rows: RunRows) -> Iterator[str]:
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if cited:
         is_found = may_answer(aspects)
-        told = words.describe_pages(cited) if is_found else words.count_noun(0, "source")
+        told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
         yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
 
@@ -319,19 +351,30 @@ def draft_sentences(sentences: Sequence[DraftedPart]) -> list[dict[str, Any]]:
 
 
 def failure_context(rows: RunRows) -> dict[str, Any]:
-    """Return what went wrong in a failed run, beside the sentence that says how it ended.
+    """Return what went wrong in a failed run, what to do, and the messages behind it.
 
     `model` tells whether the model was at fault, so that its server should be checked.
     """
-    failed = rows.run.status == Status.FAILED
-    said = verdict_sentence(rows) if failed else ""
-    found = (worded(row.message) for row in rows.problems)
-    problems = dict.fromkeys(message for message in found if message != said)
+    if rows.run.status != Status.FAILED:
+        return {"failed": False}
+    cause = _find_cause(rows.problems)
+    told = [rows.run.termination_text or "", *(row.message for row in rows.problems)]
     return {
-        "failed": failed,
-        "problems": list(problems) if failed else [],
-        "model": failed and any(row.where.startswith("model") for row in rows.problems),
+        "failed": True,
+        "title": str(FAILURES[cause][0]),
+        "advice": str(FAILURES[cause][1]),
+        "model": cause == "model",
+        "details": list(dict.fromkeys(map(worded, filter(None, told)))),
     }
+
+
+def _find_cause(problems: Sequence[Problem]) -> str:
+    """Return what made a run fail, of `FAILURES`."""
+    if any(row.where.startswith("model") for row in problems):
+        return "model"
+    if any(row.message.startswith(NO_SEARCH) for row in problems):
+        return "search"
+    return "pages" if any(row.where.startswith("round") for row in problems) else "itself"
 
 
 def visible_problems(rows: RunRows) -> Sequence[Problem]:
@@ -344,7 +387,8 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of a finished run, and what is uncertain about it."""
     if not written:
         return {"answer": ""}
-    parts = [describe_uncertainty(rows.progress.aspects, by_code=not rows.run.has_model)]
+    by_code = not rows.run.has_model
+    parts = [describe_uncertainty(rows.progress.aspects, by_code, rows.voice_noun)]
     if not rows.run.has_model and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
@@ -396,23 +440,31 @@ def plan_context(run: Run) -> dict[str, Any]:
     return {
         "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
-        "estimate": describe_estimate(stored.get("estimate")),
+        "estimate": describe_estimate(stored.get("estimate"), is_local=_is_local()),
     }
 
 
-def describe_estimate(stored: dict[str, Any] | None) -> str:
-    """Return the estimate as a sentence, such as “About 600–900 words from 8–16 sources; 1–3 min,
-    4–13 model calls, free.”
+def _is_local() -> bool:
+    """Return whether the model of new runs is on this machine."""
+    model = installation.current_installation().model_settings
+    return model is not None and is_loopback(urlsplit(model.address).hostname or "")
+
+
+def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:
+    """Return price and time as `effort`, such as “No cost, about 1–3 min.”, and as `details` what
+    that is for: “About 600–900 words from 8–16 pages, 4–13 model calls.”
     """
     if not stored:
-        return ""
+        return {"effort": "", "details": ""}
+    price, time = format_price_range(stored, is_local=is_local), _span_of_time(*stored["seconds"])
     least, most = stored["llm_calls"]
     calls = ngettext("%(n)s model call", "%(n)s model calls", most) % {"n": _span(least, most)}
-    parts = [_span_of_time(*stored["seconds"]), *[calls] * bool(most), format_price_range(stored)]
-    values = {"effort": ", ".join(parts), "report": _describe_report(stored)}
-    if values["report"]:
-        return gettext("About %(report)s; %(effort)s.") % values
-    return gettext("About %(effort)s.") % values
+    parts = [*filter(None, [_describe_report(stored)]), *[calls] * bool(most)]
+    details = gettext("About %(details)s.") % {"details": ", ".join(parts)} if parts else ""
+    return {
+        "effort": gettext("%(price)s, about %(time)s.") % {"price": price, "time": time},
+        "details": details,
+    }
 
 
 def _describe_report(stored: dict[str, Any]) -> str:
@@ -420,17 +472,19 @@ def _describe_report(stored: dict[str, Any]) -> str:
     length, sources = stored.get("words"), stored.get("sources")
     if not length or not sources:
         return ""
-    values = {"words": "–".join(map(words.format_number, length)), "sources": _span(*sources)}
-    return gettext("%(words)s words from %(sources)s sources") % values
+    values = {"words": "–".join(map(words.format_number, length)), "pages": _span(*sources)}
+    return gettext("%(words)s words from %(pages)s pages") % values
 
 
-def format_price_range(stored: dict[str, Any]) -> str:
-    if not stored["llm_calls"][1]:
-        return gettext("free")
-    if stored.get("cost_usd") is None:
-        return gettext("price unknown")
-    low, high = stored["cost_usd"]
-    return f"{words.format_usd(low, 2)}–{words.format_number(high, 2)}" if high else gettext("free")
+def format_price_range(stored: dict[str, Any], *, is_local: bool) -> str:
+    """Return what a plan costs; a model on this machine has no price."""
+    cost = stored.get("cost_usd")
+    if not stored["llm_calls"][1] or (cost is None and is_local) or (cost and not cost[1]):
+        return gettext("No cost")
+    if cost is None:
+        return gettext("Price unknown")
+    low, high = cost
+    return f"{words.format_usd(low, 2)}–{words.format_number(high, 2)}"
 
 
 def _span_of_time(low: float, high: float) -> str:

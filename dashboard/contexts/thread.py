@@ -19,6 +19,7 @@ from research.engine.assessment.answer_status import ANSWERED
 from research.engine.text.tokens import capitalize_heading
 from research.models import Run, Thread
 from research.readmodel.progress import evidence_gate
+from research.readmodel.progress_parts import AspectPart
 from research.runtime import installation
 
 FIRST = _("First report")
@@ -141,11 +142,7 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
     gaps = {row.aspect_label for row in rows.gaps if row.closed_round is None}
     parts = exclude_dropped(rows.progress.aspects)
     missing = [part.id for part in parts if part.mark not in ANSWERED or part.id in gaps]
-    has_model = rows.run.has_model
-    lines = [
-        (part.id, part.text, words.aspect_state(part.mark, part.sources, has_model=has_model))
-        for part in parts
-    ]
+    lines = [(part.id, part.text, _state_of(part, rows)) for part in parts]
     capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
@@ -164,6 +161,12 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
         "missing": len(missing),
         "spent_out": spent_out,
     }
+
+
+def _state_of(part: AspectPart, rows: RunRows) -> words.State:
+    return words.aspect_state(
+        part.mark, part.sources, noun=rows.voice_noun, has_model=rows.run.has_model
+    )
 
 
 # --- the thread's own page ------------------------------------------------------------------

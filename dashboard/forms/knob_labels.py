@@ -55,8 +55,8 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
     _("Evidence required"): {
         "min_evidence_records": _("Minimum evidence"),
-        "min_source_domains": _("Minimum independent sources"),
-        "min_sources_per_aspect": _("Sources per sub-question"),
+        "min_source_domains": _("Minimum independent sites"),
+        "min_sources_per_aspect": _("Sites per sub-question"),
         "gate_overview_min_sources": _("Sources for the overview"),
         "gate_overview_relevance": _("Relevance of an overview source"),
         "gate_overview_pass_score": _("Score to pass the overview"),

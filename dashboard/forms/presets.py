@@ -18,6 +18,7 @@ from research.search.providers import KEYLESS_WEB, PROVIDERS
 
 ADDRESS, KEY = SERVER
 MODEL, SEARCH = "RESEARCH_MODEL", "SEARCH_PROVIDER"
+USUAL_MODELS = ("openai", "ollama")
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Preset:
     required: frozenset[str] = frozenset()
     options: tuple[str, ...] = ()
     example: str = ""
+    is_usual: bool = False
+    """Whether most people start with it."""
 
     @property
     def is_model(self) -> bool:
@@ -60,6 +63,7 @@ def _model_preset(preset: ModelPreset) -> Preset:
         required=frozenset({MODEL, KEY} if preset.needs_key else {MODEL, ADDRESS}),
         options=preset.models,
         example=preset.example,
+        is_usual=preset.name in USUAL_MODELS,
     )
 
 
@@ -70,6 +74,7 @@ def search_presets() -> tuple[Preset, ...]:
         _("DuckDuckGo and Wikipedia. Works at once; frequent searches may be refused for a while."),
         {SEARCH: ", ".join(KEYLESS_WEB)},
         frozenset({SEARCH}),
+        is_usual=True,
     )
     samples = Preset(
         "samples",

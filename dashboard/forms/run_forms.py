@@ -32,11 +32,11 @@ class ClarificationForm(forms.Form):
 
 class TopicForm(forms.Form):
     topic = forms.CharField(
-        label=_("Something else to find out"),
+        label=_("Add a sub-question"),
         max_length=TEXT_LENGTH,
         widget=forms.TextInput(
             attrs={
-                "placeholder": _("A question of its own"),
+                "placeholder": _("Add a sub-question"),
                 "autocomplete": "off",
                 "aria-describedby": "topic-problem",
             }

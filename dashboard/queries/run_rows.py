@@ -35,6 +35,12 @@ class RunRows(Committed):
         return frozenset(row.kind for row in self.commands if row.taken_at_place is None)
 
     @cached_property
+    def voice_noun(self) -> str:
+        """Return what is counted as independent: sites, or documents if all quotes are of files."""
+        keys = {key for _, key, _ in self.quotes}
+        return "document" if keys and all(key.startswith("file:") for key in keys) else "site"
+
+    @cached_property
     def newest(self) -> Sequence[Evidence]:
         """Return the newest evidence records first, up to a limit, with their quotes."""
         return self._quoted[:EVIDENCE_SHOWN]

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods
 from dashboard import words
 from dashboard.forms import presets
 from dashboard.forms.installation_form import InstallationForm
-from dashboard.forms.presets import PresetForm, find_preset
+from dashboard.forms.presets import Preset, PresetForm, find_preset
 from dashboard.forms.sources import describe_model
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
@@ -128,10 +128,10 @@ def settings_context(
         "model_state": words.CONNECTED if now["RESEARCH_MODEL"] else words.NO_MODEL,
         "search_state": words.SEARCHED[status_summary.search_reach(now)],
         "search_now": worded(status_summary.describe_search(now)),
-        "models": [] if form.server_is_given else presets.MODELS,
-        "searches": []
-        if now.values[presets.SEARCH].origin == "environment"
-        else presets.search_presets(),
+        "models": _choices(() if form.server_is_given else presets.MODELS, has_found=bool(local)),
+        "searches": _choices(
+            () if now.values[presets.SEARCH].origin == "environment" else presets.search_presets()
+        ),
         "chosen": chosen,
         "form": InstallationForm(now) if chosen else form,
         "local": [] if form.server_is_given else [_offer(server, now) for server in local],
@@ -139,6 +139,17 @@ def settings_context(
         "checks": [shown_check(check) for check in checks],
         "ready": all(check.state != "bad" for check in checks),
     }
+
+
+def _choices(offered: Sequence[Preset], *, has_found: bool = False) -> dict[str, list[Preset]]:
+    """Return the presets that most people start with, and the others; {} if there are none.
+
+    If a server was found, all are others.
+    """
+    if not offered:
+        return {}
+    usual = [preset for preset in offered if preset.is_usual and not has_found]
+    return {"usual": usual, "others": [preset for preset in offered if preset not in usual]}
 
 
 def _offer(server: LocalServer, now: Installation) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
     page = queries.page_of_evidence(run, request.GET.get("page"))
     context = {
         "run": run_head(run),
-        "claims": [claim_context(row) for row in page],
+        "claims": [claim_context(row, whole=True) for row in page],
         "paging": paging_context(page),
     }
     return render(request, "dashboard/evidence.html", context)

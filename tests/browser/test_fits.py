@@ -68,7 +68,7 @@ def test_words_without_an_end_are_broken(
     world.model.hold("assess")
     page.get_by_role("button", name="Start").click()
     assert world.model.held.wait(20)
-    page.get_by_label("Something else to find out").fill(LONG)
+    page.get_by_label("Add a sub-question").fill(LONG)
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.locator(".heard")).to_contain_text(LONG)
     check_widths(page)

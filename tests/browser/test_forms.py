@@ -46,10 +46,10 @@ def test_questions_come_by_themselves_and_an_answer_leads_to_the_plan(
     expect(page.get_by_role("heading", name="The plan", exact=True)).to_be_visible()
     assert "The one at Harrow Point" in asks_back.model.requests[-1].prompt
     expect(page.locator(".estimate")).to_have_text(
-        re.compile(r"^About .+, \d+–\d+ model calls, price unknown\.$")
+        re.compile(r"^No cost, about \d+–\d+ (s|min)\.$")
     )
     page.get_by_role("button", name="Start").click()
-    expect(page.locator(".report")).to_contain_text(LIT)
+    expect(page.locator(".column")).to_contain_text(LIT)
 
 
 def test_questions_can_be_skipped(model_server: Server, asks_back: World, open_page: Open) -> None:
@@ -144,7 +144,7 @@ def test_stop_and_report_ends_with_what_was_found(
     page.get_by_role("button", name="Stop and report").click()
     expect(page.locator(".verdict-sentence")).to_contain_text("Stopp")
     world.model.let_go()
-    expect(page.locator(".report")).to_contain_text(LIT)
+    expect(page.locator(".column")).to_contain_text(LIT)
 
 
 def test_a_reviewer_rejects_a_citation_in_place(

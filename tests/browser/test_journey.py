@@ -58,7 +58,7 @@ def steer(page: Page, world: World) -> None:
     press(page, "Pause")
     world.model.let_go()
     expect(page.locator(".verdict-sentence")).to_contain_text("Paused", timeout=LONG)
-    page.get_by_label("Something else to find out").fill(SIMPLE)
+    page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
     world.model.hold("assess")  # keeps the run from ending by itself
     press(page, "Go on")
@@ -68,7 +68,7 @@ def steer(page: Page, world: World) -> None:
     press(page, "Stop and report")
     expect(page.get_by_role("button", name="Stop and report")).to_have_count(0)
     world.model.let_go()
-    expect(page.locator(".report")).to_contain_text(ENGINEER, timeout=LONG)
+    expect(page.locator(".column")).to_contain_text(ENGINEER, timeout=LONG)
     expect(page).to_have_title(re.compile("^[✓◐] "))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.conftest import Open
 from tests.browser.serving import Server
 from tests.browser.test_live import hold_after_round_one, slow, was_not_reloaded
-from tests.browser.test_looks import PHONE, check
+from tests.browser.test_looks import DESK, PHONE, check
 from tests.support.world import DESIGNED, SIMPLE, TRAINING, World
 
 LONG = 20_000
@@ -38,7 +38,7 @@ def test_pause_add_a_topic_go_on_and_stop(
     world.model.let_go()
     paused = "Paused. Nothing is searched or spent."
     expect(page.locator(".verdict-sentence")).to_have_text(paused, timeout=LONG)
-    page.get_by_label("Something else to find out").fill(SIMPLE)
+    page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
     expect(page.locator(".heard")).to_have_text(f"“{SIMPLE}” is added when it continues.")
     press(page, "Go on")
@@ -46,7 +46,7 @@ def test_pause_add_a_topic_go_on_and_stop(
     expect(own).to_contain_text("raised by you", timeout=LONG)
     expect(page.locator(".heard li")).to_have_count(0)
     press(page, "Stop and report")
-    expect(page.locator(".report")).to_contain_text(DESIGNED, timeout=LONG)
+    expect(page.locator(".column")).to_contain_text(DESIGNED, timeout=LONG)
     expect(page.locator(".verdict-top")).to_contain_text("answered")
     expect(page.locator(".steer button")).to_have_count(0)
 
@@ -61,7 +61,7 @@ def test_a_row_is_left_out_and_what_was_typed_stays(
     press(page, "Pause")
     expect(page.locator(".heard")).to_contain_text("is left out after this round.")
     page.evaluate("window.notReloaded = true")
-    typed = page.get_by_label("Something else to find out")
+    typed = page.get_by_label("Add a sub-question")
     typed.fill("A half-written")
     world.model.let_go()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
@@ -96,12 +96,25 @@ def test_research_under_way_is_cancelled_after_a_question(
     expect(cancel).to_have_count(0)
 
 
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_a_sub_question_can_be_added_without_scrolling(
+    model_server: Server, world: World, open_page: Open, size: ViewportSize
+) -> None:
+    page = open_page(model_server, viewport=size)
+    hold_after_round_one(world, page)
+    page.evaluate("scrollTo(0, 0)")
+    expect(page.get_by_label("Add a sub-question")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="Add", exact=True)).to_be_in_viewport(ratio=1)
+    check(page)
+    world.model.let_go()
+
+
 def test_the_looks_of_what_was_heard(model_server: Server, world: World, open_page: Open) -> None:
     page = open_page(model_server)
     hold_after_round_one(world, page)
     for name in ("Pause", "Dig deeper"):
         press(page, name)
-    page.get_by_label("Something else to find out").fill(SIMPLE)
+    page.get_by_label("Add a sub-question").fill(SIMPLE)
     press(page, "Add")
     expect(page.locator(".heard li")).to_have_count(3)
     check(page)

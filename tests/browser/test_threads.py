@@ -102,7 +102,7 @@ def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> 
     page = open_page(shallow_server)
     ask_and_start(page, CHAINED)
     reported(page)
-    expect(page.locator(".report")).not_to_contain_text(TRAINED)
+    expect(page.locator(".column")).not_to_contain_text(TRAINED)
     page.get_by_text("Dig deeper on 1 sub-question").click()
     boxes = page.locator(".further input[type=checkbox]")
     assert [box.is_checked() for box in boxes.all()] == [False, True]
@@ -111,7 +111,7 @@ def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> 
     page.locator(".further").get_by_role("button", name="Continue").click()
     page.wait_for_url(lambda url: url != old)
     reported(page)
-    expect(page.locator(".report")).to_contain_text(TRAINED)
+    expect(page.locator(".column")).to_contain_text(TRAINED)
     expect(page.locator(".evidence-item", has_text="from the earlier run")).to_have_count(1)
 
 
@@ -130,6 +130,19 @@ def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
     turns.locator("summary").click()
     expect(turns).to_contain_text(STOPPING)
     expect(turns.locator("p").first).to_be_visible()
+    check(page)
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE])
+def test_the_next_question_can_be_asked_wherever_one_reads(
+    server: Server, open_page: Open, size: ViewportSize
+) -> None:
+    page = open_page(server, viewport=size)
+    ask(page, STOPPING)
+    reported(page)
+    for place in ("0", "document.body.scrollHeight / 3"):
+        page.evaluate(f"scrollTo(0, {place})")
+        expect(page.get_by_label("Ask a follow-up")).to_be_in_viewport(ratio=1)
     check(page)
 
 
@@ -159,4 +172,4 @@ def test_another_topic_is_asked_about(server: Server, open_page: Open, script: b
         check(page)
     press(page, "Start a new topic")
     reported(page)
-    expect(page.locator(".report")).to_contain_text("egg")
+    expect(page.locator(".column")).to_contain_text("egg")

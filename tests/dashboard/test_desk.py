@@ -5,11 +5,13 @@ from __future__ import annotations
 from html import unescape
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
+from django.db.models import F
 from django.test import Client
 
 from dashboard.live import fragments
-from tests.dashboard.conftest import add_evidence, add_report, make_run
+from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
 PLAN = {"brief": "Find out.", "aspects": [{"text": "How old?", "query": "old"}], "questions": []}
 
@@ -72,6 +74,19 @@ def test_a_citation_beside_the_report_is_only_the_panel(client: Client, admin: U
     html = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers).content.decode()
     assert "<mark" in html and "<html" not in html
     assert "Oaks grow old (1)." in html, "the claim is in other words than its quote"
+
+
+def test_only_the_words_that_bear_the_claim_are_highlighted(client: Client, admin: User) -> None:
+    run = make_run(admin, "completed")
+    evidence = add_evidence(run, 1, f"{QUOTE} It is slow.")
+    evidence.quotes.update(end=F("end") + len(" It is slow."))
+    evidence.claim = QUOTE
+    evidence.save()
+    add_report(run, "About 600 years. [1]")
+    soup = BeautifulSoup(client.get(f"/runs/{run.public_id}/citations/1/").content, "html.parser")
+    assert [mark.get_text() for mark in soup.select(".stored mark")] == [QUOTE]
+    assert [rest.get_text() for rest in soup.select(".stored .quoted")] == [" It is slow."]
+    assert "match" not in soup.select_one(".checks").get_text()  # type: ignore[union-attr]
 
 
 def test_a_claim_that_the_highlighted_quote_says_is_not_said_twice(

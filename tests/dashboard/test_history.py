@@ -50,7 +50,7 @@ def test_a_line_shows_the_answer_and_its_sources(client: Client, run: Run) -> No
     cited = [{"marker": n, "url": url} for n, url in enumerate("aab", 1)]
     Report.objects.create(run=run, number=2, short_answer="**600 years** [1] [2].", citations=cited)
     page = client.get("/runs/").content.decode()
-    assert '<p class="run-answer">600 years.</p>' in page and "2 sources" in page
+    assert '<p class="run-answer">600 years.</p>' in page and "2 pages" in page
 
 
 def test_words_sought_are_marked_where_they_are_found(client: Client, run: Run) -> None:

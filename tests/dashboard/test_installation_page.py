@@ -167,6 +167,23 @@ def test_a_preset_asks_only_for_what_its_server_needs(client: Client, server: Mo
     assert client.get("/installation/?preset=nothing").context["chosen"] is None
 
 
+@pytest.mark.parametrize("is_found", [True, False])
+def test_what_most_people_start_with_is_not_folded(
+    client: Client, server: ModelServer, settings: Settings, is_found: bool
+) -> None:
+    if not is_found:
+        settings.LOCAL_MODEL_PORTS = []
+    page = BeautifulSoup(client.get("/installation/").content, "html.parser")
+    offered = [link.strong.get_text() for link in page.select(".starts a") if link.strong]
+    assert offered == ["OpenAI", "Ollama"] * (not is_found) + ["Web without a key"]
+    assert bool(page.select("#model-title ~ .found, :has(> #model-title) ~ .found")) == is_found
+    assert not page.select(".others[open]") and page.select(".others a[href*=vllm]")
+    chosen = BeautifulSoup(client.get("/installation/?preset=vllm").content, "html.parser")
+    assert [each.get_text() for each in chosen.select(".others[open] summary")] == [
+        "Other model servers"
+    ]
+
+
 def test_a_preset_is_saved_and_tested_in_one_step(client: Client, server: ModelServer) -> None:
     sent = {
         "preset": "anthropic", "OPENAI_BASE_URL": server.url("/v1"), "OPENAI_API_KEY": KEY,

@@ -148,6 +148,24 @@ def test_a_body_that_only_refers_back_to_the_answer_is_left_out() -> None:
     assert "above" in body and "May answer." in body
 
 
+@pytest.mark.parametrize(
+    ("section", "stays"),
+    [
+        ("*○ Preliminary: 1 site only*\n\nIt rose. [1]", False),
+        ("**Eggs:** “It **rose**.” [1]\n\nIt fell [2].", False),
+        ("It rose. [1] It stood. [1]", True),
+        ("It rose. [1][2]", True),
+        ("*⚠ Sources disagree*\n\nIt rose. [1]", True),
+        ("| Eggs | Rose |\n| --- | --- |\n| It rose. [1] | 2 |", True),
+    ],
+)
+def test_a_section_that_only_repeats_the_answer_is_left_out(section: str, stays: bool) -> None:
+    written = f"# Eggs?\n\n**Short answer.** It rose. [1] It fell. [2]\n\n## Rise\n\n{section}\n\n"
+    parts = render_in_parts(f"{written}## Sources\n\n- [1] Eggs\n", link)
+    assert [each.text for each in parts.headings] == ["Rise"] * stays + ["Sources"]
+    assert ("rose" in parts.body) == stays and "It rose." in parts.answer
+
+
 def test_pages_that_nothing_cites_are_folded_with_their_number() -> None:
     listed = "- [1] Oak: <https://trees.test/oak>\n\n### Read but not used\n\n"
     unused = "- Elm: <https://trees.test/elm>\n- Notes: <file:///Team%20handbook/trees.md>\n"

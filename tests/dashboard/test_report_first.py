@@ -100,9 +100,9 @@ def test_without_a_model_sub_questions_have_passages_and_no_answers(
 def test_what_is_uncertain_is_one_line_below_the_answer(client: Client, run: Run) -> None:
     Aspect.objects.update(state="one_source")
     address = f"/runs/{run.public_id}/"
-    assert text(shown(client, address), ".uncertain") == "The answer rests on one source."
+    assert text(shown(client, address), ".uncertain") == "The answer rests on one site."
     Aspect.objects.create(run=run, label="A9", position=9, text="How tall?", round=1, state="open")
-    told = "No confirmed answer to “How tall?”. 1 of 2 answers rests on one source."
+    told = "No confirmed answer to “How tall?”. 1 of 2 answers rests on one site."
     assert text(shown(client, address), ".uncertain") == told
     Aspect.objects.update(state="answered")
     assert not shown(client, address).select(".uncertain")

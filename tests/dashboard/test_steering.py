@@ -55,6 +55,7 @@ def test_only_what_can_be_said_now_is_offered(
     assert texts(soup, ".controls :is(button, .button)") == offered
     may_steer = status in ("researching", "paused") and mode == "adaptive"
     assert bool(soup.select(".steer form")) == may_steer
+    assert bool(soup.select(".aspects > .title-row .add-topic")) == may_steer
 
 
 @pytest.mark.parametrize("status", ["researching", "paused", "writing"])
@@ -159,6 +160,25 @@ def test_a_topic_that_the_engine_refused_is_told_aloud(client: Client, run: Run)
     soup = shown(client, run)
     assert texts(soup, ".heard li") == ["Your topic “Oaks?”: Not added: a twin."]
     assert texts(soup, ".survived li") == ["A page was not there."]
+
+
+@pytest.mark.parametrize(
+    ("topic", "language", "word"),
+    [
+        ("When was it first lit?", "en", "it"),
+        ("Its height?", "en", "Its"),
+        ("When was the tower lit?", "en", ""),
+        ("Wann wurde er gebaut?", "de", "er"),
+        ("it", "fr", ""),
+    ],
+)
+def test_a_topic_with_a_pronoun_asks_for_the_name(
+    client: Client, run: Run, topic: str, language: str, word: str
+) -> None:
+    Run.objects.update(language=language)
+    told = texts(tell(client, run, "add-topic", topic=topic), ".heard li")
+    assert told[0].startswith(f"“{topic}” is added")
+    assert [f"“{word}”" in hint for hint in told[1:]] == [True] * bool(word)
 
 
 def test_what_is_typed_stays_while_other_buttons_come(client: Client, run: Run) -> None:

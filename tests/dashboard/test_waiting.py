@@ -45,7 +45,8 @@ def test_a_run_without_a_report_can_be_asked_again(
     client: Client, admin: User, status: str
 ) -> None:
     run = make_run(admin, status, sources={"search": ["samples"]}, agreed=True)
-    assert shown(client, run, "controls") == "Try again"
+    shown_in = "failure" if status == "failed" else "controls"
+    assert shown(client, run, f"{shown_in} button") == "Try again"
     answer = client.post(f"/runs/{run.public_id}/again/")
     again = Run.objects.latest("pk")
     assert answer.headers["Location"] == f"/runs/{again.public_id}/"
@@ -66,7 +67,35 @@ def test_a_failure_is_said_once_and_names_what_to_check(client: Client, admin: U
         ("2", "model", "Connection refused."),
     ):
         Problem.objects.create(run=run, key=key, where=where, message=message)
-    html = client.get(f"/runs/{run.public_id}/").content.decode()
-    assert html.count("No model answered.") == 1
-    assert "Connection refused." in shown(client, run, "failure")
-    assert "Check the model server" in shown(client, run, "failure")
+    soup = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
+    details = soup.select_one(".failure details").extract()  # type: ignore[union-attr]
+    assert [each.get_text() for each in details.select("li")] == [
+        "No model answered.",
+        "Connection refused.",
+    ]
+    assert "open" not in details.attrs and "No model answered." not in soup.get_text()
+    assert [link.get_text() for link in soup.select(".failure .primary")] == [
+        "Check the model server"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("where", "message", "title"),
+    [
+        ("model, plan", "Connection refused.", "The model gave no usable answer"),
+        ("round 1, Oaks", "No search provider answered: A: 503. Set X_Y.", "No search answered"),
+        ("round 1", "The pages could not be read.", "No page could be read"),
+        ("run", "A bug.", "Something went wrong inside Plumbline"),
+    ],
+)
+def test_a_failure_says_whose_it_is_in_plain_words(
+    client: Client, admin: User, where: str, message: str, title: str
+) -> None:
+    run = make_run(admin, "failed")
+    Problem.objects.create(run=run, key="1", where=where, message=message)
+    soup = BeautifulSoup(client.get(f"/runs/{run.public_id}/").content, "html.parser")
+    assert soup.select_one(".failure h2").get_text() == title  # type: ignore[union-attr]
+    told = soup.select_one(".failure > p").get_text()  # type: ignore[union-attr]
+    assert "not your question" in told and "_" not in told
+    assert soup.select_one(".verdict-sentence").get_text() == ""  # type: ignore[union-attr]
+    assert len(soup.select(".failure .primary")) == 1

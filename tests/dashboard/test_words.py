@@ -10,10 +10,10 @@ from research.notifications import composing
 @pytest.mark.parametrize(
     "mark, sources, word, icon",
     [
-        (AnswerStatus.ANSWERED, 3, "Answered, 3 sources", "check"),
+        (AnswerStatus.ANSWERED, 3, "Answered, 3 sites", "check"),
         (AnswerStatus.ANSWERED, 0, "Answered", "check"),
-        (AnswerStatus.ONE_SOURCE, 1, "One source", "half"),
-        (AnswerStatus.PASSAGES, 2, "Passages from 2 sources", "half"),
+        (AnswerStatus.ONE_SOURCE, 1, "One site", "half"),
+        (AnswerStatus.PASSAGES, 2, "Passages from 2 sites", "half"),
         (AnswerStatus.CLOSE, 2, "Passages come close", "circle"),
         (AnswerStatus.DISPUTED, 2, "Sources disagree", "split"),
         (AnswerStatus.OPEN, 0, "Open", "circle"),

@@ -71,7 +71,7 @@ async def test_a_simple_question_takes_four_model_calls() -> None:
     assert ran.state.stage is Stage.REPORT
     assert ran.state.termination_reason is StopReason.QUALITY_MET
     assert ran.state.termination_text == (
-        "Stopped: the question is answered by 2 independent sources."
+        "Stopped: the question is answered by 2 independent sites."
     )
     usage = ran.usage
     assert (usage.llm_calls, usage.searches, usage.fetches, usage.retries) == (4, 1, 2, 0)

@@ -84,6 +84,12 @@ def mark_of(ledger: Ledger, aspect: Aspect) -> AspectStatus:
     return status_from_state(aspect.state, aspect.standing, len(ledger.keys_of(aspect.id)))
 
 
+def voice_noun(ledger: Ledger) -> str:
+    """Return what independent voices are: sites, or documents if all evidence is from files."""
+    found = {source.url for record in ledger.book.records.values() for source in record.sources}
+    return "document" if found and all(url.startswith("file:") for url in found) else "site"
+
+
 def list_statuses(ledger: Ledger) -> list[AspectStatus]:
     return [mark_of(ledger, aspect) for aspect in ledger.aspects.values()]
 

@@ -13,6 +13,7 @@ from research.engine.assessment.answer_status import (
     is_close,
     is_judged_by_code,
     supporting,
+    voice_noun,
 )
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.quotes import plain_quote
@@ -383,26 +384,29 @@ def _support_line(ledger: Ledger, aspect: Aspect, section: Section, words: Label
     cited = [ledger.book.records[i] for s in section.statements for i in s.evidence]
     cited = [record for record in cited if not record.is_dictated] or cited[:1]
     keys = {key for record in cited for key in record.keys}
+    noun = voice_noun(ledger)
     if aspect.standing is not None:
-        return _support_words(aspect.standing, keys, words)
+        return _support_words(aspect.standing, keys, words, noun)
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
-        return f"● {words['established'].format(n=confirmed)}"
+        return f"● {words['established'].format(where=words.count(noun, confirmed))}"
     if len(keys) > 1:
-        return f"◐ {words['each_alone'].format(n=len(keys))}"
+        return f"◐ {words['each_alone'].format(where=words.count(noun, len(keys)))}"
     known = len(ledger.keys_of(aspect.id) | keys)
-    return f"○ {words['one_of'].format(n=known) if known > 1 else words['preliminary']}"
+    form = words["one_of"] if known > 1 else words["preliminary"]
+    return f"○ {form.format(where=words.count(noun, max(known, 1)))}"
 
 
-def _support_words(standing: AnswerSupport, cited: set[str], words: Labels) -> str:
-    """Return how many sources answer, as the mark has it, where code alone read them."""
+def _support_words(standing: AnswerSupport, cited: set[str], words: Labels, noun: str) -> str:
+    """Return how many sites or documents answer, as the mark has it, where code alone read them."""
     giving = len(standing.sources)
     if giving == 1:
-        return f"○ {words['preliminary']}"
-    if len(cited.intersection(standing.sources)) < 2:
-        return f"○ {words['one_of'].format(n=giving)}"
-    form = f"● {words['established']}" if standing.agree else f"◐ {words['each_alone']}"
-    return form.format(n=giving)
+        form = f"○ {words['preliminary']}"
+    elif len(cited.intersection(standing.sources)) < 2:
+        form = f"○ {words['one_of']}"
+    else:
+        form = f"● {words['established']}" if standing.agree else f"◐ {words['each_alone']}"
+    return form.format(where=words.count(noun, giving))
 
 
 def _render_facts(marks: _Markers, ended: str, cut: int, by_code: int, no_answer: bool) -> str:

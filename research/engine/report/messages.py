@@ -15,6 +15,7 @@ from research.engine.assessment.answer_status import (
     is_judged_by_code,
     list_statuses,
     mark_of,
+    voice_noun,
 )
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import ANSWERING, Ledger
@@ -72,7 +73,7 @@ _SENTENCES = {
 }
 
 _SOURCED = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
-"""Reasons whose sentence counts sources."""
+"""Reasons whose sentence counts sites."""
 
 
 def stop_message(
@@ -156,7 +157,7 @@ def _answered_text(ledger: Ledger) -> str:
         if answered < len(found)
         else _all_answered(len(found)),
         f"{disputed} of them disputed" if disputed else "",
-        f"passages come close to {close}" if close else "",
+        f"passages come close to {close} more" if close else "",
     ]
     return ", ".join(filter(None, parts))
 
@@ -177,17 +178,17 @@ def _all_answered(total: int) -> str:
 
 
 def _sources_text(ledger: Ledger) -> str:
-    """Return how many independent sources the answer has, or how many answers have two."""
+    """Return how many independent sites the answer has, or how many answers have two."""
     if len(ledger.aspects) > 1:
         several = sum(each.mark in FROM_SEVERAL for each in list_statuses(ledger))
-        return f", {several} from two or more sources" if several else ""
+        return f", {several} from two or more {voice_noun(ledger)}s" if several else ""
     first = _first_aspect(ledger)
     found = mark_of(ledger, first)
     if found.mark not in ANSWERED - {AnswerStatus.DISPUTED}:
         return ""
     agree = first.standing is None or first.standing.agree
     how = "by" if agree else "with passages from"
-    said = f" {how} {count_noun(found.sources, 'independent source')}"
+    said = f" {how} {count_noun(found.sources, f'independent {voice_noun(ledger)}')}"
     if first.standing is None or not first.standing.differing:
         return said
     others = len(first.standing.differing)
@@ -213,14 +214,15 @@ def _first_aspect(ledger: Ledger) -> Aspect:
 
 
 def _open_text(ledger: Ledger, reason: StopReason) -> str:
-    """Return what is left, where a sentence has not told it: one that counts sources has."""
+    """Return what is left, where a sentence has not told it: one that counts sites has."""
     if reason in {StopReason.NOTHING_FOUND, StopReason.CANCELLED}:
         return ""
     return "" if reason in _SOURCED and not ledger.open_aspects() else _left_text(ledger)
 
 
 def _left_text(ledger: Ledger) -> str:
-    """Of several sub-questions, those that stay open and those that rest on one source."""
+    """Of several sub-questions, those that stay open and those that rest on one site."""
+    one = f"one {voice_noun(ledger)}"
     missing, thin = (
         len(ledger.open_aspects()),
         _count_status(list_statuses(ledger), AnswerStatus.ONE_SOURCE),
@@ -229,7 +231,7 @@ def _left_text(ledger: Ledger) -> str:
         return ""
     parts = [
         f"{count_noun(missing, 'question')} {'stays' if missing == 1 else 'stay'} open",
-        f"{count_noun(thin, 'answer')} {'rests' if thin == 1 else 'rest'} on one source",
+        f"{count_noun(thin, 'answer')} {'rests' if thin == 1 else 'rest'} on {one}",
     ]
     told = (part for part, number in zip(parts, (missing, thin), strict=True) if number)
     return f" {', '.join(told)}."
@@ -296,11 +298,11 @@ def bar_percent(bar: float) -> str:
 
 def mark_words(mark: AnswerStatus, sources: int) -> str:
     """Return how well a sub-question is answered, in a few words."""
-    from_several = f", {count_noun(sources, 'source')}" if sources > 1 else ""
+    from_several = f", {count_noun(sources, 'site')}" if sources > 1 else ""
     return {
         AnswerStatus.ANSWERED: f"answered{from_several}",
-        AnswerStatus.ONE_SOURCE: "one source",
-        AnswerStatus.PASSAGES: f"passages from {count_noun(sources, 'source')}",
+        AnswerStatus.ONE_SOURCE: "one site",
+        AnswerStatus.PASSAGES: f"passages from {count_noun(sources, 'site')}",
         AnswerStatus.CLOSE: "passages come close",
         AnswerStatus.DISPUTED: "sources disagree",
         AnswerStatus.OPEN: "open",

@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -5,7 +6,7 @@ import pytest
 
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Ledger
-from research.engine.records import AspectState, Round, Source, Stage, StopReason
+from research.engine.records import AnswerSupport, AspectState, Round, Source, Stage, StopReason
 from research.engine.report import messages
 from tests.engine.scripted import ledger
 
@@ -77,13 +78,13 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.QUALITY_MET,
             {},
             [YES, AspectState.ONE_SOURCE],
-            "Stopped: both sub-questions answered, 1 from two or more sources.",
+            "Stopped: both sub-questions answered, 1 from two or more sites.",
         ),
         (
             StopReason.QUALITY_MET,
             {},
             [YES, YES, NO],
-            "Stopped as good enough: 2 of 3 answered, 2 from two or more sources. "
+            "Stopped as good enough: 2 of 3 answered, 2 from two or more sites. "
             "1 question stays open.",
         ),
         (
@@ -105,14 +106,14 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             {},
             [YES, NO, NO, AspectState.ONE_SOURCE],
             "Stopped: there was no new way to search. 2 of 4 answered. "
-            "2 questions stay open, 1 answer rests on one source.",
+            "2 questions stay open, 1 answer rests on one site.",
         ),
         (
             StopReason.STUCK,
             {},
             [AspectState.ONE_SOURCE, AspectState.ONE_SOURCE],
             "Stopped: there was no new way to search. Both sub-questions answered. "
-            "2 answers rest on one source.",
+            "2 answers rest on one site.",
         ),
         (
             StopReason.NO_GAPS,
@@ -131,13 +132,13 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             {},
             [YES, AspectState.DISPUTED],
             "Stopped: both sub-questions answered, 1 of them disputed, "
-            "1 from two or more sources, and no gap was left.",
+            "1 from two or more sites, and no gap was left.",
         ),
         (
             StopReason.NO_GAPS,
             {},
             [YES, YES],
-            "Stopped: both sub-questions answered, 2 from two or more sources, "
+            "Stopped: both sub-questions answered, 2 from two or more sites, "
             "and nothing more is missing.",
         ),
     ],
@@ -146,6 +147,19 @@ def test_why_it_stopped_is_said_in_plain_words(
     reason: StopReason, knobs: dict[str, Any], states: list[AspectState], sentence: str
 ) -> None:
     assert messages.stop_message(reason, known(*states), ResearchConfig(**knobs)) == sentence
+
+
+@pytest.mark.parametrize("reason", sorted(set(StopReason) - {StopReason.CANCELLED}))
+def test_no_sentence_ends_in_a_figure_before_one_that_begins_with_a_figure(
+    reason: StopReason,
+) -> None:
+    """“Close to 3. 5 questions” reads as a decimal."""
+    made = known(YES, NO, NO, AspectState.ONE_SOURCE, YES)
+    for label in ("A4", "A5"):
+        made.set_aspect(label, standing=AnswerSupport((), False))
+    sentence = messages.stop_message(reason, made, ResearchConfig(max_cost_usd=1.0), [5.0, 5.2])
+    assert not re.search(r"\d\. \d", sentence)
+    assert reason is StopReason.NOTHING_FOUND or "close to 2 more" in sentence
 
 
 @pytest.mark.requirement("A6", "A10", "E9")

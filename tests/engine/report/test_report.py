@@ -391,8 +391,8 @@ async def test_no_internal_words_reach_the_report() -> None:
 @pytest.mark.parametrize(
     "sites, standing",
     [
-        (("coast",), "○ Preliminary: one source"),
-        (("coast", "register"), "● Well established: confirmed by 2 independent sources"),
+        (("coast",), "○ Preliminary: 1 site only"),
+        (("coast", "register"), "● Well established: confirmed by 2 sites"),
     ],
 )
 async def test_what_several_sources_confirm_is_told_from_what_one_says(

@@ -128,10 +128,10 @@ def test_a_sub_question_shows_what_answers_it_whatever_it_was_found_for(finished
 @pytest.mark.parametrize(
     "standing, mark, sources, said",
     [
-        (None, "answered", 3, "✓ answered, 3 sources"),
-        (records.AnswerSupport(("a", "b"), True), "answered", 2, "✓ answered, 2 sources"),
-        (records.AnswerSupport(("a",), True), "one_source", 1, "◐ one source"),
-        (records.AnswerSupport(("a", "b"), False), "passages", 2, "◐ passages from 2 sources"),
+        (None, "answered", 3, "✓ answered, 3 sites"),
+        (records.AnswerSupport(("a", "b"), True), "answered", 2, "✓ answered, 2 sites"),
+        (records.AnswerSupport(("a",), True), "one_source", 1, "◐ one site"),
+        (records.AnswerSupport(("a", "b"), False), "passages", 2, "◐ passages from 2 sites"),
         (records.AnswerSupport((), False), "close", 3, "○ passages come close"),
         (records.AnswerSupport(("a",), False, probability=0.7), "answered", 1, "✓ answered"),
         (

@@ -1,0 +1,43 @@
+"""Which words of a quote a card and a citation mark."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.contexts.quotes import bearing_span, quote_pieces
+
+QUOTE = "The tower stands on a rock. Edda Marlow designed it in 1885. It is built of granite."
+
+
+@pytest.mark.parametrize(
+    ("claim", "bearing"),
+    [
+        ("Edda Marlow designed it in 1885.", "Edda Marlow designed it in 1885."),
+        ("The tower was designed by Edda Marlow.", "Edda Marlow designed it in 1885."),
+        ("Granite was used.", "It is built of granite."),
+        ("Whales sing.", QUOTE),
+    ],
+)
+def test_the_words_that_bear_a_claim_are_found(claim: str, bearing: str) -> None:
+    start, end = bearing_span(QUOTE, claim)
+    assert QUOTE[start:end] == bearing
+
+
+def test_list_marks_are_not_shown_and_what_matters_is_marked() -> None:
+    pieces = quote_pieces("Needs:\n\n- two eggs\n- some butter\n- a pan", "some butter")
+    assert [(piece["text"].strip(), piece["marked"]) for piece in pieces] == [
+        ("Needs: two eggs", False),
+        ("some butter", True),
+        ("a pan", False),
+    ]
+
+
+def test_nothing_is_marked_where_all_of_a_quote_matters() -> None:
+    assert quote_pieces("- It rose.", "It rose.") == [{"text": "It rose.", "marked": False}]
+
+
+def test_a_card_shortens_what_comes_before_the_words_that_matter() -> None:
+    quote = f"{'The keepers kept a log of all weather. ' * 5}It rose."
+    card, whole = (quote_pieces(quote, "It rose.", whole=each) for each in (False, True))
+    assert card[0]["text"].startswith("… ") and len(card[0]["text"]) < 85
+    assert "".join(piece["text"] for piece in whole).strip() == quote
