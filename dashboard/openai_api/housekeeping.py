@@ -99,7 +99,8 @@ Answers = tuple[tuple[re.Pattern[str], Callable[[str], str | None]], ...]
 _TASKS: Answers = (
     (
         re.compile(
-            r"(?i)Generate a concise\b[^\n.]{0,30}\btitle\b[^\n]{0,30}\bsummarizing the chat history"
+            r"(?i)Generate a concise\b[^\n.]{0,30}\btitle\b[^\n]{0,30}"
+            r"\bsummarizing the chat history"
         ),
         lambda prompt: _json({"title": short_title(next(iter(_history(prompt)), ""))}),
     ),
