@@ -16,7 +16,8 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
   }
   const next = [...fragment.children];
   if (target.closest(".aspects") && !target.children.length) keepForm(next.length);
-  if (target.closest(".drafting") && !target.children.length) openDraft();
+  const draft = target.closest(".drafting details");
+  if (draft && !target.children.length) draft.open = !isReading();
   if (next.some((row) => document.getElementById(row.id))) {
     event.detail.shouldSwap = false;
     settleRows(target, next);
@@ -47,16 +48,11 @@ function settleRows(list, rows) {
   holdNew(list, fresh);
 }
 
-function keepForm(rows) {
-  document.querySelector(".aspects").classList.toggle("roomy", rows > 0 && rows < 5);
-}
+const keepForm = (rows) =>
+  page.querySelector(".aspects").classList.toggle("roomy", rows > 0 && rows < 5);
 
 const aspects = document.querySelectorAll(".aspect").length;
 if (aspects) keepForm(aspects);
-
-function openDraft() {
-  document.querySelector(".drafting details").open = !isReading();
-}
 
 function settleRow(old, row) {
   if (row.dataset.parts !== undefined) {
@@ -79,7 +75,7 @@ function withoutMarks(row) {
   return copy;
 }
 
-// new evidence waits while somebody reads:
+// new evidence waits for readers:
 
 const newer = document.getElementById("show-newer");
 
