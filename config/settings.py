@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "dashboard.middleware.content_security_policy",
     "dashboard.static_files.StaticFiles",
     "dashboard.middleware.CompressedPages",
+    "dashboard.middleware.errors_for_programs",
     "dashboard.api.rate_limits.rate_limit_headers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "dashboard.middleware.InterfaceLanguage",

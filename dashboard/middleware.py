@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
+
+from dashboard.serving.error_bodies import error_body, error_format
 
 PROGRAM_PATHS = ("/api/", "/v1/")
 GetResponse = Callable[[HttpRequest], HttpResponseBase]
@@ -20,6 +23,24 @@ def content_security_policy(get_response: GetResponse) -> GetResponse:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
         response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
+        return response
+
+    return middleware
+
+
+def errors_for_programs(get_response: GetResponse) -> GetResponse:
+    """Replace error pages of paths for programs, such as those of a wrong method or host."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        kind = error_format(request.path)
+        is_page = response.headers.get("Content-Type", "").startswith(("text/html", "text/plain"))
+        if kind is None or response.status_code < 400 or not is_page or response.streaming:
+            return response
+        assert isinstance(response, HttpResponse)
+        response.content = error_body(kind, response.status_code)
+        response.headers["Content-Type"] = kind
+        response.headers["Content-Length"] = str(len(response.content))
         return response
 
     return middleware

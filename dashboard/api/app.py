@@ -13,7 +13,8 @@ from dashboard.automation import api_schedules, api_webhooks
 
 DESCRIPTION = (
     "Start, steer and read research runs. Send a token as `Authorization: Bearer TOKEN`. "
-    "Errors are problems (RFC 9457); every response has `RateLimit-*` headers."
+    "Errors are problems (RFC 9457); responses to requests with a valid token have `RateLimit-*` "
+    "headers."
 )
 PROBLEMS = {
     "400": "The request can't be read.",

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from ninja import NinjaAPI, Schema
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
@@ -119,5 +120,6 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     ConfigError: _invalid_settings,
     NothingToExport: lambda request, error: problem_response(409, str(error)),
     SuspiciousOperation: lambda request, error: problem_response(400, str(error)),
+    MultiPartParserError: lambda request, error: problem_response(400, str(error)),
     HttpError: lambda request, error: problem_response(error.status_code, str(error)),
 }

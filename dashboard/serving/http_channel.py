@@ -19,6 +19,7 @@ from twisted.web import http
 
 from dashboard.serving import body_limits, refusals
 from dashboard.serving.body_limits import ANONYMOUS_BYTES, Head
+from dashboard.serving.error_bodies import error_format
 from dashboard.serving.refusals import Refusal
 
 log = logging.getLogger(__name__)
@@ -114,7 +115,7 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
         self._within(None)
         if self.requests and not self._handlingRequest and not self._is_refused:
             self._is_refused = True
-            self.transport.write(refusals.as_bytes(refusals.TOO_SLOW))
+            self._write(refusals.TOO_SLOW)
         super().timeoutConnection()
 
     def connectionLost(self, reason: Failure) -> None:
@@ -175,9 +176,13 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
         log.info("%s %r was refused: %s", head.method, head.target, refusal.status.phrase)
         self._is_refused = True
         self.persistent = False
-        self.transport.write(refusals.as_bytes(refusal))
+        self._write(refusal)
         self.setTimeout(LINGER_IDLE_SECONDS)
         self._within(LINGER_SECONDS)
+
+    def _write(self, refusal: Refusal) -> None:
+        kind = error_format((getattr(self, "_path", b"") or b"").decode("latin1"))
+        self.transport.write(refusals.as_bytes(refusal, kind))
 
     # --- time ------------------------------------------------------------------------------
 

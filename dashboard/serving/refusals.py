@@ -1,4 +1,4 @@
-"""Error pages that the server sends before a request reaches Django."""
+"""Errors that the server sends before a request reaches Django."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.serving.body_limits import ANONYMOUS_BYTES, in_words, size_limits
+from dashboard.serving.error_bodies import error_body
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """An error page; the connection is closed after it."""
+    """An error; the connection is closed after it."""
 
     status: HTTPStatus
     heading: str | Promise
@@ -56,15 +57,18 @@ def too_large(limit: int) -> Refusal:
 def render_refusal_pages() -> None:
     """Render every page once at startup: the first one is slow, because it imports the views."""
     for refusal in (TOO_SLOW, CANNOT_CHECK, *map(too_large, size_limits())):
-        as_bytes(refusal)
+        as_bytes(refusal, None)
 
 
-@cache  # bounded: one refusal per limit, and two others
-def as_bytes(refusal: Refusal) -> bytes:
-    """Return the complete HTTP response."""
-    body = render_to_string("dashboard/refused.html", {"refusal": refusal}).encode()
+@cache  # bounded: one refusal per limit and two others, in three formats
+def as_bytes(refusal: Refusal, kind: str | None) -> bytes:
+    """Return the complete HTTP response: a page, or an error of `error_bodies` for a program."""
+    if kind is None:
+        body = render_to_string("dashboard/refused.html", {"refusal": refusal}).encode()
+    else:
+        body = error_body(kind, refusal.status)
     headers = {
-        "Content-Type": "text/html; charset=utf-8",
+        "Content-Type": kind or "text/html; charset=utf-8",
         "Content-Length": str(len(body)),
         "Content-Security-Policy": settings.CONTENT_SECURITY_POLICY,
         "X-Content-Type-Options": "nosniff",

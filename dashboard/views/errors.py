@@ -8,6 +8,7 @@ from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFil
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
 
 from dashboard.serving import refusals
 
@@ -31,6 +32,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return defaults.bad_request(request, exception)
 
 
+@csrf_exempt
 @login_not_required
 def unknown_api_path(request: HttpRequest, **_: str) -> HttpResponse:
     """Answer unknown paths below `/api/` with a problem instead of a page."""

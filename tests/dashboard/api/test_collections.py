@@ -94,3 +94,10 @@ def test_usage_is_summed_over_own_runs(api: Client, admin: User) -> None:
 def test_usage_with_an_unknown_price_has_no_sum(api: Client, admin: User) -> None:
     make_run(admin, usage={"cost_usd": None})
     assert api.get("/api/v1/usage").json()["cost_usd"] is None
+
+
+def test_an_upload_that_cannot_be_parsed_is_a_problem(api: Client, collection: str) -> None:
+    path = f"/api/v1/collections/{collection}/files"
+    answer = api.generic("POST", path, b"oak", content_type="multipart/form-data")
+    assert (answer.status_code, answer["Content-Type"]) == (400, "application/problem+json")
+    assert "boundary" in answer.json()["detail"]
