@@ -8,6 +8,7 @@ import uuid
 from argparse import ArgumentParser
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -98,7 +99,7 @@ class RemoteRuns:
                 "id": run["id"],
                 "status": run["status"],
                 "score": run["quality_score"],
-                "created_at": run["created_at"],
+                "created_at": _to_the_second(run["created_at"]),
                 "question": run["question"],
             }
             for run in self._server.pages("runs", limit)
@@ -207,6 +208,10 @@ class RemoteDocuments:
 
 def _run(public_id: str) -> str:
     return f"runs/{quote(public_id, safe='')}"
+
+
+def _to_the_second(time: str) -> str:
+    return datetime.fromisoformat(time).isoformat(timespec="seconds")
 
 
 def _checked(answer: httpx.Response) -> httpx.Response:

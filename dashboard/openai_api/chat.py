@@ -54,6 +54,7 @@ class ChatRequest(BaseModel):
     stream: bool | None = False
     stream_options: StreamOptions | None = None
     n: int | None = 1
+    tool_choice: Any = None
 
 
 @router.post("/chat/completions", summary="Research the last user message")
@@ -61,6 +62,8 @@ async def create_completion(request: HttpRequest, payload: ChatRequest) -> HttpR
     depth = find_depth(payload.model)
     if (payload.n or 1) != 1:
         raise InvalidRequest("Only one completion can be made.", "n")
+    if payload.tool_choice not in (None, "auto", "none"):
+        raise InvalidRequest("No tool is called here, so none can be required.", "tool_choice")
     ready = find_ready_answer(payload.messages, "messages")
     if ready is not None:
         return _ready_answer(payload, ready)

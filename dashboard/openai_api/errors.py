@@ -18,6 +18,8 @@ from research.services.errors import ServiceError
 
 log = logging.getLogger(__name__)
 
+DELETED = "The run was deleted."
+
 
 class InvalidRequest(PlumblineError):
     """A request that can't be answered; `param` names the field concerned."""
@@ -76,7 +78,7 @@ def _unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
 
 def _validation(error: ValidationError) -> InvalidRequest:
     first = error.errors[0]
-    path = [str(part) for part in first["loc"] if part not in ("body", "payload")]
+    path = [str(part) for part in first["loc"] if part not in ("body", "payload", "query")]
     return InvalidRequest(str(first["msg"]), ".".join(path) or None)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.housekeeping import answer_housekeeping, unwrap_question
+from research.engine.knobs import ConfigError
+from research.services.errors import ServiceError
 from research.services.runs import QUESTION_LENGTH
 
 INSTRUCTING = ("system", "developer")
@@ -86,11 +88,24 @@ def text_of(content: Any, param: str) -> str:
 
 @dataclass(frozen=True)
 class SearchChoice:
-    """`source` and `collections` of a run, and knobs that follow from filters."""
+    """`source` and `collections` of a run, and knobs that follow from filters.
+
+    `params` tells where the request has what a run calls "collections" or "only_sites".
+    """
 
     source: str = ""
     collections: tuple[str, ...] = ()
     knobs: dict[str, Any] = field(default_factory=dict)
+    params: dict[str, str] = field(default_factory=dict)
+
+    def refusal(self, error: ServiceError | ConfigError) -> InvalidRequest:
+        """Return the error in the words and with the parameter of the request."""
+        if isinstance(error, ServiceError):
+            return InvalidRequest(str(error), self.params.get(error.about, error.about) or None)
+        for name, text in error.problems.items():
+            if name in self.params:
+                return InvalidRequest(text, self.params[name])
+        return InvalidRequest(str(error))
 
 
 def choose_searches(tools: Sequence[Any]) -> SearchChoice:
@@ -98,19 +113,21 @@ def choose_searches(tools: Sequence[Any]) -> SearchChoice:
 
     Raise `InvalidRequest` that names a tool which isn't one of them.
     """
-    web, collections, knobs = False, [], {}
+    web, collections, knobs, params = False, [], {}, {}
     for place, tool in enumerate(tools):
         kind = tool.get("type") if isinstance(tool, dict) else None
         if isinstance(kind, str) and _WEB.fullmatch(kind):
             web = True
+            params["only_sites"] = f"tools[{place}].filters.allowed_domains"
             knobs |= _allowed_sites(tool, f"tools[{place}].filters")
         elif kind == FILES:
-            collections += _store_ids(tool, f"tools[{place}].vector_store_ids")
+            params["collections"] = f"tools[{place}].vector_store_ids"
+            collections += _store_ids(tool, params["collections"])
         else:
             text = f"The tool {kind!r} is not supported; use web_search or file_search."
             raise InvalidRequest(text, f"tools[{place}].type", "unsupported_tool")
     source = ("both" if web else "documents") if collections else ""
-    return SearchChoice(source, tuple(dict.fromkeys(collections)), knobs)
+    return SearchChoice(source, tuple(dict.fromkeys(collections)), knobs, params)
 
 
 def _store_ids(tool: dict[str, Any], param: str) -> list[str]:
@@ -122,11 +139,13 @@ def _store_ids(tool: dict[str, Any], param: str) -> list[str]:
 
 def _allowed_sites(tool: dict[str, Any], param: str) -> dict[str, Any]:
     filters = tool.get("filters") or {}
-    sites = filters.get("allowed_domains") if isinstance(filters, dict) else None
+    if not isinstance(filters, dict):
+        raise InvalidRequest("Filters are an object.", param)
+    sites = filters.get("allowed_domains")
     if not sites:
         return {}
     if not isinstance(sites, list) or not all(isinstance(each, str) for each in sites):
-        raise InvalidRequest("Allowed domains are a list of names.", param)
+        raise InvalidRequest("Allowed domains are a list of names.", f"{param}.allowed_domains")
     return {"only_sites": tuple(sites)}
 
 

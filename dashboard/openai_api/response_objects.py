@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboard.models import StoredResponse
 from dashboard.openai_api.chat import chat_usage
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.errors import DELETED, InvalidRequest
 from dashboard.openai_api.reports import WAIT_REASONS, FinalReport, load_report
 from dashboard.openai_api.search_items import Search, begun_events, done_events, searches_of
 from research.engine.records import Status
@@ -66,8 +66,12 @@ class Progressed:
 
 
 def load_progressed(stored: StoredResponse) -> Progressed:
-    """Read the rows of a response's run."""
-    run = Run.objects.get(pk=stored.run_id)
+    """Read the rows of a response's run; one that was deleted meanwhile has failed."""
+    run = Run.objects.filter(pk=stored.run_id).first()
+    if run is None:
+        failed = Run(public_id=stored.run.public_id, status=Status.FAILED)
+        created = stored.created.timestamp()
+        return Progressed(failed, stored.request, [], (), None, DELETED, created)
     entries = run.journal.filter(kind="search", attempt=1).order_by("pk")
     names = run.sources.get("search", ())
     searches = [each for entry in entries for each in searches_of(entry, names)]

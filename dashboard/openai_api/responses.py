@@ -33,9 +33,11 @@ from dashboard.openai_api.response_objects import (
 )
 from dashboard.openai_api.runs import find_or_start, find_parent, request_key
 from dashboard.serving.handler import without_slot
+from research.engine.knobs import ConfigError
 from research.engine.records import WAITING, Status
 from research.models import Run
 from research.services import deleting, runs
+from research.services.errors import ServiceError
 
 router = Router(tags=["responses"])
 
@@ -124,7 +126,11 @@ def start_response(caller: Caller, payload: ResponseRequest, key: str) -> Stored
         searches.collections,
         keeps_searches=not payload.tools,
     )
-    run = find_or_start(caller, asked, key, _find_earlier(caller, payload, asked_for.earlier))
+    earlier = _find_earlier(caller, payload, asked_for.earlier)
+    try:
+        run = find_or_start(caller, asked, key, earlier)
+    except (ServiceError, ConfigError) as error:
+        raise searches.refusal(error) from None
     repeated = {name: getattr(payload, name) for name in REPEATED}
     repeated |= {"tools": payload.tools or [], "background": bool(payload.background)}
     rows = StoredResponse.objects.select_related("run")
@@ -153,6 +159,10 @@ async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncIterato
                 yield event_bytes(json.dumps(event, ensure_ascii=False), event["type"])
             if now.is_over:
                 return
+    # deleted meanwhile, with the journal from which the numbers of the events follow
+    last = build_events(await database_sync_to_async(load_progressed)(stored))[-1]
+    last["sequence_number"] = sent + 1
+    yield event_bytes(json.dumps(last, ensure_ascii=False), last["type"])
 
 
 async def wait_until_over(stored: StoredResponse) -> None:

@@ -22,7 +22,7 @@ from dashboard.api.asking import Asked, ask_on, start_run
 from dashboard.api.auth import Caller
 from dashboard.api.events import progress_states
 from dashboard.api.idempotency import KEY_LENGTH
-from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
+from dashboard.openai_api.errors import DELETED, InvalidRequest, ResearchFailed
 from dashboard.openai_api.reports import WAIT_REASONS
 from dashboard.serving.handler import without_slot
 from research.engine.records import Status
@@ -107,7 +107,7 @@ def load_run(public_id: str) -> Run:
     """Return the run. Raise `ResearchFailed` if it was deleted meanwhile."""
     run = Run.objects.filter(public_id=public_id).first()
     if run is None:
-        raise ResearchFailed("The run was deleted.")
+        raise ResearchFailed(DELETED)
     return run
 
 

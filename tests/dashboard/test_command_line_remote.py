@@ -61,6 +61,12 @@ def test_runs_are_listed_shown_exported_and_deleted(
     assert not Run.objects.exists()
 
 
+def test_a_server_lists_runs_as_this_machine_does(say: Say, finished: Run) -> None:
+    out = io.StringIO()
+    call_command("runs", "list", "--json", stdout=out)
+    assert json.loads(say("runs", "list", "--json")) == json.loads(out.getvalue()) != []
+
+
 def test_a_list_is_longer_than_a_page(live_server: LiveServer, admin: AbstractUser) -> None:
     made = [make_run(admin).public_id for _ in range(5)]
     server = Server(live_server.url, api_tokens.create_token(admin, "Command line")[1])

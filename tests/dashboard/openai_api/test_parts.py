@@ -21,6 +21,7 @@ from dashboard.openai_api.request import (
     read_conversation,
 )
 from dashboard.openai_api.response_objects import build_events, load_progressed, response_object
+from dashboard.openai_api.responses import ResponseRequest, start_response
 from dashboard.openai_api.runs import find_or_start, request_key
 from research.engine.records import WAITING, Status
 from research.models import JournalEntry, Run
@@ -70,13 +71,48 @@ def test_tools_choose_what_is_searched() -> None:
         ({"type": "code_interpreter"}, "tools[0].type"),
         ("web_search", "tools[0].type"),
         ({"type": "file_search"}, "tools[0].vector_store_ids"),
-        ({"type": "web_search", "filters": {"allowed_domains": 1}}, "tools[0].filters"),
+        ({"type": "web_search", "filters": "x"}, "tools[0].filters"),
+        (
+            {"type": "web_search", "filters": {"allowed_domains": 1}},
+            "tools[0].filters.allowed_domains",
+        ),
     ],
 )
 def test_a_tool_that_cannot_be_used_is_named(tool: Any, param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         choose_searches([tool])
     assert refused.value.param == param
+
+
+@pytest.mark.parametrize(
+    ("tool", "param"),
+    [
+        (
+            {"type": "web_search", "filters": {"allowed_domains": ["no domain"]}},
+            "tools[0].filters.allowed_domains",
+        ),
+        ({"type": "file_search", "vector_store_ids": ["nope"]}, "tools[0].vector_store_ids"),
+    ],
+)
+def test_what_the_research_refuses_is_named_as_in_the_request(
+    admin: User, tool: dict[str, Any], param: str
+) -> None:
+    asked = ResponseRequest(model="plumbline-quick", input="How old do oaks get?", tools=[tool])
+    with pytest.raises(InvalidRequest) as refused:
+        start_response(Caller(admin), asked, "responses-1")
+    assert refused.value.param == param
+    assert "ONLY_SITES" not in str(refused.value)
+
+
+def test_a_response_whose_run_was_deleted_has_failed(admin: User) -> None:
+    asked = ResponseRequest(model="plumbline-quick", input="How old do oaks get?")
+    stored = start_response(Caller(admin), asked, "responses-1")
+    Run.objects.all().delete()
+    now = load_progressed(stored)
+    told = response_object(now)
+    assert (told["id"], told["status"]) == (f"resp_{stored.run.public_id}", "failed")
+    assert told["error"]["message"] == "The run was deleted."
+    assert build_events(now)[-1]["type"] == "response.failed"
 
 
 # --- one run for one request -------------------------------------------------------------

@@ -292,3 +292,21 @@ def test_errors_are_those_of_openai(server: Server, client: openai.OpenAI) -> No
         client.responses.retrieve("resp_missing")
     with pytest.raises(openai.AuthenticationError):
         ask(client.with_options(api_key="wrong"))
+
+
+def test_no_tool_can_be_required_in_a_chat(client: openai.OpenAI) -> None:
+    tool = {"type": "function", "function": {"name": "ask", "parameters": {"type": "object"}}}
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.chat.completions.create(
+            model="plumbline-quick",
+            messages=[{"role": "user", "content": QUESTION}],
+            tools=[tool],  # type: ignore[list-item]
+            tool_choice="required",
+        )
+    assert refused.value.param == "tool_choice"
+
+
+def test_a_wrong_value_in_the_query_is_named(client: openai.OpenAI) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.get("/responses/resp_x?stream=perhaps", cast_to=object)
+    assert refused.value.param == "stream"
