@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 MUSEUM = "https://museum.example/marlow"
 FOUNDRY = {"https://works.example/calder", "https://leith.example/calder"}
-MARKS = {"Answered": "answered", "One source": "one_source", "Not found": "not_found"}
+MARKS = {"Answered": "answered", "One site": "one_source", "Not found": "not_found"}
 PRICE = 0.0123
 
 
@@ -91,7 +91,7 @@ def told_by_pages(client: Client, key: str) -> dict[str, Any]:
         "gaps": [
             (_id(row), "closed" in (row.get("class") or [])) for row in part("gaps").select("li")
         ],
-        "counts": numbers_of(text_of(part("evidence-count")), r"(\d+) claims? · (\d+) sources?"),
+        "counts": numbers_of(text_of(part("evidence-count")), r"(\d+) claims? · (\d+) sites?"),
         "evidence": {_id(row): _quotes(row) for row in part("evidence").select("li")},
         "work": numbers_of(account["Read"], r"(\d+) searches in (\d+) rounds, (\d+) pages read"),
         "calls": numbers_of(meters[0], r"^(\d+) of"),
@@ -111,9 +111,9 @@ def _id(row: Tag) -> str:
 
 
 def _sub_question(row: Tag, key: str) -> tuple[str, str, str, int | None]:
-    """Return id, text, mark, and the number of sources where it is shown."""
-    label, _, sources = text_of(row.select_one(".aspect-state")).partition(", ")
-    shown = numbers_of(sources, r"^(\d+) sources$")[0] if sources else None
+    """Return id, text, mark, and the number of sites where it is shown."""
+    label, _, sites = text_of(row.select_one(".aspect-state")).partition(", ")
+    shown = numbers_of(sites, r"^(\d+) sites$")[0] if sites else None
     return _id(row), text_of(row.select_one(".aspect-text")), MARKS[label], shown
 
 
