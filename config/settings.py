@@ -389,7 +389,7 @@ METRICS_TOKEN = environment.read_key(
 API_REQUESTS_PER_MINUTE = environment.read_count(
     "API_REQUESTS_PER_MINUTE",
     1_200,
-    help="Rate limit of the API: requests per minute and token.",
+    help="Rate limit of the API and of /mcp: requests per minute and token.",
 )
 RESEARCH_SLOTS = environment.read_count(
     "RESEARCH_SLOTS",

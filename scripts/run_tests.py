@@ -1,11 +1,12 @@
 """Run the tests of the product, as `make test` does, and end with one line of totals.
 
-Tests run in up to four processes, one per core, and browser tests beside them in as many: both wait
-half of the time. Browser tests are separate, because synchronous Playwright keeps an event loop
-running, in which asyncio tests fail; their output follows that of the others. `--fast`
-(`make test-fast`) skips tests of browsers, services and other processes, and the slowest tests;
-`--bench` (`make test-bench`) runs the tests of the benchmarks instead. Arguments are passed to both
-parts (`-n 0` runs each in one process). TEST_SUMMARY may name a file to which the totals are added.
+Tests run in up to four processes, one per core, and one more, and browser tests beside them in as
+many as there are cores: all wait half of the time. Browser tests are separate, because synchronous
+Playwright keeps an event loop running, in which asyncio tests fail; their output follows that of
+the others. `--fast` (`make test-fast`) skips tests of browsers, services and other processes, and
+the slowest tests; `--bench` (`make test-bench`) runs the tests of the benchmarks instead. Arguments
+are passed to both parts (`-n 0` runs each in one process). TEST_SUMMARY may name a file to which
+the totals are added.
 """
 
 import os
@@ -39,7 +40,11 @@ def main(extra: list[str]) -> int:
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         running = [
-            Part(Path(folder), number, [*part, "-n", str(PROCESSES), *OPTIONS, *extra])
+            Part(
+                Path(folder),
+                number,
+                [*part, "-n", str(PROCESSES + (number == 0)), *OPTIONS, *extra],
+            )
             for number, part in enumerate(parts)
         ]
         for part in running:

@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractUser
 from django.http import HttpRequest
 from ninja.security import APIKeyCookie, HttpBearer
 
-from dashboard.api.rate_limits import count_request
+from dashboard.api.rate_limits import count_request, token_key
 from research.engine.config import ResearchConfig
 from research.models import ApiToken
 from research.services import api_tokens
@@ -32,7 +32,7 @@ class Caller:
     @property
     def key(self) -> str:
         """Return a name for rate limits and idempotency keys."""
-        return f"token-{self.token.public_id}" if self.token else f"user-{self.user.pk}"
+        return token_key(self.token.public_id) if self.token else f"user-{self.user.pk}"
 
     def limit_budget(self, config: ResearchConfig) -> ResearchConfig:
         """Return the knobs, with the cost limited to that of the token."""

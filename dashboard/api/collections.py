@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -22,11 +23,12 @@ from dashboard.api.schemas import (
     UploadOut,
 )
 from dashboard.queries import queries
-from research.documents.try_search import QUERY_LENGTH, try_search
+from research.documents.try_search import QUERY_LENGTH, SHOWN, Passage, search_collections
 from research.models import Collection
 from research.services import documents
 
 router = Router(tags=["collections"])
+MOST_FOUND = 100
 Words = Annotated[str, Query(min_length=1, max_length=QUERY_LENGTH)]
 
 
@@ -45,6 +47,21 @@ def create_collection(
     rows = documents.visible_to(actor)
     row = make_once(request, idempotency_key, payload, rows, make)
     return Status(201, collection_out(row))
+
+
+# Above the operations on a collection, whose id matches any name.
+@router.get("/search", response=PassageList, summary="Search in several collections")
+def search_several(
+    request: HttpRequest,
+    q: Words,
+    collection: Annotated[list[str], Query(max_length=100)] = [],  # noqa: B006 (Ninja copies it)
+    limit: Annotated[int, Query(ge=1, le=MOST_FOUND)] = SHOWN,
+) -> PassageList:
+    """Search in the collections of these ids, or in all: one list, best first."""
+    actor = request.auth.user
+    named = [queries.find_collection(actor, each) for each in collection]
+    rows = named or list(documents.visible_to(actor))
+    return passages_out(async_to_sync(search_collections)(rows, q, limit))
 
 
 @router.get("/{collection_id}", response=CollectionOut, summary="Read a collection")
@@ -105,7 +122,10 @@ def remove_file(request: HttpRequest, collection_id: str, name: str) -> Status:
 def search_collection(request: HttpRequest, collection_id: str, q: Words) -> PassageList:
     """Return the documents that a run would find, best first, each with its best passage."""
     row = queries.find_collection(request.auth.user, collection_id)
-    found = async_to_sync(try_search)(row, q)
+    return passages_out(async_to_sync(search_collections)([row], q))
+
+
+def passages_out(found: Sequence[Passage]) -> PassageList:
     items = [
         PassageOut(url=each.url, title=each.title, section=each.section, text=each.text)
         for each in found

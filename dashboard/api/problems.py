@@ -18,7 +18,7 @@ from pydantic import Field
 from dashboard.api.rate_limits import ThrottledError
 from dashboard.exports import NothingToExport
 from research.engine.knobs import ConfigError
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 
 log = logging.getLogger(__name__)
 
@@ -78,9 +78,12 @@ def _location(parts: Sequence[Any]) -> str:
 
 
 def _service_error(request: HttpRequest, error: ServiceError) -> HttpResponse:
-    """Answer 409: the state of the run or the installation doesn't allow the request."""
+    """Answer 422 to an invalid value, else 409: the state of the run or the installation doesn't
+    allow the request.
+    """
     about = [InvalidField(location=f"body.{error.about}", message=str(error))]
-    return problem_response(409, str(error), about if error.about else ())
+    status = 422 if isinstance(error, InvalidValueError) else 409
+    return problem_response(status, str(error), about if error.about else ())
 
 
 def _invalid_settings(request: HttpRequest, error: ConfigError) -> HttpResponse:

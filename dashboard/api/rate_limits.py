@@ -43,13 +43,24 @@ def count_request(
     request: HttpRequest, caller: str, clock: Callable[[], float] = time.time
 ) -> None:
     """Count a request of this caller. Raise `ThrottledError` above the limit."""
+    used, now = count(caller, clock)
+    request.rate_limit = now  # type: ignore[attr-defined]
+    if used > now.limit:
+        raise ThrottledError(now.reset)
+
+
+def count(caller: str, clock: Callable[[], float] = time.time) -> tuple[int, RateLimit]:
+    """Count a request; return the number of them in the caller's window, and the window."""
     now, limit = clock(), settings.API_REQUESTS_PER_MINUTE
     window = int(now // WINDOW_SECONDS)
     used = _increment(f"api-rate/{caller}/{window}")
     reset = int((window + 1) * WINDOW_SECONDS - now) or 1
-    request.rate_limit = RateLimit(limit, max(0, limit - used), reset)  # type: ignore[attr-defined]
-    if used > limit:
-        raise ThrottledError(reset)
+    return used, RateLimit(limit, max(0, limit - used), reset)
+
+
+def token_key(public_id: str) -> str:
+    """Return the name of a token as a caller."""
+    return f"token-{public_id}"
 
 
 def _increment(key: str) -> int:

@@ -130,6 +130,7 @@ def _describe(row: Collection) -> dict[str, Any]:
     return {
         "name": row.name,
         "id": row.public_id,
+        "shared": row.is_shared,
         "state": row.state,
         "documents": row.documents,
         "unreadable": row.unreadable_count,

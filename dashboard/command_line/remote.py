@@ -186,12 +186,14 @@ class RemoteDocuments:
         return {**now, "folder": "", "refused": done["refused"]}
 
     def search(self, query: str, names: Sequence[str], limit: int) -> builtins.list[dict[str, Any]]:
-        """Return the passages of each collection in turn, best first within it."""
-        found: builtins.list[dict[str, Any]] = []
-        for row in self._named(names):
-            answer = self._server.ask("GET", f"collections/{row['id']}/search", params={"q": query})
-            found += [{**each, "quote": each["text"]} for each in answer.json()["items"]]
-        return found[:limit]
+        ids = [row["id"] for row in self._named(names)] if names else []
+        asked = {"q": query, "collection": ids, "limit": limit}
+        found = self._server.ask("GET", "collections/search", params=asked).json()["items"]
+        return [
+            {"title": each["title"], "section": each["section"], "url": each["url"],
+             "quote": each["text"]}
+            for each in found
+        ]  # fmt: skip
 
     def remove(self, name: str, file: str) -> None:
         [row] = self._named([name])

@@ -16,6 +16,8 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.urls import reverse
 
+from dashboard.api import rate_limits
+from dashboard.api.rate_limits import token_key
 from dashboard.serving.http_channel import BODY
 from dashboard.serving.origins import may_connect
 from research.runtime.db_threads import query_async
@@ -33,6 +35,7 @@ BEARER = "bearer "
 NOT_SERVED = "The server is starting or stopping. Try again in a moment."
 FOREIGN_HOST = "The Host header names no host of this server (ALLOWED_HOSTS)."
 FOREIGN_ORIGIN = "Requests of pages of other origins are refused."
+THROTTLED = "Too many requests of this token in a minute (API_REQUESTS_PER_MINUTE)."
 NO_TOKEN = "Send 'Authorization: Bearer TOKEN' with a valid token of the page 'API tokens'."
 
 
@@ -99,6 +102,10 @@ class McpEndpoint:
             asked_at = _origin(headers.get(b"host", ""))
             await _refuse(send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, _challenge(asked_at))
             return
+        used, limits = await asyncio.to_thread(rate_limits.count, token_key(token.public_id))
+        if used > limits.limit:
+            await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS, THROTTLED, _retry_after(limits.reset))
+            return
         await self._start_manager()
         if self._manager is None:
             await _refuse(send, HTTPStatus.SERVICE_UNAVAILABLE, NOT_SERVED)
@@ -152,6 +159,10 @@ def _challenge(origin: str) -> Header:
     metadata = f"{origin}{METADATA_PATH}"
     value = f'Bearer realm="plumbline", resource_metadata="{metadata}"'
     return (b"www-authenticate", value.encode("latin1"))
+
+
+def _retry_after(seconds: int) -> Header:
+    return (b"retry-after", str(seconds).encode())
 
 
 def _make_manager() -> Any:

@@ -38,6 +38,9 @@ from research.models import Run
 
 router = Router(tags=["chat"])
 DONE = b"data: [DONE]\n\n"
+READY = "chatcmpl-0"
+"""Id of completions without a run."""
+NOTHING_USED = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
 
 
 class StreamOptions(BaseModel):
@@ -62,11 +65,11 @@ async def create_completion(request: HttpRequest, payload: ChatRequest) -> HttpR
     depth = find_depth(payload.model)
     if (payload.n or 1) != 1:
         raise InvalidRequest("Only one completion can be made.", "n")
-    if payload.tool_choice not in (None, "auto", "none"):
-        raise InvalidRequest("No tool is called here, so none can be required.", "tool_choice")
     ready = find_ready_answer(payload.messages, "messages")
     if ready is not None:
         return _ready_answer(payload, ready)
+    if payload.tool_choice not in (None, "auto", "none"):
+        raise InvalidRequest("No tool is called here, so none can be required.", "tool_choice")
     conversation = read_conversation(payload.messages, "messages")
     check_length(conversation.question, "messages")
     key = request_key("chat", payload.model_dump(), request.headers.get("Idempotency-Key"))
@@ -99,16 +102,29 @@ def chat_usage(run: Run) -> dict[str, int]:
 
 
 def _ready_answer(payload: ChatRequest, text: str) -> HttpResponseBase:
+    message = _ready_message(payload, text)
     if payload.stream:
-        return event_stream(_stream_text(payload, text))
-    body = _completion(payload.model, "chatcmpl-0", {"role": "assistant", "content": text})
-    usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
-    return JsonResponse(body | {"usage": usage})
+        return event_stream(_stream_message(payload, message))
+    return JsonResponse(_completion(payload.model, READY, message) | {"usage": NOTHING_USED})
 
 
-async def _stream_text(payload: ChatRequest, text: str) -> AsyncIterator[bytes]:
-    yield _chunk(payload.model, "chatcmpl-0", {"role": "assistant", "content": text})
-    yield _chunk(payload.model, "chatcmpl-0", {}, "stop")
+def _ready_message(payload: ChatRequest, text: str) -> dict[str, Any]:
+    """Return the text as a message, or as the call of the function that the client requires."""
+    required = payload.tool_choice if isinstance(payload.tool_choice, dict) else {}
+    name = (required.get("function") or {}).get("name")
+    if name is None:
+        return {"role": "assistant", "content": text}
+    called = {"name": name, "arguments": text}
+    call = {"id": "call_0", "type": "function", "function": called}
+    return {"role": "assistant", "content": None, "tool_calls": [call]}
+
+
+async def _stream_message(payload: ChatRequest, message: dict[str, Any]) -> AsyncIterator[bytes]:
+    calls = [{"index": place, **call} for place, call in enumerate(message.get("tool_calls", ()))]
+    yield _chunk(payload.model, READY, message | ({"tool_calls": calls} if calls else {}))
+    yield _chunk(payload.model, READY, {}, "stop")
+    if _includes_usage(payload):
+        yield _usage_chunk(payload.model, READY, NOTHING_USED)
     yield DONE
 
 
@@ -128,9 +144,17 @@ async def _stream_run(payload: ChatRequest, run: Run) -> AsyncIterator[bytes]:
     if report.annotations:
         yield _chunk(model, id, {"annotations": _chat_annotations(report)})
     yield _chunk(model, id, {}, "stop")
-    if payload.stream_options and payload.stream_options.include_usage:
-        yield _event(_base(model, id, "chat.completion.chunk", []) | {"usage": chat_usage(ended)})
+    if _includes_usage(payload):
+        yield _usage_chunk(model, id, chat_usage(ended))
     yield DONE
+
+
+def _includes_usage(payload: ChatRequest) -> bool:
+    return payload.stream_options is not None and payload.stream_options.include_usage
+
+
+def _usage_chunk(model: str, id: str, usage: dict[str, int]) -> bytes:
+    return _event(_base(model, id, "chat.completion.chunk", []) | {"usage": usage})
 
 
 def _completion(model: str, id: str, message: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Iterable
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -18,14 +19,17 @@ from dashboard.api.auth import Caller
 from dashboard.api.events import event_bytes, event_stream, progress_states
 from dashboard.models import StoredResponse
 from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.reports import FinalReport
 from dashboard.openai_api.request import (
     check_length,
     choose_searches,
     find_depth,
+    find_ready_answer,
     read_conversation,
 )
 from dashboard.openai_api.response_objects import (
     PREFIX,
+    Progressed,
     build_events,
     load_progressed,
     response_id,
@@ -67,6 +71,11 @@ class ResponseRequest(BaseModel):
 
 @router.post("", summary="Research the input")
 async def create_response(request: HttpRequest, payload: ResponseRequest) -> HttpResponseBase:
+    """What a chat client asks by itself is answered at once, and neither stored nor billed."""
+    find_depth(payload.model)
+    ready = find_ready_answer([*_instructing(payload), *_messages(payload)], "input")
+    if ready is not None:
+        return _ready_answer(payload, ready)
     key = request_key("responses", payload.model_dump(), request.headers.get("Idempotency-Key"))
     stored = await sync_to_async(start_response)(request.auth, payload, key)
     if payload.stream:
@@ -112,9 +121,7 @@ def start_response(caller: Caller, payload: ResponseRequest, key: str) -> Stored
     """Start the research of a request, or find that of its earlier attempt."""
     depth = find_depth(payload.model)
     searches = choose_searches(payload.tools or [])
-    given = payload.input
-    messages = [{"role": "user", "content": given}] if isinstance(given, str) else given
-    asked_for = read_conversation(messages, "input")
+    asked_for = read_conversation(_messages(payload), "input")
     check_length(asked_for.question, "input")
     knobs = {**searches.knobs, "research_depth": depth}
     if payload.max_tool_calls is not None:
@@ -131,10 +138,8 @@ def start_response(caller: Caller, payload: ResponseRequest, key: str) -> Stored
         run = find_or_start(caller, asked, key, earlier)
     except (ServiceError, ConfigError) as error:
         raise searches.refusal(error) from None
-    repeated = {name: getattr(payload, name) for name in REPEATED}
-    repeated |= {"tools": payload.tools or [], "background": bool(payload.background)}
     rows = StoredResponse.objects.select_related("run")
-    return rows.get_or_create(run=run, defaults={"request": repeated})[0]
+    return rows.get_or_create(run=run, defaults={"request": _repeated(payload)})[0]
 
 
 def find_response(caller: Caller, id: str) -> StoredResponse:
@@ -156,13 +161,13 @@ async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncIterato
             now = await database_sync_to_async(load_progressed)(stored)
             for event in build_events(now)[sent + 1 :]:
                 sent = event["sequence_number"]
-                yield event_bytes(json.dumps(event, ensure_ascii=False), event["type"])
+                yield _event_line(event)
             if now.is_over:
                 return
     # deleted meanwhile, with the journal from which the numbers of the events follow
     last = build_events(await database_sync_to_async(load_progressed)(stored))[-1]
     last["sequence_number"] = sent + 1
-    yield event_bytes(json.dumps(last, ensure_ascii=False), last["type"])
+    yield _event_line(last)
 
 
 async def wait_until_over(stored: StoredResponse) -> None:
@@ -187,6 +192,39 @@ def _find_earlier(caller: Caller, payload: ResponseRequest, question: str) -> Ru
         text = f"The response {payload.previous_response_id!r} is not completed."
         raise InvalidRequest(text, "previous_response_id")
     return earlier if earlier.status == Status.COMPLETED and earlier.plan is not None else None
+
+
+def _messages(payload: ResponseRequest) -> list[dict[str, Any]]:
+    given = payload.input
+    return [{"role": "user", "content": given}] if isinstance(given, str) else given
+
+
+def _instructing(payload: ResponseRequest) -> list[dict[str, Any]]:
+    given = payload.instructions
+    return [{"role": "developer", "content": given}] if isinstance(given, str) else []
+
+
+def _repeated(payload: ResponseRequest) -> dict[str, Any]:
+    repeated = {name: getattr(payload, name) for name in REPEATED}
+    return repeated | {"tools": payload.tools or [], "background": bool(payload.background)}
+
+
+def _ready_answer(payload: ResponseRequest, text: str) -> HttpResponseBase:
+    """Return a completed response without a run, which can't be read again."""
+    run = Run(status=Status.COMPLETED)
+    now = Progressed(run, _repeated(payload), report=FinalReport(text), created=time.time())
+    if payload.stream:
+        return event_stream(_in_turn(_event_line(event) for event in build_events(now)))
+    return JsonResponse(response_object(now))
+
+
+async def _in_turn(lines: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for line in lines:
+        yield line
+
+
+def _event_line(event: dict[str, Any]) -> bytes:
+    return event_bytes(json.dumps(event, ensure_ascii=False), event["type"])
 
 
 def _answer(stored: StoredResponse) -> HttpResponse:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from research.models import EmailChoice
 from research.notifications.composing import CONFIRMS
 from research.notifications.webhooks import checked_events, send_test
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 
 CONFIRMED_WITHIN = timedelta(days=3)
 
@@ -39,7 +39,7 @@ def choose_emails(actor: AbstractUser, address: str, events: Sequence[str]) -> E
     try:
         validate_email(address)
     except ValidationError:
-        raise ServiceError(
+        raise InvalidValueError(
             _("Enter an e-mail address, such as ada@example.org."), "address"
         ) from None
     before = email_choice(actor)

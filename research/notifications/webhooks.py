@@ -19,7 +19,7 @@ from research.engine.ports import FetchFailure
 from research.fetch.url_policy import check_url
 from research.models import Delivery, Event, Webhook
 from research.notifications.channels import address_rules, new_secret
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 from research.worker import notify
 
 MOST_WEBHOOKS = 20
@@ -123,18 +123,18 @@ def redeliver(delivery: Delivery) -> Delivery:
 def checked_events(events: Sequence[str]) -> list[str]:
     chosen = [event.value for event in SUBSCRIBABLE if event in events]
     if not chosen:
-        raise ServiceError(_("Choose at least one event."), "events")
+        raise InvalidValueError(_("Choose at least one event."), "events")
     return chosen
 
 
 def checked_url(url: str) -> str:
     """Return the address in its checked form; refuse those that pages may not be fetched from."""
     if len(url) > URL_LENGTH:
-        raise ServiceError(_("The address is too long."), "url")
+        raise InvalidValueError(_("The address is too long."), "url")
     try:
         return check_url(url.strip(), address_rules()).url
     except FetchFailure as failure:
         told = _("This address can't be used ({reason}).")
-        raise ServiceError(
+        raise InvalidValueError(
             told.format(reason=failure.reason.removeprefix("refused: ")), "url"
         ) from None

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from research.engine.config import ResearchConfig
 from research.models import Cadence, Schedule
 from research.schedules.due_dates import Rhythm
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 from research.services.runs import QUESTION_LENGTH
 
 MOST_SCHEDULES = 100
@@ -81,13 +81,13 @@ def _checked(plan: Plan) -> Rhythm:
     """Return when the plan is due; raise `ServiceError` for an invalid value."""
     if not 0 < len(plan.question.strip()) <= QUESTION_LENGTH:
         told = _("A question has from 1 to {number} characters.")
-        raise ServiceError(told.format(number=QUESTION_LENGTH), "question")
+        raise InvalidValueError(told.format(number=QUESTION_LENGTH), "question")
     if plan.cadence not in Cadence:
-        raise ServiceError(_("Choose daily, weekly or monthly."), "cadence")
+        raise InvalidValueError(_("Choose daily, weekly or monthly."), "cadence")
     if plan.time_zone not in available_timezones():
-        raise ServiceError(_("There is no such time zone."), "time_zone")
+        raise InvalidValueError(_("There is no such time zone."), "time_zone")
     if not 0 <= plan.weekday <= 6:
-        raise ServiceError(_("Choose a day of the week."), "weekday")
+        raise InvalidValueError(_("Choose a day of the week."), "weekday")
     if not 1 <= plan.day <= 31:
-        raise ServiceError(_("A day of the month is from 1 to 31."), "day")
+        raise InvalidValueError(_("A day of the month is from 1 to 31."), "day")
     return Rhythm(plan.cadence, plan.at, plan.time_zone, plan.weekday, plan.day)

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from research.engine.config import ResearchConfig
 from research.models import ApiToken
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 
 PREFIX = "plumbline_"
 NAME_LENGTH = 80
@@ -154,13 +154,13 @@ def _check_values(
     name: str, granted: Sequence[str], days: int | None, max_cost_usd: float | None
 ) -> None:
     if not 0 < len(name) <= NAME_LENGTH:
-        raise ServiceError(f"A token has a name of at most {NAME_LENGTH} characters.", "name")
+        raise InvalidValueError(f"A token has a name of at most {NAME_LENGTH} characters.", "name")
     if not granted:
-        raise ServiceError("A token has at least one scope: read or write.", "scopes")
+        raise InvalidValueError("A token has at least one scope: read or write.", "scopes")
     if days is not None and not 0 < days <= MOST_DAYS:
-        raise ServiceError(f"A token is valid for 1 to {MOST_DAYS:,} days.", "days")
+        raise InvalidValueError(f"A token is valid for 1 to {MOST_DAYS:,} days.", "days")
     if max_cost_usd is not None and not (math.isfinite(max_cost_usd) and max_cost_usd > 0):
-        raise ServiceError("A budget is an amount above 0.", "max_cost_usd")
+        raise InvalidValueError("A budget is an amount above 0.", "max_cost_usd")
 
 
 def _digest(secret: str) -> str:

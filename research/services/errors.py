@@ -14,3 +14,7 @@ class ServiceError(PlumblineError):
     def __init__(self, message: str, about: str = "") -> None:
         super().__init__(message)
         self.about = about
+
+
+class InvalidValueError(ServiceError):
+    """A value that would be refused in every state, as opposed to a request at the wrong time."""

@@ -16,7 +16,7 @@ from django.utils import timezone
 from research.engine.records import ENDED
 from research.models import Thread
 from research.services import deleting, documents
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 
 NAME_LENGTH = 200
 FOLDER_LENGTH = 60
@@ -88,5 +88,5 @@ def _require(actor: AbstractUser, thread: Thread) -> None:
 def _clean(text: str, what: str, limit: int) -> str:
     cleaned = " ".join(text.split())
     if len(cleaned) > limit:
-        raise ServiceError(f"{what} has at most {limit} characters.")
+        raise InvalidValueError(f"{what} has at most {limit} characters.")
     return cleaned

@@ -25,7 +25,7 @@ from research.runtime.installation import (
 )
 from research.runtime.source_choices import provider_settings
 from research.search.providers import PROVIDERS, needed_settings
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 
 PROFILES = ("standard", "small")
 OWN_SEARCHES = ("samples", "documents", "none")
@@ -55,14 +55,14 @@ def _check_changeable(wanted: Mapping[str, str]) -> None:
     given = from_environment()
     for name in wanted:
         if name not in setting_names():
-            raise ServiceError(f"There is no setting called {name}.")
+            raise InvalidValueError(f"There is no setting called {name}.")
         if given[name] or (name in SERVER and any(given[each] for each in SERVER)):
             raise ServiceError(f"{name} is set by the environment, which wins.")
     for name, value in wanted.items():
         if value and _kind(name) == "url" and not is_server_address(value):
-            raise ServiceError("An address looks like http://localhost:11434/v1.", about=name)
+            raise InvalidValueError("An address looks like http://localhost:11434/v1.", about=name)
     if wanted.get(PROFILE, "standard") not in ("", *PROFILES):
-        raise ServiceError("The profile is standard or small.")
+        raise InvalidValueError("The profile is standard or small.")
     _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted)
 
 
@@ -79,7 +79,7 @@ def _check_search(names: str, wanted: Mapping[str, str]) -> None:
     there = replace(now, values={**now.values, **changed})
     for name in filter(None, (part.strip() for part in names.split(","))):
         if name not in known:
-            raise ServiceError(
+            raise InvalidValueError(
                 f"There is no search called {name}; known are {', '.join(known)}.",
                 about="SEARCH_PROVIDER",
             )

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from research.models import Evidence, Run, Verdict
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError
 from research.services.people import require_access
 from research.worker import notify
 
@@ -31,9 +31,9 @@ def review_all(
     Raise `ServiceError` with a sentence for the user, or `PermissionDenied` for another user's run.
     """
     if verdict not in Verdict.Kind.values:
-        raise ServiceError(f"A verdict is one of {', '.join(Verdict.Kind.values)}.")
+        raise InvalidValueError(f"A verdict is one of {', '.join(Verdict.Kind.values)}.")
     if len(note) > NOTE_LENGTH:
-        raise ServiceError(f"A note has at most {NOTE_LENGTH:,} characters.")
+        raise InvalidValueError(f"A note has at most {NOTE_LENGTH:,} characters.")
     judged = list(evidence)
     runs = Run.objects.in_bulk({one.run_id for one in judged})
     for run in runs.values():

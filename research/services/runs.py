@@ -27,7 +27,7 @@ from research.runtime import installation
 from research.runtime.versions import ENGINE_VERSION, prompt_digests
 from research.services import sites
 from research.services.capacity import refuse_when_full
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 from research.services.people import require_access
 from research.worker import notify
 from research.worker.commands import (
@@ -224,14 +224,14 @@ def approve_plan(
         name: " ".join(given[name].split()) for name in PLAN_TERMS if name in given
     }
     if any(len(text) > TEXT_LENGTH for text in said.values()):
-        raise ServiceError(f"A term of the plan has at most {TEXT_LENGTH:,} characters.")
+        raise InvalidValueError(f"A term of the plan has at most {TEXT_LENGTH:,} characters.")
     if searches_private_words is not None:
         said["searches_private_words"] = searches_private_words
     if aspects is None:
         return _store_command(actor, run, Kind.APPROVE, **said)
     texts = [_clean_text(each, "A sub-question", TEXT_LENGTH) for each in aspects]
     if not 0 < len(texts) <= TOPICS:
-        raise ServiceError(f"A plan has from 1 to {TOPICS} sub-questions.")
+        raise InvalidValueError(f"A plan has from 1 to {TOPICS} sub-questions.")
     return _store_command(actor, run, Kind.APPROVE, aspects=texts, **said)
 
 
@@ -270,7 +270,7 @@ def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
 def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
     """Continue for `rounds` more rounds regardless of the quality rules; budgets still apply."""
     if not 0 < rounds <= MOST_ROUNDS:
-        raise ServiceError(f"From 1 to {MOST_ROUNDS} more rounds can be requested.")
+        raise InvalidValueError(f"From 1 to {MOST_ROUNDS} more rounds can be requested.")
     return _store_command(actor, run, Kind.DIG_DEEPER, rounds=rounds)
 
 
@@ -324,7 +324,7 @@ def _cancel_at_once(run: Run) -> None:
 def _clean_text(value: str, what: str, limit: int, *, empty: bool = False) -> str:
     text = value.strip()
     if not text and not empty:
-        raise ServiceError(f"{what} is empty.")
+        raise InvalidValueError(f"{what} is empty.")
     if len(text) > limit:
-        raise ServiceError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
+        raise InvalidValueError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
     return text

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractUser
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
 from research.models import NeverSite
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 
 MOST_SITES = 200
 
@@ -27,7 +27,7 @@ def block_sites(actor: AbstractUser, written: str) -> list[str]:
     except ConfigError:
         named = ()
     if not named:
-        raise ServiceError("Name sites such as example.org, with commas between.")
+        raise InvalidValueError("Name sites such as example.org, with commas between.")
     if len({*list_blocked_sites(actor), *named}) > MOST_SITES:
         raise ServiceError(f"The list is limited to {MOST_SITES} sites.")
     NeverSite.objects.bulk_create(

@@ -27,7 +27,7 @@ from research.runtime import installation
 from research.runtime.versions import ENGINE_VERSION, prompt_digests
 from research.services import sites
 from research.services.capacity import refuse_when_full
-from research.services.errors import ServiceError
+from research.services.errors import InvalidValueError, ServiceError
 from research.services.people import require_access
 from research.threads import seeds
 from research.worker import notify
@@ -63,7 +63,7 @@ def revise_report(actor: AbstractUser, run: Run) -> Run:
 def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -> Run:
     """Create a new version in another format from the same evidence, written for `reader`."""
     if form not in REASONS:
-        raise ServiceError("A report can be made shorter, longer, a table, or for a reader.")
+        raise InvalidValueError("A report can be made shorter, longer, a table, or for a reader.")
     for_whom = _clean_text(reader, "The reader", READER_LENGTH) if form == "reader" else ""
     if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)
@@ -84,7 +84,7 @@ def dig_deeper(
     known = {aspect.id for aspect in seed.aspects if not aspect.dropped}
     wanted = tuple(dict.fromkeys(label for label in aspects if label in known))
     if not wanted:
-        raise ServiceError("Choose at least one question to dig deeper on.")
+        raise InvalidValueError("Choose at least one question to dig deeper on.")
     changes: dict[str, Any] = {"deep_research_mode": "adaptive"}
     if cost_usd is not None:
         changes["max_cost_usd"] = cost_usd
@@ -195,13 +195,13 @@ def _config(run: Run, changes: dict[str, Any]) -> ResearchConfig:
     try:
         return ResearchConfig.model_validate({**run.config, **changes})
     except (ConfigError, ValueError) as error:
-        raise ServiceError(f"This budget can't be used: {error}") from None
+        raise InvalidValueError(f"This budget can't be used: {error}") from None
 
 
 def _clean_text(value: str, what: str, limit: int) -> str:
     text = " ".join(value.split())
     if not text:
-        raise ServiceError(f"{what} is empty.")
+        raise InvalidValueError(f"{what} is empty.")
     if len(text) > limit:
-        raise ServiceError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
+        raise InvalidValueError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
     return text

@@ -158,10 +158,17 @@ def test_documents_are_searched(
     def found(*words: str) -> list[str]:
         return [row["quote"] for row in json.loads(say("documents", "search", *words, "--json"))]
 
+    def here(*words: str) -> Any:
+        out = io.StringIO()
+        call_command("documents", *words, "--json", stdout=out)
+        return json.loads(out.getvalue())
+
     assert found("lives years") == list(trees.values())
     assert found("lives years", "--collection", "Yews") == [trees["Yews"]]
-    assert found("lives years", "--limit", "1") == [trees["Oaks"]]
+    assert found("1,000 years", "--limit", "1") == [trees["Yews"]], "the best of all collections"
     assert say("documents", "search", "volcano") == "Nothing was found.\n"
+    for words in (["list"], ["search", "lives years"], ["search", "oak", "--collection", "Oaks"]):
+        assert json.loads(say("documents", *words, "--json")) == here(*words) != []
 
 
 class Failing(LoopbackServer):

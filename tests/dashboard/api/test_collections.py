@@ -1,6 +1,7 @@
 """Collections, account and settings through the API."""
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from research.documents import try_search
 from research.documents.try_search import Passage
 from research.models import Collection, Run
+from research.services import documents
 from tests.dashboard.api.conftest import client_with
 from tests.dashboard.conftest import make_run
 
@@ -44,19 +45,39 @@ def test_a_collection_is_read_and_deleted(api: Client, collection: str) -> None:
     assert api.get(f"/api/v1/collections/{collection}").status_code == 404
 
 
-def test_a_search_returns_passages(
-    api: Client, collection: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def found(row: Collection, query: str) -> list[Passage]:
-        assert (row.public_id, query) == (collection, "old oaks")
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the index is asked; it finds one passage."""
+    told: list[Any] = []
+
+    async def found(rows: list[Collection], query: str, limit: int = 10) -> list[Passage]:
+        told.append(([row.public_id for row in rows], query, limit))
         return [Passage("doc://x", "Oak", "Oaks grow old.", "Age", frozenset())]
 
-    monkeypatch.setattr("dashboard.api.collections.try_search", found)
+    monkeypatch.setattr("dashboard.api.collections.search_collections", found)
+    return told
+
+
+FOUND = {"url": "doc://x", "title": "Oak", "section": "Age", "text": "Oaks grow old."}
+
+
+def test_a_search_returns_passages(api: Client, collection: str, asked: list[Any]) -> None:
     answer = api.get(f"/api/v1/collections/{collection}/search", {"q": "old oaks"}).json()
-    assert answer["items"] == [
-        {"url": "doc://x", "title": "Oak", "section": "Age", "text": "Oaks grow old."}
-    ]
-    assert try_search.QUERY_LENGTH
+    assert answer["items"] == [FOUND]
+    assert asked == [([collection], "old oaks", 10)]
+
+
+def test_several_collections_are_searched_at_once(
+    api: Client, admin: User, collection: str, asked: list[Any]
+) -> None:
+    other = documents.create_collection(admin, "Yews").public_id
+    hidden = documents.create_collection(User.objects.create(username="stranger"), "Hidden")
+    search = partial(api.get, "/api/v1/collections/search")
+    assert search({"q": "old"}).json()["items"] == [FOUND]
+    assert search({"q": "old", "collection": [other, collection], "limit": 3}).status_code == 200
+    assert asked == [([collection, other], "old", 10), ([other, collection], "old", 3)]
+    assert search({"q": "old", "collection": [hidden.public_id]}).status_code == 404
+    assert search({"q": "old", "limit": 0}).status_code == 422
 
 
 def test_a_collection_of_another_user_is_not_found(collection: str) -> None:

@@ -53,7 +53,7 @@ def test_a_webhook_from_its_secret_to_its_end(api: Client, admin: User) -> None:
 
 def test_a_private_address_is_refused(api: Client) -> None:
     refused = send(api, "post", "/webhooks", {"url": "http://192.168.0.1/"})
-    assert refused.status_code == 409
+    assert refused.status_code == 422
     assert refused.json()["errors"][0]["location"] == "body.url"
 
 
@@ -110,7 +110,7 @@ def test_a_token_s_budget_limits_the_runs_of_its_schedules(admin: User) -> None:
         ({"at": "24:00"}, 422, "body.at"),
         ({"cadence": "hourly"}, 422, "body.cadence"),
         ({"day": 0}, 422, "body.day"),
-        ({"time_zone": "Nowhere"}, 409, "body.time_zone"),
+        ({"time_zone": "Nowhere"}, 422, "body.time_zone"),
         ({"settings": {"no_such": 1}}, 422, "body.settings.no_such"),
         ({"collections": ["nothere"]}, 409, "body.collections"),
     ],

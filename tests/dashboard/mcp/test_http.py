@@ -9,9 +9,11 @@ from typing import Any
 import httpx
 import pytest
 from django.contrib.auth.models import AbstractUser
+from django.test import Client
 from django.utils import timezone
 
 from config.asgi import application
+from dashboard.api import rate_limits
 from dashboard.mcp.http import METADATA_PATH, McpEndpoint
 from research.models import ApiToken
 from research.services import api_tokens
@@ -65,6 +67,19 @@ def test_without_a_valid_token_it_asks_for_one(db: None, given: str) -> None:
 def test_an_expired_token_is_refused(token: str) -> None:
     ApiToken.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert post(token).status_code == 401
+
+
+def test_requests_count_with_those_of_the_api(
+    token: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.API_REQUESTS_PER_MINUTE = 2
+    for function in (rate_limits.count, rate_limits.count_request):
+        monkeypatch.setattr(function, "__defaults__", (lambda: 45.0,))
+    api = Client(headers={"Authorization": f"Bearer {token}"})
+    assert post(token).status_code == 200
+    assert api.get("/api/v1/me").status_code == 200
+    refused = post(token)
+    assert refused.status_code == 429 and refused.headers["retry-after"] == "15"
 
 
 @pytest.mark.parametrize(
