@@ -7,7 +7,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from asgiref.sync import async_to_sync
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from ninja import File, Query, Router, Status, UploadedFile
 
 from dashboard.api.idempotency import IdempotencyKey, make_once
@@ -114,6 +114,8 @@ def upload_files(
 )
 def remove_file(request: HttpRequest, collection_id: str, name: str) -> Status:
     row = queries.find_collection(request.auth.user, collection_id)
+    if not row.files.filter(name=name).exists():
+        raise Http404("no such file")
     documents.remove_file(request.auth.user, row, name)
     return Status(204, None)
 

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+)
 
 from research.readmodel.progress_parts import Progress
 from research.services.api_tokens import Scope
@@ -39,7 +46,29 @@ WHOLE = BeforeValidator(_whole)
 """To be named after the limits of a number, which are left out of its schema otherwise."""
 
 
-class Payload(BaseModel):
+class Storable(BaseModel):
+    """A request body whose texts every database can keep."""
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _refuse_nul(cls, value: Any) -> Any:
+        if _has_nul(value):
+            raise ValueError("NUL characters can't be stored.")
+        return value
+
+
+def _has_nul(value: Any) -> bool:
+    match value:
+        case str():
+            return "\x00" in value
+        case dict():
+            return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+        case list():
+            return any(map(_has_nul, value))
+    return False
+
+
+class Payload(Storable):
     """A request body: unknown fields and values of other types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -209,10 +238,17 @@ class Deeper(Payload):
 
     kind: Literal["deeper"]
     sub_questions: list[str] = Field(min_length=1, max_length=100)
-    max_cost_usd: float | None = Field(None, gt=0)
+    max_cost_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
 NewVersion = Annotated[Revise | Reshape | Deeper, Field(discriminator="kind")]
+KINDS = frozenset(
+    kind
+    for union in (NewCommand, NewVersion)
+    for member in get_args(get_args(union)[0])
+    for kind in get_args(member.model_fields["kind"].annotation)
+)
+"""Kinds of bodies, which Pydantic puts into the path to a value."""
 
 
 class FollowUp(Payload):

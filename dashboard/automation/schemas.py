@@ -20,7 +20,7 @@ CadenceName = Literal["daily", "weekly", "monthly"]
 TimeOfDay = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 ZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Day = Annotated[int, Field(ge=1, le=31), WHOLE]
-Budget = Annotated[float, Field(gt=0)]
+Budget = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class NewWebhook(Payload):

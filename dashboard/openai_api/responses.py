@@ -12,11 +12,12 @@ from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from ninja import Query, Router
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from dashboard.api.asking import Asked
 from dashboard.api.auth import Caller
 from dashboard.api.events import event_bytes, event_stream, progress_states
+from dashboard.api.schemas import Storable
 from dashboard.models import StoredResponse
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.reports import FinalReport
@@ -52,7 +53,7 @@ REPEATED = (
 """Fields of a request that its response repeats."""
 
 
-class ResponseRequest(BaseModel):
+class ResponseRequest(Storable):
     """The fields that are used; sampling parameters and the like have no effect."""
 
     model_config = ConfigDict(extra="allow")
