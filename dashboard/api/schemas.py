@@ -22,13 +22,15 @@ from research.services.reviews import NOTE_LENGTH
 from research.services.runs import MOST_ROUNDS, QUESTION_LENGTH, TEXT_LENGTH, TOPICS
 from research.services.threads import READER_LENGTH, TURN_LENGTH
 
-NOT_BLANK = r"\S"
+NO_NUL = r"^[^\x00]*$"
+NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
 Question = Annotated[
     str, StringConstraints(min_length=1, max_length=QUESTION_LENGTH, pattern=NOT_BLANK)
 ]
 Turn = Annotated[str, StringConstraints(min_length=1, max_length=TURN_LENGTH, pattern=NOT_BLANK)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_LENGTH, pattern=NOT_BLANK)]
-Term = Annotated[str, StringConstraints(max_length=TEXT_LENGTH)]
+Term = Annotated[str, StringConstraints(max_length=TEXT_LENGTH, pattern=NO_NUL)]
+KnownId = Annotated[str, StringConstraints(pattern=NO_NUL)]
 Reader = Annotated[
     str, StringConstraints(min_length=1, max_length=READER_LENGTH, pattern=NOT_BLANK)
 ]
@@ -82,7 +84,7 @@ class NewRun(Payload):
     sources: Literal["web", "documents", "both", "samples"] | None = Field(
         None, description="What to search, as listed under `/settings`."
     )
-    collections: list[str] = Field(
+    collections: list[KnownId] = Field(
         default_factory=list, max_length=100, description="Ids of collections to search."
     )
     settings: dict[str, Any] = Field(
@@ -195,7 +197,7 @@ class RecordPage(Schema):
 
 class NewVerdict(Payload):
     verdict: Literal["accept", "reject", "flag"]
-    note: Annotated[str, StringConstraints(max_length=NOTE_LENGTH)] = ""
+    note: Annotated[str, StringConstraints(max_length=NOTE_LENGTH, pattern=NO_NUL)] = ""
 
 
 class VerdictOut(Schema):
@@ -237,7 +239,7 @@ class Deeper(Payload):
     """A version for which these sub-questions, by id, are researched further."""
 
     kind: Literal["deeper"]
-    sub_questions: list[str] = Field(min_length=1, max_length=100)
+    sub_questions: list[KnownId] = Field(min_length=1, max_length=100)
     max_cost_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
@@ -289,6 +291,10 @@ class CollectionOut(Schema):
     state: str
     documents: int
     unreadable: int
+    folder: str = Field(
+        description="Folder of the server that is read where it is; empty for uploads, and for "
+        "collections of others."
+    )
     problem: str
 
 

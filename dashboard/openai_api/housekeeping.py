@@ -28,7 +28,7 @@ _RAG = re.compile(
 # Open WebUI's button that merges the answers of several models to one question
 _MERGE = re.compile(
     r"\s*You have been provided with a set of responses from various models to the latest user "
-    r'query: "(.*?)"\s*Your task is to synthesize these responses\b',
+    r'query: "(.*?)"\s{0,9}Your task is to synthesize these responses\b',
     re.DOTALL,
 )
 # Open WebUI's and LibreChat's last message of a conversation whose beginning they cut off
@@ -38,9 +38,7 @@ _COMPACTION = re.compile(
     r"|Hold on again, update your checkpoint\b)",
     re.IGNORECASE,
 )
-_PREVIOUS_SUMMARY = re.compile(
-    r"^### Previous Summary:\s*(.*?)\s*(?=^### |\Z)", re.DOTALL | re.MULTILINE
-)
+PREVIOUS_SUMMARY = "### Previous Summary:"
 
 
 def unwrap_question(prompt: str) -> str:
@@ -103,9 +101,9 @@ def _history(prompt: str) -> Sequence[str]:
 
 def _summary(prompt: str, earlier: Sequence[str]) -> str:
     """Return the questions so far: their reports are here, and continue by them."""
-    found = _PREVIOUS_SUMMARY.search(prompt)
+    before = prompt.partition(PREVIOUS_SUMMARY)[2].partition("\n### ")[0].strip()
     asked = [unwrap_question(text) for text in earlier] or [*_user_lines(prompt)]
-    lines = [found[1]] if found and found[1] else []
+    lines = [before] if before else []
     return "\n".join(
         [*lines, "Questions so far:", *(f"- {' '.join(text.split())}" for text in asked)]
     )

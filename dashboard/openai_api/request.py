@@ -142,6 +142,15 @@ def choose_searches(tools: Sequence[Any]) -> SearchChoice:
     return SearchChoice(source, tuple(dict.fromkeys(collections)), knobs, params)
 
 
+def check_choice(choice: Any) -> None:
+    """Raise `InvalidRequest` if a request requires a tool that is never called."""
+    kind = choice.get("type") if isinstance(choice, dict) else None
+    if kind in (None, FILES, "allowed_tools") or _WEB.fullmatch(str(kind)):
+        return
+    text = f"The tool {kind!r} is never called here, so it can't be required."
+    raise InvalidRequest(text, "tool_choice", "unsupported_tool")
+
+
 def _store_ids(tool: dict[str, Any], param: str) -> list[str]:
     ids = tool.get("vector_store_ids")
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):

@@ -22,6 +22,7 @@ from dashboard.models import StoredResponse
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.reports import FinalReport
 from dashboard.openai_api.request import (
+    check_choice,
     check_length,
     choose_searches,
     find_depth,
@@ -62,6 +63,7 @@ class ResponseRequest(Storable):
     input: str | list[dict[str, Any]]
     instructions: str | list[Any] | None = None
     tools: list[Any] | None = None
+    tool_choice: Any = None
     max_tool_calls: Annotated[int | None, Query(ge=1)] = None
     background: bool | None = False
     stream: bool | None = False
@@ -77,6 +79,7 @@ async def create_response(request: HttpRequest, payload: ResponseRequest) -> Htt
     ready = find_ready_answer([*_instructing(payload), *_messages(payload)], "input")
     if ready is not None:
         return _ready_answer(payload, ready)
+    check_choice(payload.tool_choice)
     key = request_key("responses", payload.model_dump(), request.headers.get("Idempotency-Key"))
     stored = await sync_to_async(start_response)(request.auth, payload, key)
     if payload.stream:
