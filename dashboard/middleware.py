@@ -39,7 +39,7 @@ def errors_for_programs(get_response: GetResponse) -> GetResponse:
             return response
         assert isinstance(response, HttpResponse)
         response.content = error_body(kind, response.status_code)
-        response.headers["Content-Type"] = kind
+        response.headers["Content-Type"] = kind.content_type
         response.headers["Content-Length"] = str(len(response.content))
         return response
 

@@ -129,9 +129,9 @@ TABLE = (
     # evidence and safety
     Default("D3", "records (5)", ORDINARY.evidence_records, 5),
     Default("D3", "those that answer (5)", EVIDENCE_GATE[1].minimum, 5),
-    Default("D3", "independent sources (3", ORDINARY.independent_sources, 3),
+    Default("D3", "independent sources (3", ORDINARY.independent_sites, 3),
     Default("D3", "2/5/8", by_complexity("evidence_records"), (2, 5, 8)),
-    Default("D3", "1/3/3", by_complexity("independent_sources"), (1, 3, 3)),
+    Default("D3", "1/3/3", by_complexity("independent_sites"), (1, 3, 3)),
     Default("D5", "1 − 0.5ⁿ over n", [store.confidence_of(n, ()) for n in (1, 2)], [0.5, 0.75]),
     Default("D5", "× 0.8 where flagged", store.UNCERTAIN, 0.8),
     Default("D6", "At most 5 claims", CONFIG.max_evidence_claims_per_research_unit, 5),

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Annotated, Any
 
 from asgiref.sync import async_to_sync
-from django.http import HttpRequest
+from django.contrib.auth.models import AbstractUser
+from django.http import Http404, HttpRequest
 from ninja import File, Query, Router, Status, UploadedFile
 
 from dashboard.api.idempotency import IdempotencyKey, make_once
@@ -34,8 +35,9 @@ Words = Annotated[str, Query(min_length=1, max_length=QUERY_LENGTH)]
 
 @router.get("", response=CollectionList, summary="List collections by name")
 def list_collections(request: HttpRequest) -> dict[str, Any]:
-    found = queries.list_collections(request.auth.user)
-    return {"items": [collection_out(row) for row in found]}
+    actor = request.auth.user
+    found = queries.list_collections(actor)
+    return {"items": [collection_out(actor, row) for row in found]}
 
 
 @router.post("", response={201: CollectionOut}, summary="Make a collection")
@@ -46,7 +48,7 @@ def create_collection(
     make = partial(documents.create_collection, actor, payload.name, shared=payload.shared)
     rows = documents.visible_to(actor)
     row = make_once(request, idempotency_key, payload, rows, make)
-    return Status(201, collection_out(row))
+    return Status(201, collection_out(actor, row))
 
 
 # Above the operations on a collection, whose id matches any name.
@@ -67,7 +69,8 @@ def search_several(
 @router.get("/{collection_id}", response=CollectionOut, summary="Read a collection")
 def read_collection(request: HttpRequest, collection_id: str) -> CollectionOut:
     """`state` is waiting, indexing, failed, empty or ready."""
-    return collection_out(queries.find_collection(request.auth.user, collection_id))
+    actor = request.auth.user
+    return collection_out(actor, queries.find_collection(actor, collection_id))
 
 
 @router.delete("/{collection_id}", response={204: None}, summary="Delete a collection")
@@ -114,6 +117,8 @@ def upload_files(
 )
 def remove_file(request: HttpRequest, collection_id: str, name: str) -> Status:
     row = queries.find_collection(request.auth.user, collection_id)
+    if not row.files.filter(name=name).exists():
+        raise Http404("no such file")
     documents.remove_file(request.auth.user, row, name)
     return Status(204, None)
 
@@ -133,7 +138,7 @@ def passages_out(found: Sequence[Passage]) -> PassageList:
     return PassageList(items=items)
 
 
-def collection_out(row: Collection) -> CollectionOut:
+def collection_out(actor: AbstractUser, row: Collection) -> CollectionOut:
     return CollectionOut(
         id=row.public_id,
         name=row.name,
@@ -141,5 +146,6 @@ def collection_out(row: Collection) -> CollectionOut:
         state=row.state,
         documents=row.documents,
         unreadable=row.unreadable_count,
+        folder=row.folder if documents.may_change(actor, row) else "",
         problem=row.problem,
     )

@@ -24,7 +24,9 @@ KEY_LENGTH = 100
 KEPT = timedelta(days=30)
 KEY_USED = "This idempotency key was used for a different request."
 
-IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", max_length=KEY_LENGTH)]
+IdempotencyKey = Annotated[
+    str | None, Header(alias="Idempotency-Key", min_length=1, max_length=KEY_LENGTH)
+]
 Made = TypeVar("Made", bound=Model)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -16,6 +16,7 @@ from ninja.errors import AuthenticationError, HttpError, ValidationError
 from pydantic import Field
 
 from dashboard.api.rate_limits import ThrottledError
+from dashboard.api.schemas import KINDS
 from dashboard.exports import NothingToExport
 from research.engine.knobs import ConfigError
 from research.services.errors import InvalidValueError, ServiceError
@@ -65,16 +66,21 @@ def add_handlers(api: NinjaAPI) -> None:
 
 def _validation(request: HttpRequest, error: ValidationError) -> HttpResponse:
     fields = [
-        InvalidField(location=_location(each.get("loc", ())), message=str(each["msg"]))
-        for each in error.errors
+        InvalidField(location=_location(each), message=str(each["msg"])) for each in error.errors
     ]
     return problem_response(422, INVALID, fields)
 
 
-def _location(parts: Sequence[Any]) -> str:
-    """Return a path without the names that django-ninja gives to the parameter of a view."""
-    kept = [str(part) for part in parts if part not in ("payload", "tagged-union")]
-    return ".".join(kept)
+def _location(error: Mapping[str, Any]) -> str:
+    """Return the path to a value as the request has it, without the names that django-ninja and
+    Pydantic add. Where the kind of an object is missing or unknown, it is the path to that.
+    """
+    parts = [str(part) for part in error.get("loc", ())]
+    kept = [part for part in parts if part not in ("payload", "tagged-union")]
+    if parts[:2] == ["body", "payload"] and kept[1:2] and kept[1] in KINDS:
+        del kept[1]
+    kind = error.get("ctx", {}).get("discriminator", "").strip("'")
+    return ".".join([*kept, *filter(None, [kind])])
 
 
 def _service_error(request: HttpRequest, error: ServiceError) -> HttpResponse:

@@ -30,6 +30,11 @@ class RateLimit:
     remaining: int
     reset: int
 
+    def headers(self) -> dict[str, str]:
+        """Return the headers of the IETF draft."""
+        told = {"Limit": self.limit, "Remaining": self.remaining, "Reset": self.reset}
+        return {f"RateLimit-{name}": str(value) for name, value in told.items()}
+
 
 class ThrottledError(PlumblineError):
     """The caller sent more requests than allowed; `wait` is in seconds."""
@@ -78,7 +83,7 @@ def _increment(key: str) -> int:
 
 @sync_and_async_middleware
 def rate_limit_headers(get_response: Any) -> Any:
-    """Add the headers of the IETF draft to responses of counted requests."""
+    """Add the headers of the limit to responses of counted requests."""
     if iscoroutinefunction(get_response):
 
         async def async_middleware(request: HttpRequest) -> HttpResponseBase:
@@ -95,7 +100,6 @@ def rate_limit_headers(get_response: Any) -> Any:
 def _with_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     found: RateLimit | None = getattr(request, "rate_limit", None)
     if found is not None:
-        response.headers["RateLimit-Limit"] = str(found.limit)
-        response.headers["RateLimit-Remaining"] = str(found.remaining)
-        response.headers["RateLimit-Reset"] = str(found.reset)
+        for name, value in found.headers().items():
+            response.headers[name] = value
     return response

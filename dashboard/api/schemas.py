@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from ninja import Schema
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_validator,
+)
 
 from research.readmodel.progress_parts import Progress
 from research.services.api_tokens import Scope
@@ -15,13 +22,15 @@ from research.services.reviews import NOTE_LENGTH
 from research.services.runs import MOST_ROUNDS, QUESTION_LENGTH, TEXT_LENGTH, TOPICS
 from research.services.threads import READER_LENGTH, TURN_LENGTH
 
-NOT_BLANK = r"\S"
+NO_NUL = r"^[^\x00]*$"
+NOT_BLANK = r"^[^\x00]*[^\s\x00][^\x00]*$"
 Question = Annotated[
     str, StringConstraints(min_length=1, max_length=QUESTION_LENGTH, pattern=NOT_BLANK)
 ]
 Turn = Annotated[str, StringConstraints(min_length=1, max_length=TURN_LENGTH, pattern=NOT_BLANK)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=TEXT_LENGTH, pattern=NOT_BLANK)]
-Term = Annotated[str, StringConstraints(max_length=TEXT_LENGTH)]
+Term = Annotated[str, StringConstraints(max_length=TEXT_LENGTH, pattern=NO_NUL)]
+KnownId = Annotated[str, StringConstraints(pattern=NO_NUL)]
 Reader = Annotated[
     str, StringConstraints(min_length=1, max_length=READER_LENGTH, pattern=NOT_BLANK)
 ]
@@ -39,7 +48,29 @@ WHOLE = BeforeValidator(_whole)
 """To be named after the limits of a number, which are left out of its schema otherwise."""
 
 
-class Payload(BaseModel):
+class Storable(BaseModel):
+    """A request body whose texts every database can keep."""
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _refuse_nul(cls, value: Any) -> Any:
+        if _has_nul(value):
+            raise ValueError("NUL characters can't be stored.")
+        return value
+
+
+def _has_nul(value: Any) -> bool:
+    match value:
+        case str():
+            return "\x00" in value
+        case dict():
+            return any(_has_nul(key) or _has_nul(each) for key, each in value.items())
+        case list():
+            return any(map(_has_nul, value))
+    return False
+
+
+class Payload(Storable):
     """A request body: unknown fields and values of other types are errors."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -53,7 +84,7 @@ class NewRun(Payload):
     sources: Literal["web", "documents", "both", "samples"] | None = Field(
         None, description="What to search, as listed under `/settings`."
     )
-    collections: list[str] = Field(
+    collections: list[KnownId] = Field(
         default_factory=list, max_length=100, description="Ids of collections to search."
     )
     settings: dict[str, Any] = Field(
@@ -166,7 +197,7 @@ class RecordPage(Schema):
 
 class NewVerdict(Payload):
     verdict: Literal["accept", "reject", "flag"]
-    note: Annotated[str, StringConstraints(max_length=NOTE_LENGTH)] = ""
+    note: Annotated[str, StringConstraints(max_length=NOTE_LENGTH, pattern=NO_NUL)] = ""
 
 
 class VerdictOut(Schema):
@@ -208,11 +239,18 @@ class Deeper(Payload):
     """A version for which these sub-questions, by id, are researched further."""
 
     kind: Literal["deeper"]
-    sub_questions: list[str] = Field(min_length=1, max_length=100)
-    max_cost_usd: float | None = Field(None, gt=0)
+    sub_questions: list[KnownId] = Field(min_length=1, max_length=100)
+    max_cost_usd: float | None = Field(None, gt=0, allow_inf_nan=False)
 
 
 NewVersion = Annotated[Revise | Reshape | Deeper, Field(discriminator="kind")]
+KINDS = frozenset(
+    kind
+    for union in (NewCommand, NewVersion)
+    for member in get_args(get_args(union)[0])
+    for kind in get_args(member.model_fields["kind"].annotation)
+)
+"""Kinds of bodies, which Pydantic puts into the path to a value."""
 
 
 class FollowUp(Payload):
@@ -253,6 +291,10 @@ class CollectionOut(Schema):
     state: str
     documents: int
     unreadable: int
+    folder: str = Field(
+        description="Folder of the server that is read where it is; empty for uploads, and for "
+        "collections of others."
+    )
     problem: str
 
 

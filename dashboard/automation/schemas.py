@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from ninja import Schema
 from pydantic import Field, StringConstraints
 
-from dashboard.api.schemas import WHOLE, Payload, Question
+from dashboard.api.schemas import WHOLE, KnownId, Payload, Question
 from research.notifications.webhooks import SUBSCRIBABLE, URL_LENGTH
 
 EventName = Literal["run.finished", "run.failed", "run.asks", "schedule.result"]
@@ -20,7 +20,7 @@ CadenceName = Literal["daily", "weekly", "monthly"]
 TimeOfDay = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 ZoneName = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 Day = Annotated[int, Field(ge=1, le=31), WHOLE]
-Budget = Annotated[float, Field(gt=0)]
+Budget = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class NewWebhook(Payload):
@@ -86,7 +86,7 @@ class NewSchedule(Payload):
     depth: Literal["quick", "standard", "thorough"] | None = None
     max_cost_usd: Budget | None = Field(None, description="Budget of each run.")
     sources: SourceName | None = None
-    collections: list[str] = Field(default_factory=list, max_length=100)
+    collections: list[KnownId] = Field(default_factory=list, max_length=100)
     settings: dict[str, Any] = Field(
         default_factory=dict, description="Knobs by name, as listed under `/settings`."
     )

@@ -168,8 +168,7 @@ class RemoteDocuments:
         self._server = server
 
     def list(self) -> builtins.list[dict[str, Any]]:
-        items = self._server.ask("GET", "collections").json()["items"]
-        return [{**row, "folder": ""} for row in items]
+        return builtins.list(self._server.ask("GET", "collections").json()["items"])
 
     def add(self, paths: Sequence[Path], name: str) -> dict[str, Any]:
         """Upload files; the server indexes them on its own."""
@@ -183,7 +182,7 @@ class RemoteDocuments:
             files = [("files", (p.name, stack.enter_context(p.open("rb")))) for p in paths]
             done = self._server.ask("POST", f"collections/{row['id']}/files", files=files).json()
         now = self._server.ask("GET", f"collections/{row['id']}").json()
-        return {**now, "folder": "", "refused": done["refused"]}
+        return {**now, "refused": done["refused"]}
 
     def search(self, query: str, names: Sequence[str], limit: int) -> builtins.list[dict[str, Any]]:
         ids = [row["id"] for row in self._named(names)] if names else []

@@ -31,7 +31,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")  # "en", "zh-Ha
 class Passage:
     """A quote with its context in the stored page; the context is '' if the copy was deleted.
 
-    `sources` counts the independent sources of its claim.
+    `sources` counts the independent sites (or documents) of its claim.
     """
 
     before: str

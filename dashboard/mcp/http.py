@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -17,7 +17,8 @@ from django.http.request import split_domain_port, validate_host
 from django.urls import reverse
 
 from dashboard.api import rate_limits
-from dashboard.api.rate_limits import token_key
+from dashboard.api.rate_limits import ThrottledError, token_key
+from dashboard.serving.error_bodies import rpc_error
 from dashboard.serving.http_channel import BODY
 from dashboard.serving.origins import may_connect
 from research.runtime.db_threads import query_async
@@ -35,7 +36,6 @@ BEARER = "bearer "
 NOT_SERVED = "The server is starting or stopping. Try again in a moment."
 FOREIGN_HOST = "The Host header names no host of this server (ALLOWED_HOSTS)."
 FOREIGN_ORIGIN = "Requests of pages of other origins are refused."
-THROTTLED = "Too many requests of this token in a minute (API_REQUESTS_PER_MINUTE)."
 NO_TOKEN = "Send 'Authorization: Bearer TOKEN' with a valid token of the page 'API tokens'."
 
 
@@ -103,8 +103,11 @@ class McpEndpoint:
             await _refuse(send, HTTPStatus.UNAUTHORIZED, NO_TOKEN, _challenge(asked_at))
             return
         used, limits = await asyncio.to_thread(rate_limits.count, token_key(token.public_id))
+        send = _with_headers(send, _encoded(limits.headers()))
         if used > limits.limit:
-            await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS, THROTTLED, _retry_after(limits.reset))
+            told = str(ThrottledError(limits.reset))
+            wait = _encoded({"Retry-After": str(limits.reset)})
+            await _refuse(send, HTTPStatus.TOO_MANY_REQUESTS, told, *wait)
             return
         await self._start_manager()
         if self._manager is None:
@@ -144,7 +147,7 @@ async def serve_metadata(scope: dict[str, Any], receive: Any, send: Any) -> None
         "bearer_methods_supported": ["header"],
         "scopes_supported": [scope.value for scope in api_tokens.Scope],
     }
-    await _send_json(send, HTTPStatus.OK, "application/json", metadata, [ANY_ORIGIN])
+    await _send_json(send, HTTPStatus.OK, json.dumps(metadata).encode(), [ANY_ORIGIN])
 
 
 def _origin(host: str) -> str:
@@ -161,8 +164,19 @@ def _challenge(origin: str) -> Header:
     return (b"www-authenticate", value.encode("latin1"))
 
 
-def _retry_after(seconds: int) -> Header:
-    return (b"retry-after", str(seconds).encode())
+def _encoded(headers: Mapping[str, str]) -> list[Header]:
+    return [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+
+
+def _with_headers(send: Any, headers: Sequence[Header]) -> Any:
+    """Return a `send` that adds the headers to the response."""
+
+    async def send_with_headers(message: dict[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *headers]}
+        await send(message)
+
+    return send_with_headers
 
 
 def _make_manager() -> Any:
@@ -205,16 +219,12 @@ def _with_body(scope: dict[str, Any], receive: Any) -> Any:
 
 
 async def _refuse(send: Any, status: HTTPStatus, detail: str, *more: Header) -> None:
-    problem = {"title": status.phrase, "status": status.value, "detail": detail}
-    await _send_json(send, status, "application/problem+json", problem, more)
+    await _send_json(send, status, rpc_error(status, detail), more)
 
 
-async def _send_json(
-    send: Any, status: HTTPStatus, kind: str, value: dict[str, Any], more: Iterable[Header]
-) -> None:
-    body = json.dumps(value).encode()
+async def _send_json(send: Any, status: HTTPStatus, body: bytes, more: Iterable[Header]) -> None:
     headers = [
-        (b"content-type", kind.encode()),
+        (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         *more,

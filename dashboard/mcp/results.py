@@ -27,7 +27,7 @@ class SubQuestion(BaseModel):
     id: str
     text: str
     status: str
-    sources: int = Field(description="Independent sources behind the answer.")
+    sources: int = Field(description="Independent sites (or documents) behind the answer.")
 
 
 class PlanState(BaseModel):

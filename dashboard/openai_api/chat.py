@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dashboard.api.asking import Asked
 from dashboard.api.events import event_bytes, event_stream
+from dashboard.api.schemas import Storable
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.reports import FinalReport, load_report
 from dashboard.openai_api.request import (
@@ -47,7 +48,7 @@ class StreamOptions(BaseModel):
     include_usage: bool = False
 
 
-class ChatRequest(BaseModel):
+class ChatRequest(Storable):
     """The fields that are used; sampling parameters and the like have no effect."""
 
     model_config = ConfigDict(extra="allow")

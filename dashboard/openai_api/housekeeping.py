@@ -1,6 +1,6 @@
 """What chat clients wrap around a question, and what they ask of a model by themselves.
 
-Requests for titles, tags, follow-ups, search queries and the like are answered from the
+Requests for titles, tags, follow-ups, search queries, summaries and the like are answered from the
 conversation, without research. They are recognized by the statement with which the default prompts
 of Open WebUI and LibreChat open, never by what the conversation within them says. A client whose
 prompts were changed should use another model for them.
@@ -25,13 +25,31 @@ _RAG = re.compile(
     r"^#{2,4} *Task:?\s*Respond to the user query using the provided context\b",
     re.IGNORECASE | re.MULTILINE,
 )
+# Open WebUI's button that merges the answers of several models to one question
+_MERGE = re.compile(
+    r"\s*You have been provided with a set of responses from various models to the latest user "
+    r'query: "(.*?)"\s{0,9}Your task is to synthesize these responses\b',
+    re.DOTALL,
+)
+# Open WebUI's and LibreChat's last message of a conversation whose beginning they cut off
+_COMPACTION = re.compile(
+    r"\s*(#{2,4} *Task:?\s*Summarize the conversation (above|history) that will be compacted\b"
+    r"|Hold on, before you continue I need you to write me a checkpoint\b"
+    r"|Hold on again, update your checkpoint\b)",
+    re.IGNORECASE,
+)
+PREVIOUS_SUMMARY = "### Previous Summary:"
 
 
 def unwrap_question(prompt: str) -> str:
-    """Return the user's question of a prompt in Open WebUI's RAG template; others are returned.
+    """Return the user's question of a prompt in one of Open WebUI's templates; others are returned.
 
-    By version of the template the question is a tag within it, or the text after or before it.
+    In the template for merging answers it is quoted. By version of the RAG template it is a tag
+    within it, or the text after or before it.
     """
+    merged = _MERGE.match(prompt)
+    if merged is not None:
+        return merged[1]
     found = _RAG.search(prompt)
     if found is None:
         return prompt
@@ -41,8 +59,13 @@ def unwrap_question(prompt: str) -> str:
     return question or prompt[: found.start()].strip() or prompt
 
 
-def answer_housekeeping(prompt: str) -> str | None:
-    """Return the answer to a client's own request; None if the prompt is a question to research."""
+def answer_housekeeping(prompt: str, earlier: Sequence[str] = ()) -> str | None:
+    """Return the answer to a client's own request; None if the prompt is a question to research.
+
+    `earlier` is what the user said before in the conversation.
+    """
+    if _COMPACTION.match(prompt):
+        return _summary(prompt, earlier)
     task = _TASK.match(prompt)
     if task and HISTORY in prompt:
         return _find_answer(_TASKS, prompt, task.end())
@@ -74,6 +97,16 @@ def _user_lines(conversation: str) -> Iterator[str]:
 def _history(prompt: str) -> Sequence[str]:
     """Return the user's lines in the chat history of one of Open WebUI's tasks."""
     return [*_user_lines(prompt.partition(HISTORY)[2])]
+
+
+def _summary(prompt: str, earlier: Sequence[str]) -> str:
+    """Return the questions so far: their reports are here, and continue by them."""
+    before = prompt.partition(PREVIOUS_SUMMARY)[2].partition("\n### ")[0].strip()
+    asked = [unwrap_question(text) for text in earlier] or [*_user_lines(prompt)]
+    lines = [before] if before else []
+    return "\n".join(
+        [*lines, "Questions so far:", *(f"- {' '.join(text.split())}" for text in asked)]
+    )
 
 
 def _plain_title(prompt: str) -> str:

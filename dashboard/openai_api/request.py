@@ -39,16 +39,14 @@ class Conversation:
 
 
 def read_conversation(messages: Sequence[Any], param: str) -> Conversation:
-    """Return the question. Raise `InvalidRequest` if there is none."""
-    said = [
-        text_of(message.get("content"), param)
-        for message in messages
-        if isinstance(message, dict) and message.get("role") == "user"
-    ]
-    texts = [unwrap_question(text).strip() for text in said if text.strip()]
+    """Return the question. Raise `InvalidRequest` if there is none, or it is more than text."""
+    said = _contents(messages, ("user",))
+    question = text_of(said[-1], param) if said else ""
+    texts = [*filter(str.strip, [*map(_known_text, said[:-1]), question])]
     if not texts:
         raise InvalidRequest("There is no user message with text.", param)
-    return Conversation(texts[-1], texts[-2] if len(texts) > 1 else "")
+    asked = [unwrap_question(text).strip() for text in texts[-2:]]
+    return Conversation(asked[-1], asked[-2] if len(asked) > 1 else "")
 
 
 def find_ready_answer(messages: Sequence[Any], param: str) -> str | None:
@@ -56,12 +54,26 @@ def find_ready_answer(messages: Sequence[Any], param: str) -> str | None:
 
     It is the last user message, or a system message before it.
     """
-    said = [message for message in messages if isinstance(message, dict)]
-    asked = [each.get("content") for each in said if each.get("role") == "user"]
-    told = [each.get("content") for each in said if each.get("role") in INSTRUCTING]
+    asked = _contents(messages, ("user",))
     texts = [text_of(content, param) for content in asked[-1:]]
-    texts += [content for content in told if isinstance(content, str)]
-    return next(filter(None, map(answer_housekeeping, texts)), None)
+    texts += [each for each in _contents(messages, INSTRUCTING) if isinstance(each, str)]
+    earlier = [*filter(str.strip, map(_known_text, asked[:-1]))]
+    return next(filter(None, (answer_housekeeping(text, earlier) for text in texts)), None)
+
+
+def _contents(messages: Sequence[Any], roles: Sequence[str]) -> list[Any]:
+    """Return the contents of the messages of these roles."""
+    said = [message for message in messages if isinstance(message, dict)]
+    return [each.get("content") for each in said if each.get("role") in roles]
+
+
+def _known_text(content: Any) -> str:
+    """Return the text of an earlier message without its images, which were refused then."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def check_length(question: str, param: str) -> None:
@@ -128,6 +140,15 @@ def choose_searches(tools: Sequence[Any]) -> SearchChoice:
             raise InvalidRequest(text, f"tools[{place}].type", "unsupported_tool")
     source = ("both" if web else "documents") if collections else ""
     return SearchChoice(source, tuple(dict.fromkeys(collections)), knobs, params)
+
+
+def check_choice(choice: Any) -> None:
+    """Raise `InvalidRequest` if a request requires a tool that is never called."""
+    kind = choice.get("type") if isinstance(choice, dict) else None
+    if kind in (None, FILES, "allowed_tools") or _WEB.fullmatch(str(kind)):
+        return
+    text = f"The tool {kind!r} is never called here, so it can't be required."
+    raise InvalidRequest(text, "tool_choice", "unsupported_tool")
 
 
 def _store_ids(tool: dict[str, Any], param: str) -> list[str]:

@@ -12,15 +12,17 @@ from asgiref.sync import sync_to_async
 from channels.db import database_sync_to_async
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from ninja import Query, Router
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from dashboard.api.asking import Asked
 from dashboard.api.auth import Caller
 from dashboard.api.events import event_bytes, event_stream, progress_states
+from dashboard.api.schemas import Storable
 from dashboard.models import StoredResponse
 from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.reports import FinalReport
 from dashboard.openai_api.request import (
+    check_choice,
     check_length,
     choose_searches,
     find_depth,
@@ -52,7 +54,7 @@ REPEATED = (
 """Fields of a request that its response repeats."""
 
 
-class ResponseRequest(BaseModel):
+class ResponseRequest(Storable):
     """The fields that are used; sampling parameters and the like have no effect."""
 
     model_config = ConfigDict(extra="allow")
@@ -61,6 +63,7 @@ class ResponseRequest(BaseModel):
     input: str | list[dict[str, Any]]
     instructions: str | list[Any] | None = None
     tools: list[Any] | None = None
+    tool_choice: Any = None
     max_tool_calls: Annotated[int | None, Query(ge=1)] = None
     background: bool | None = False
     stream: bool | None = False
@@ -76,6 +79,7 @@ async def create_response(request: HttpRequest, payload: ResponseRequest) -> Htt
     ready = find_ready_answer([*_instructing(payload), *_messages(payload)], "input")
     if ready is not None:
         return _ready_answer(payload, ready)
+    check_choice(payload.tool_choice)
     key = request_key("responses", payload.model_dump(), request.headers.get("Idempotency-Key"))
     stored = await sync_to_async(start_response)(request.auth, payload, key)
     if payload.stream:

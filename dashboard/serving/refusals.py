@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.serving.body_limits import ANONYMOUS_BYTES, in_words, size_limits
-from dashboard.serving.error_bodies import error_body
+from dashboard.serving.error_bodies import ErrorFormat, error_body
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,15 @@ def render_refusal_pages() -> None:
         as_bytes(refusal, None)
 
 
-@cache  # bounded: one refusal per limit and two others, in three formats
-def as_bytes(refusal: Refusal, kind: str | None) -> bytes:
+@cache  # bounded: one refusal per limit and two others, in four formats
+def as_bytes(refusal: Refusal, kind: ErrorFormat | None) -> bytes:
     """Return the complete HTTP response: a page, or an error of `error_bodies` for a program."""
     if kind is None:
         body = render_to_string("dashboard/refused.html", {"refusal": refusal}).encode()
     else:
         body = error_body(kind, refusal.status)
     headers = {
-        "Content-Type": kind or "text/html; charset=utf-8",
+        "Content-Type": kind.content_type if kind else "text/html; charset=utf-8",
         "Content-Length": str(len(body)),
         "Content-Security-Policy": settings.CONTENT_SECURITY_POLICY,
         "X-Content-Type-Options": "nosniff",

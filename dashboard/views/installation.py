@@ -46,7 +46,7 @@ def show_settings(request: HttpRequest) -> HttpResponse:
         try:
             change_settings(request.user, form.changes())
         except ServiceError as error:
-            form.add_error(error.about or None, worded(str(error)))
+            form.add_error(error.about if error.about in form.fields else None, worded(str(error)))
         else:
             if "try" in request.POST:
                 return _run_checks(request)

@@ -163,11 +163,14 @@ class ResearchConfig(BaseModel):
     )
     min_source_domains: int | None = define_knob(
         None,
-        "Independent sources that the gate asks for; by complexity (1, 3, 3) where not set.",
+        "Independent sites (or documents) that the gate asks for; by complexity (1, 3, 3) where "
+        "not set.",
         ge=0,
     )
     min_sources_per_aspect: Triple = define_knob(
-        (1, 2, 2), "Independent sources that an answered sub-question needs.", unit="sources"
+        (1, 2, 2),
+        "Independent sites (or documents) that an answered sub-question needs.",
+        unit="sites",
     )
     gate_overview_min_sources: int = define_knob(
         3, "Sources that the overview gate asks for.", ge=0

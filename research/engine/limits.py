@@ -43,7 +43,7 @@ class Limits:
     tool_calls: int
     pages_per_round: int
     evidence_records: int
-    independent_sources: int
+    independent_sites: int
     sources_per_aspect: int
     pages_per_topic: int
     results: int = 1
@@ -86,7 +86,7 @@ def _thorough_limits(narrow: Limits, parts: int) -> Limits:
         topics_per_round=max(narrow.topics_per_round, parts),
         tool_calls=max(narrow.tool_calls, THOROUGH_PAGES + 2),
         evidence_records=max(narrow.evidence_records, 3 * parts),
-        independent_sources=max(narrow.independent_sources, parts),
+        independent_sites=max(narrow.independent_sites, parts),
         pages_per_topic=THOROUGH_PAGES,
         results=2,
         least_rounds=min(2, narrow.rounds),
@@ -134,7 +134,7 @@ def _limits_by_complexity(config: ResearchConfig, complexity: Complexity) -> Lim
         tool_calls=pick(config.unit_tool_calls),
         pages_per_round=config.max_pages_per_round or pick((4, 8, 12)),
         evidence_records=_or_default(config.min_evidence_records, pick((2, 5, 8))),
-        independent_sources=_or_default(config.min_source_domains, pick((1, 3, 3))),
+        independent_sites=_or_default(config.min_source_domains, pick((1, 3, 3))),
         sources_per_aspect=pick(config.min_sources_per_aspect),
         pages_per_topic=pick(config.min_sources_per_aspect) + 1,
         words=WORDS[kinds[column].value],

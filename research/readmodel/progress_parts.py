@@ -99,7 +99,7 @@ class QualityPart(Part):
 
 class AspectPart(Part):
     """A sub-question. `mark` is the displayed answer status, never better than the evidence
-    supports; `sources` counts the independent sources behind it.
+    supports; `sources` counts the independent sites (or documents) behind it.
     """
 
     id: str
@@ -162,7 +162,7 @@ class GatePart(Part):
 
 
 class EvidencePart(Part):
-    """`sources` counts independent sources."""
+    """`sources` counts independent sites, or documents."""
 
     count: int
     sources: int
@@ -186,7 +186,7 @@ class LimitsPart(Part):
     tool_calls: int
     pages_per_round: int
     evidence_records: int
-    independent_sources: int
+    independent_sites: int
     sources_per_aspect: int
     quality_threshold: float
     novelty_threshold: float

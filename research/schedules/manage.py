@@ -22,6 +22,8 @@ from research.services.errors import InvalidValueError, ServiceError
 from research.services.runs import QUESTION_LENGTH
 
 MOST_SCHEDULES = 100
+LOCAL = frozenset({"localtime", "Factory"})
+"""Names that mean something else on each machine, or nothing."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def _checked(plan: Plan) -> Rhythm:
         raise InvalidValueError(told.format(number=QUESTION_LENGTH), "question")
     if plan.cadence not in Cadence:
         raise InvalidValueError(_("Choose daily, weekly or monthly."), "cadence")
-    if plan.time_zone not in available_timezones():
+    if plan.time_zone not in available_timezones() - LOCAL:
         raise InvalidValueError(_("There is no such time zone."), "time_zone")
     if not 0 <= plan.weekday <= 6:
         raise InvalidValueError(_("Choose a day of the week."), "weekday")

@@ -71,7 +71,8 @@ def find_by_name(actor: AbstractUser, names: Sequence[str]) -> list[Collection]:
     unknown = [name for name in names if name not in {row.name for row in visible}]
     if unknown:
         known = ", ".join(row.name for row in visible) or "none"
-        raise InvalidValueError(f"There is no collection {unknown[0]}; there are: {known}.")
+        told = f"There is no collection {unknown[0]}; there are: {known}."
+        raise InvalidValueError(told, "collections")
     return [row for row in visible if not names or row.name in names]
 
 
@@ -135,11 +136,10 @@ def _create(actor: AbstractUser, name: str, **columns: object) -> Collection:
 def _clean_name(written: str) -> str:
     name = " ".join(strip_unprintable(" ".join(written.split())).split())
     if not name:
-        raise InvalidValueError("Give the collection a name.")
+        raise InvalidValueError("Give the collection a name.", "name")
     if len(name) > NAME_LENGTH:
-        raise InvalidValueError(
-            f"The name has {len(name)} characters; the maximum is {NAME_LENGTH}."
-        )
+        told = f"The name has {len(name)} characters; the maximum is {NAME_LENGTH}."
+        raise InvalidValueError(told, "name")
     return name
 
 
@@ -153,10 +153,10 @@ def _usable(path: str) -> Path:
     """Return the folder; refuse one that contains, or is inside, the state folder."""
     written = strip_unprintable(path).strip()
     if not written or len(written) > FOLDER_LENGTH or not Path(written).expanduser().is_absolute():
-        raise InvalidValueError("Give the whole path of a folder, such as /srv/papers.")
+        raise InvalidValueError("Give the whole path of a folder, such as /srv/papers.", "path")
     folder, state = Path(written).expanduser().resolve(), settings.STATE_DIR.resolve()
     if not folder.is_dir():
-        raise InvalidValueError(f"{written} is not a folder of this server.")
+        raise InvalidValueError(f"{written} is not a folder of this server.", "path")
     if folder.is_relative_to(state) or state.is_relative_to(folder):
         raise ServiceError("That folder holds Plumbline's own state; choose another one.")
     return folder

@@ -17,4 +17,10 @@ class ServiceError(PlumblineError):
 
 
 class InvalidValueError(ServiceError):
-    """A value that would be refused in every state, as opposed to a request at the wrong time."""
+    """A value that would be refused in every state, as opposed to a request at the wrong time.
+
+    `about` has the name that the API gives to the value.
+    """
+
+    def __init__(self, message: str, about: str) -> None:
+        super().__init__(message, about)

@@ -29,8 +29,8 @@ def rename_thread(actor: AbstractUser, thread: Thread, name: str, folder: str) -
     _update(
         actor,
         thread,
-        name=_clean(name, "A name", NAME_LENGTH),
-        folder=_clean(folder, "The name of a folder", FOLDER_LENGTH),
+        name=_clean(name, "A name", NAME_LENGTH, "name"),
+        folder=_clean(folder, "The name of a folder", FOLDER_LENGTH, "folder"),
     )
 
 
@@ -85,8 +85,8 @@ def _require(actor: AbstractUser, thread: Thread) -> None:
         raise PermissionDenied("This question belongs to another user.")
 
 
-def _clean(text: str, what: str, limit: int) -> str:
+def _clean(text: str, what: str, limit: int, about: str) -> str:
     cleaned = " ".join(text.split())
     if len(cleaned) > limit:
-        raise InvalidValueError(f"{what} has at most {limit} characters.")
+        raise InvalidValueError(f"{what} has at most {limit} characters.", about)
     return cleaned

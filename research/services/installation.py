@@ -55,14 +55,14 @@ def _check_changeable(wanted: Mapping[str, str]) -> None:
     given = from_environment()
     for name in wanted:
         if name not in setting_names():
-            raise InvalidValueError(f"There is no setting called {name}.")
+            raise InvalidValueError(f"There is no setting called {name}.", name)
         if given[name] or (name in SERVER and any(given[each] for each in SERVER)):
             raise ServiceError(f"{name} is set by the environment, which wins.")
     for name, value in wanted.items():
         if value and _kind(name) == "url" and not is_server_address(value):
             raise InvalidValueError("An address looks like http://localhost:11434/v1.", about=name)
     if wanted.get(PROFILE, "standard") not in ("", *PROFILES):
-        raise InvalidValueError("The profile is standard or small.")
+        raise InvalidValueError("The profile is standard or small.", PROFILE)
     _check_search(wanted.get("SEARCH_PROVIDER", ""), wanted)
 
 

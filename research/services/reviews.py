@@ -31,9 +31,10 @@ def review_all(
     Raise `ServiceError` with a sentence for the user, or `PermissionDenied` for another user's run.
     """
     if verdict not in Verdict.Kind.values:
-        raise InvalidValueError(f"A verdict is one of {', '.join(Verdict.Kind.values)}.")
+        told = f"A verdict is one of {', '.join(Verdict.Kind.values)}."
+        raise InvalidValueError(told, "verdict")
     if len(note) > NOTE_LENGTH:
-        raise InvalidValueError(f"A note has at most {NOTE_LENGTH:,} characters.")
+        raise InvalidValueError(f"A note has at most {NOTE_LENGTH:,} characters.", "note")
     judged = list(evidence)
     runs = Run.objects.in_bulk({one.run_id for one in judged})
     for run in runs.values():

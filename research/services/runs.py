@@ -92,7 +92,7 @@ def ask_question(
     one, or is refused unless `reuses_key`. Raise `ServiceError` for that, for a question that is
     empty or too long, and if the queue is full.
     """
-    text = _clean_text(question, "The question", QUESTION_LENGTH)
+    text = _clean_text(question, "The question", QUESTION_LENGTH, "question")
 
     def create(key: str | None) -> Run:
         return _create(actor, text, agreed, config, sources, key, priority, version_of, reason)
@@ -190,7 +190,7 @@ def _create(
 
 def answer_questions(actor: AbstractUser, run: Run, answers: Sequence[str]) -> Command:
     """Answer the clarifying questions, in their order; '' skips one."""
-    texts = [_clean_text(each, "An answer", TEXT_LENGTH, empty=True) for each in answers]
+    texts = [_clean_text(each, "An answer", TEXT_LENGTH, "answers", empty=True) for each in answers]
     return _store_command(actor, run, Kind.ANSWER, answers=texts)
 
 
@@ -224,21 +224,22 @@ def approve_plan(
         name: " ".join(given[name].split()) for name in PLAN_TERMS if name in given
     }
     if any(len(text) > TEXT_LENGTH for text in said.values()):
-        raise InvalidValueError(f"A term of the plan has at most {TEXT_LENGTH:,} characters.")
+        told = f"A term of the plan has at most {TEXT_LENGTH:,} characters."
+        raise InvalidValueError(told, "terms")
     if searches_private_words is not None:
         said["searches_private_words"] = searches_private_words
     if aspects is None:
         return _store_command(actor, run, Kind.APPROVE, **said)
-    texts = [_clean_text(each, "A sub-question", TEXT_LENGTH) for each in aspects]
+    texts = [_clean_text(each, "A sub-question", TEXT_LENGTH, "sub_questions") for each in aspects]
     if not 0 < len(texts) <= TOPICS:
-        raise InvalidValueError(f"A plan has from 1 to {TOPICS} sub-questions.")
+        raise InvalidValueError(f"A plan has from 1 to {TOPICS} sub-questions.", "sub_questions")
     return _store_command(actor, run, Kind.APPROVE, aspects=texts, **said)
 
 
 def send_back(actor: AbstractUser, run: Run, comment: str) -> Command:
     """Request a new plan that takes the comment into account."""
     return _store_command(
-        actor, run, Kind.REVISE, comment=_clean_text(comment, "The comment", TEXT_LENGTH)
+        actor, run, Kind.REVISE, comment=_clean_text(comment, "The comment", TEXT_LENGTH, "comment")
     )
 
 
@@ -257,20 +258,21 @@ def resume_run(actor: AbstractUser, run: Run) -> Command:
 
 def add_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     return _store_command(
-        actor, run, Kind.ADD_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH)
+        actor, run, Kind.ADD_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH, "topic")
     )
 
 
 def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     return _store_command(
-        actor, run, Kind.DROP_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH)
+        actor, run, Kind.DROP_TOPIC, topic=_clean_text(topic, "A topic", TEXT_LENGTH, "topic")
     )
 
 
 def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
     """Continue for `rounds` more rounds regardless of the quality rules; budgets still apply."""
     if not 0 < rounds <= MOST_ROUNDS:
-        raise InvalidValueError(f"From 1 to {MOST_ROUNDS} more rounds can be requested.")
+        told = f"From 1 to {MOST_ROUNDS} more rounds can be requested."
+        raise InvalidValueError(told, "rounds")
     return _store_command(actor, run, Kind.DIG_DEEPER, rounds=rounds)
 
 
@@ -321,10 +323,13 @@ def _cancel_at_once(run: Run) -> None:
     mark_cancel_taken(run.pk)
 
 
-def _clean_text(value: str, what: str, limit: int, *, empty: bool = False) -> str:
+def _clean_text(value: str, what: str, limit: int, about: str, *, empty: bool = False) -> str:
     text = value.strip()
+    if "\x00" in text:
+        raise InvalidValueError(f"{what} has a NUL character, which can't be stored.", about)
     if not text and not empty:
-        raise InvalidValueError(f"{what} is empty.")
+        raise InvalidValueError(f"{what} is empty.", about)
     if len(text) > limit:
-        raise InvalidValueError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
+        told = f"{what} has {len(text):,} characters; the maximum is {limit:,}."
+        raise InvalidValueError(told, about)
     return text

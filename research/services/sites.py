@@ -27,7 +27,7 @@ def block_sites(actor: AbstractUser, written: str) -> list[str]:
     except ConfigError:
         named = ()
     if not named:
-        raise InvalidValueError("Name sites such as example.org, with commas between.")
+        raise InvalidValueError("Name sites such as example.org, with commas between.", "sites")
     if len({*list_blocked_sites(actor), *named}) > MOST_SITES:
         raise ServiceError(f"The list is limited to {MOST_SITES} sites.")
     NeverSite.objects.bulk_create(

@@ -63,8 +63,9 @@ def revise_report(actor: AbstractUser, run: Run) -> Run:
 def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -> Run:
     """Create a new version in another format from the same evidence, written for `reader`."""
     if form not in REASONS:
-        raise InvalidValueError("A report can be made shorter, longer, a table, or for a reader.")
-    for_whom = _clean_text(reader, "The reader", READER_LENGTH) if form == "reader" else ""
+        told = "A report can be made shorter, longer, a table, or for a reader."
+        raise InvalidValueError(told, "form")
+    for_whom = _clean_text(reader, "reader", READER_LENGTH) if form == "reader" else ""
     if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
@@ -82,9 +83,12 @@ def dig_deeper(
     """
     seed = _snapshot(actor, run, "deeper")
     known = {aspect.id for aspect in seed.aspects if not aspect.dropped}
-    wanted = tuple(dict.fromkeys(label for label in aspects if label in known))
+    wanted = tuple(dict.fromkeys(aspects))
+    unknown = [label for label in wanted if label not in known]
+    if unknown:
+        raise InvalidValueError(f"There is no sub-question {unknown[0]}.", "sub_questions")
     if not wanted:
-        raise InvalidValueError("Choose at least one question to dig deeper on.")
+        raise InvalidValueError("Choose at least one question to dig deeper on.", "sub_questions")
     changes: dict[str, Any] = {"deep_research_mode": "adaptive"}
     if cost_usd is not None:
         changes["max_cost_usd"] = cost_usd
@@ -109,7 +113,7 @@ def follow_up(
     new run's cost. Without `asks_back` the run waits for nobody: another topic starts anew, and
     the plan needs no approval. The same `idempotency_key` returns the same run.
     """
-    text = _clean_text(said, "The question", TURN_LENGTH)
+    text = _clean_text(said, "question", TURN_LENGTH)
     seed = replace(_snapshot(actor, run, "follow_up"), asks_about_topic=asks_back)
     changes = config.model_dump(mode="json") if config else {}
     if cost_usd is not None:
@@ -195,13 +199,17 @@ def _config(run: Run, changes: dict[str, Any]) -> ResearchConfig:
     try:
         return ResearchConfig.model_validate({**run.config, **changes})
     except (ConfigError, ValueError) as error:
-        raise InvalidValueError(f"This budget can't be used: {error}") from None
+        told = f"This budget can't be used: {error}"
+        raise InvalidValueError(told, "max_cost_usd") from None
 
 
-def _clean_text(value: str, what: str, limit: int) -> str:
+def _clean_text(value: str, name: str, limit: int) -> str:
     text = " ".join(value.split())
+    if "\x00" in text:
+        raise InvalidValueError(f"The {name} has a NUL character, which can't be stored.", name)
     if not text:
-        raise InvalidValueError(f"{what} is empty.")
+        raise InvalidValueError(f"The {name} is empty.", name)
     if len(text) > limit:
-        raise InvalidValueError(f"{what} has {len(text):,} characters; the maximum is {limit:,}.")
+        told = f"The {name} has {len(text):,} characters; the maximum is {limit:,}."
+        raise InvalidValueError(told, name)
     return text

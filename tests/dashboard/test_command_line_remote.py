@@ -18,7 +18,7 @@ from pytest_django.live_server_helper import LiveServer
 from dashboard.command_line.output import BadUse
 from dashboard.command_line.remote import POLL_SECONDS, RETRY_SECONDS, RemoteRuns, Server
 from research.models import Run
-from research.services import api_tokens, runs
+from research.services import api_tokens, documents, people, runs
 from tests.dashboard.conftest import add_evidence, add_report, make_run
 from tests.support.in_process import InProcessPool
 from tests.support.serving import LoopbackServer, Reply, closed_place, json_reply
@@ -89,6 +89,15 @@ def test_documents_are_uploaded_listed_and_removed(say: Say, tmp_path: Path, set
     added = json.loads(say("documents", "add", str(paper), "--collection", "Trees", "--json"))
     assert (added["name"], added["refused"]) == ("Trees", [])
     assert "Trees" in say("documents", "list")
+    folder = tmp_path / "papers"
+    folder.mkdir()
+    row = documents.create_from_folder(people.local_admin(), "Papers", str(folder))
+    out = io.StringIO()
+    call_command("documents", "list", "--json", stdout=out)
+    there, here = json.loads(say("documents", "list", "--json")), json.loads(out.getvalue())
+    assert there == here
+    assert [each["folder"] for each in there] == [str(folder), ""]
+    documents.delete_collection(people.local_admin(), row)
     say("documents", "remove", "Trees", "--file", "oak.md")
     say("documents", "remove", "Trees")
     assert json.loads(say("documents", "list", "--json")) == []

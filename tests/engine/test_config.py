@@ -217,7 +217,7 @@ def test_limits_follow_the_question(complexity: Complexity, expected: tuple[int,
         found.tool_calls,
         found.pages_per_round,
         found.evidence_records,
-        found.independent_sources,
+        found.independent_sites,
         found.sources_per_aspect,
     ) == expected
 
@@ -252,7 +252,7 @@ def test_the_soft_end_keeps_between_minimum_and_maximum(least: int, most: int, r
 def test_minima_of_0_are_kept() -> None:
     config = ResearchConfig(min_evidence_records=0, min_source_domains=0)
     found = limits_for(config, Complexity.COMPLEX)
-    assert (found.evidence_records, found.independent_sources) == (0, 0)
+    assert (found.evidence_records, found.independent_sites) == (0, 0)
 
 
 @pytest.mark.parametrize("site", ["xn--a", f"{'a' * 64}.example.org", "www.xn--a.org", "a..org"])

@@ -115,8 +115,8 @@ TABLE = (
     Mutation("A2", score, "capped = min(mean, highest)", "capped = mean",
              (test_score.test_a_flattering_model_is_capped_and_both_scores_are_kept,)),
     # gates
-    Mutation("D3", criteria, "sources, limits.independent_sources", "sources, 1",
-             (test_gates.test_the_evidence_gate_asks_for_records_and_independent_sources,)),
+    Mutation("D3", criteria, "sources, limits.independent_sites", "sources, 1",
+             (test_gates.test_the_evidence_gate_asks_for_records_and_independent_sites,)),
     Mutation("D3", criteria, "if r.aspect_id and r.relevance >= SUPPORTS", "if r.aspect_id",
              (test_gates.test_evidence_that_answers_nothing_does_not_count,)),
     Mutation("C2", criteria, "(s.relevance or 0) >= config", "(s.relevance or 0) > config",

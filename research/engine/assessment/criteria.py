@@ -85,7 +85,7 @@ def deep_research(ledger: Ledger, limits: Limits, gives_up: bool = True) -> tupl
         _mark_unavailable(
             gives_up and _in_vain(few),
             Criterion(
-                "share of sub-questions with enough independent sources or left to verification",
+                "share of sub-questions with enough independent sites or left to verification",
                 share_of(len(aspects) - len(few) + len(left), len(aspects)),
                 1,
             ),
@@ -132,9 +132,9 @@ def _cross_checked(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
 
 
 def evidence_gate_criteria(ledger: Ledger, limits: Limits) -> tuple[Criterion, ...]:
-    """Return the evidence gate (D3): records, records that answer a sub-question, sources."""
+    """Return the evidence gate (D3): records, records that answer a sub-question, sites."""
     answering = [r for r in ledger.evidence if r.aspect_id and r.relevance >= SUPPORTS]
-    sources = ledger.independent_sources()
+    sources = ledger.independent_sites()
     return evidence_criteria(len(ledger.evidence), len(answering), len(sources), limits)
 
 
@@ -144,7 +144,7 @@ def evidence_criteria(
     return (
         Criterion("evidence records", records, limits.evidence_records),
         Criterion("records that answer a sub-question", answering, limits.evidence_records),
-        Criterion("independent sources", sources, limits.independent_sources),
+        Criterion("independent sites", sources, limits.independent_sites),
     )
 
 

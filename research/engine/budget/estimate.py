@@ -90,7 +90,7 @@ def _count_sources(allowed: Limits, parts: int) -> tuple[int, int]:
     """
     topics = min(parts, allowed.topics_per_round)
     read = max(topics * allowed.pages_per_topic, allowed.pages_per_round)
-    least = max(allowed.independent_sources, topics * allowed.sources_per_aspect // 2, 1)
+    least = max(allowed.independent_sites, topics * allowed.sources_per_aspect // 2, 1)
     return least, max(least, read * min(2, allowed.rounds) // 2)
 
 

@@ -179,7 +179,7 @@ class Ledger:
     def answered(self) -> int:
         return sum(a.state in ANSWERING for a in self.aspects.values())
 
-    def independent_sources(self) -> frozenset[str]:
+    def independent_sites(self) -> frozenset[str]:
         """Over all records that answer some sub-question."""
         return frozenset().union(*(r.keys for r in self.statable if r.relevance >= SUPPORTS))
 

@@ -50,6 +50,8 @@ class Form(IntEnum):
     """A score that is held below the threshold doesn't reach it for the stop rule either, and marks
     that code gave in a model's place are held whichever way it came to give them.
     """
+    COUNTED = 14
+    """Reports and messages count queries as queries; searches are what the meter counts."""
 
 
 NEWEST = max(Form)

@@ -197,7 +197,8 @@ def render_report(
     early, late = ("", ended) if layout.is_dense else (ended, "")
     parts.insert(2, f"*{_render_facts(marks, early, cut, by_code, _has_no_answer(ledger, draft))}*")
     parts.insert(3, left)
-    parts += [_render_sources(ledger, marks), method_note(ledger, marks.words, marks.urls, late)]
+    note = method_note(ledger, marks.words, marks.urls, late, layout.counts_queries)
+    parts += [_render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
     return Rendered(markdown, marks.citations(), told)
 

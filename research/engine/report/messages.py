@@ -77,9 +77,16 @@ _SOURCED = frozenset({StopReason.QUALITY_MET, StopReason.NO_GAPS})
 
 
 def stop_message(
-    reason: StopReason, ledger: Ledger, config: ResearchConfig, scores: Sequence[float] = ()
+    reason: StopReason,
+    ledger: Ledger,
+    config: ResearchConfig,
+    scores: Sequence[float] = (),
+    counts_queries: bool = True,
 ) -> str:
-    """Why research ended, in one or two sentences; `scores` are what the rounds earned."""
+    """Why research ended, in one or two sentences; `scores` are what the rounds earned.
+
+    Messages of earlier runs don't say that they count queries, but call them searches.
+    """
     answered = _answered_text(ledger)
     if reason in _LIMITS:
         sentence = f"Stopped at the limit of {_LIMITS[reason](config)}: {answered}."
@@ -95,17 +102,21 @@ def stop_message(
             gain=_gain_text(scores, config),
             stuck=_stuck_text(ledger),
             rounds=count_noun(len(ledger.rounds), "round"),
-            tried=_tried_text(ledger),
+            tried=_tried_text(ledger, counts_queries),
             nothing=_nothing_text(ledger),
         )
     return sentence + _open_text(ledger, reason)
 
 
 def unsure_message(
-    reason: StopReason, ledger: Ledger, config: ResearchConfig, scores: Sequence[float] = ()
+    reason: StopReason,
+    ledger: Ledger,
+    config: ResearchConfig,
+    scores: Sequence[float] = (),
+    counts_queries: bool = True,
 ) -> str:
     """Return what stands, and the question whether that is enough (rule C15)."""
-    ended = stop_message(reason, ledger, config, scores)
+    ended = stop_message(reason, ledger, config, scores, counts_queries)
     ended = ended.removeprefix("Stopped: ").removeprefix("Stopped ")
     return f"{ended[:1].upper()}{ended[1:]} Dig deeper, or is this sufficient?"
 
@@ -272,11 +283,10 @@ def _nothing_text(ledger: Ledger) -> str:
     return "Found nothing that answers this"
 
 
-def _tried_text(ledger: Ledger) -> str:
+def _tried_text(ledger: Ledger, counts_queries: bool) -> str:
     failed = sum(s.status in {"failed", "refused", "empty"} for s in ledger.sources.values())
-    tried = (
-        f"{count_noun(len(ledger.queries), 'search')}, {count_noun(len(ledger.pages), 'page')} read"
-    )
+    queries = count_noun(len(ledger.queries), "query" if counts_queries else "search")
+    tried = f"{queries}, {count_noun(len(ledger.pages), 'page')} read"
     return f"{tried}, {count_noun(failed, 'page')} could not be read" if failed else tried
 
 
@@ -314,4 +324,6 @@ def mark_words(mark: AnswerStatus, sources: int) -> str:
 def count_noun(number: int, noun: str) -> str:
     """`1 page`, `2 pages`."""
     plural = noun + ("es" if noun.endswith(("ch", "s")) else "s")
+    if noun.endswith("ry"):
+        plural = noun.removesuffix("y") + "ies"
     return f"{number} {noun if number == 1 else plural}"

@@ -232,6 +232,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,
+        counts_queries=run.began >= Form.COUNTED,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""

@@ -57,7 +57,8 @@ class Layout:
     Paragraphs of the summary have at most `summary_sentences`. A terse report spends its words on
     what was found: why it ended and what supports a section are left out. A dense one, for which
     the usual one is too long, shows what stands in a table or the timeline there alone. With
-    `names_subjects` each sentence of the short answer can be read alone.
+    `names_subjects` each sentence of the short answer can be read alone. One that `counts_queries`
+    calls them so, earlier ones called them searches.
     """
 
     as_table: bool = False
@@ -70,6 +71,7 @@ class Layout:
     marks_earlier: bool = False
     summary_sentences: int = MOST_SENTENCES
     names_subjects: bool = True
+    counts_queries: bool = True
 
 
 def summary_words(ledger: Ledger) -> int:

@@ -35,7 +35,7 @@ def test_files_are_uploaded_listed_and_removed(api: Client, collection: str) -> 
     assert [each["name"] for each in api.get(path).json()["items"]] == ["oak.md"]
     assert api.delete(f"{path}/oak.md").status_code == 204
     assert api.get(path).json()["items"] == []
-    assert api.delete(f"{path}/oak.md").status_code == 409
+    assert api.delete(f"{path}/oak.md").status_code == 404
 
 
 def test_a_collection_is_read_and_deleted(api: Client, collection: str) -> None:

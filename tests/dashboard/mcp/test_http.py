@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 import httpx
+import httpx2
 import pytest
 from django.contrib.auth.models import AbstractUser
-from django.test import Client
+from django.test import Client as Browser
 from django.utils import timezone
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
 
 from config.asgi import application
 from dashboard.api import rate_limits
@@ -61,7 +64,8 @@ def test_without_a_valid_token_it_asks_for_one(db: None, given: str) -> None:
     answer = post(given)
     assert answer.status_code == 401
     assert answer.headers["www-authenticate"].startswith("Bearer")
-    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.headers["content-type"] == "application/json"
+    assert "valid token" in answer.json()["error"]["message"]
 
 
 def test_an_expired_token_is_refused(token: str) -> None:
@@ -75,11 +79,40 @@ def test_requests_count_with_those_of_the_api(
     settings.API_REQUESTS_PER_MINUTE = 2
     for function in (rate_limits.count, rate_limits.count_request):
         monkeypatch.setattr(function, "__defaults__", (lambda: 45.0,))
-    api = Client(headers={"Authorization": f"Bearer {token}"})
-    assert post(token).status_code == 200
-    assert api.get("/api/v1/me").status_code == 200
+    api = Browser(headers={"Authorization": f"Bearer {token}"})
+    first = post(token)
+    assert first.status_code == 200
+    assert (first.headers["ratelimit-limit"], first.headers["ratelimit-remaining"]) == ("2", "1")
+    assert api.get("/api/v1/me").headers["RateLimit-Remaining"] == "0"
     refused = post(token)
-    assert refused.status_code == 429 and refused.headers["retry-after"] == "15"
+    assert refused.status_code == 429
+    assert refused.headers["retry-after"] == refused.headers["ratelimit-reset"] == "15"
+    assert refused.json()["error"]["message"] == "Too many requests; try again in 15 seconds."
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_client_is_told_why_it_was_refused(token: str, settings: Any, mode: Any) -> None:
+    settings.API_REQUESTS_PER_MINUTE = 2
+
+    async def call_often() -> None:
+        endpoint = McpEndpoint()
+        await endpoint.start()
+        headers = {"Authorization": f"Bearer {token}"}
+        transport = httpx2.ASGITransport(app=endpoint)
+        try:
+            async with (
+                httpx2.AsyncClient(transport=transport, headers=headers) as http,
+                Client(
+                    streamable_http_client("http://localhost/mcp", http_client=http), mode=mode
+                ) as agent,
+            ):
+                with pytest.raises(MCPError, match="Too many requests; try again in"):
+                    for _ in range(3):
+                        await agent.call_tool("list_runs", {})
+        finally:
+            await endpoint.stop()
+
+    asyncio.run(call_often())
 
 
 @pytest.mark.parametrize(

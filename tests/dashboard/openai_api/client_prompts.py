@@ -157,6 +157,32 @@ RAG_AROUND = f"{_RAG}\n<user_query>\n{QUESTION}\n</user_query>\n"
 RAG_AFTER = f"{QUESTION}\n{RAG_AROUND}"
 RAG_AFTER_UNTAGGED = f"{QUESTION}\n{_RAG}"
 
+MERGE = f"""You have been provided with a set of responses from various models to the latest user \
+query: "{QUESTION}"
+
+Your task is to synthesize these responses into a single, high-quality response.
+
+Responses from models: "About 600 years." "For long." """
+
+COMPACTION = """### Task:
+Summarize the conversation above that will be compacted out of the active chat context.
+
+### Instructions:
+- Preserve key decisions.
+
+### Previous Summary:
+Trees were discussed."""
+
+OLDER_COMPACTION = f"""### Task:
+Summarize the conversation history that will be compacted out of the active chat context.
+
+### Previous Summary:
+
+
+### Messages Being Compacted:
+USER: {QUESTION}
+ASSISTANT: About 600 years."""
+
 # --- LibreChat ---------------------------------------------------------------------------
 
 COMPLETION_TITLE = f"""Provide a concise, 5-word-or-less title for the conversation, using title \
@@ -197,3 +223,16 @@ its same language, with no punctuation.
 "About 600 years."
 
 ||>Title:"""
+
+CHECKPOINT = """Hold on, before you continue I need you to write me a checkpoint of everything so \
+far. Your context window is filling up.
+
+## Checkpoint
+
+## Goal
+What I asked you to do."""
+
+UPDATED_CHECKPOINT = """Hold on again, update your checkpoint. Merge the new messages into it.
+
+Rules:
+- Skip empty sections"""

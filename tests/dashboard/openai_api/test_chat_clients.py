@@ -108,13 +108,42 @@ def test_a_question_with_everything_that_the_client_sends_is_researched(
 
 
 OPEN_WEBUI_TASKS = {
-    "title": (prompts.TITLE, {"title": SAID}),
-    "tags": (prompts.TAGS, {"tags": []}),
-    "follow_ups": (prompts.FOLLOW_UPS, {"follow_ups": []}),
-    "queries": (prompts.QUERIES, {"queries": []}),
-    "autocompletion": (prompts.AUTOCOMPLETE, {"text": ""}),
-    "tool_selection": (prompts.TOOLS, {"tool_calls": []}),
+    "title_generation": (prompts.TITLE, {"title": SAID}),
+    "tags_generation": (prompts.TAGS, {"tags": []}),
+    "follow_up_generation": (prompts.FOLLOW_UPS, {"follow_ups": []}),
+    "query_generation": (prompts.QUERIES, {"queries": []}),
+    "autocomplete_generation": (prompts.AUTOCOMPLETE, {"text": ""}),
+    "image_prompt_generation": (prompts.IMAGE, {"prompt": prompts.NEXT}),
+    "function_calling": (prompts.TOOLS, {"tool_calls": []}),
+    "emoji_generation": (prompts.EMOJI, "💬"),
+    "context_compaction": (prompts.OLDER_COMPACTION, f"Questions so far:\n- {prompts.QUESTION}"),
 }
+LIMITS = {
+    "title_generation": {"max_tokens": 1000},
+    "emoji_generation": {"max_tokens": 4},
+    "autocomplete_generation": {"max_completion_tokens": 50},
+}
+"""Of the answer, in both names that a limit has."""
+
+
+def task_body(task: str, prompt: str, *, stream: bool) -> dict[str, Any]:
+    """Return a task with all that the client's server may forward with it."""
+    told = {
+        "user_id": "1d8f",
+        "chat_id": "5a0e4b1c",
+        "message_id": "0b9d",
+        "session_id": "k3X9",
+        "files": [{"type": "file", "id": "f1", "name": "oak.md", "status": "uploaded"}],
+        "features": {"web_search": False},
+        "task": task,
+        "task_body": {"model": MODEL, "messages": [message(QUESTION)], "chat_id": "5a0e4b1c"},
+    }
+    body = {"model": MODEL, "messages": [message(prompt)], "stream": stream, "metadata": told}
+    return body | LIMITS.get(task, {})
+
+
+def as_task_answer(text: str, expected: Any) -> Any:
+    return text if isinstance(expected, str) else json.loads(text)
 
 
 @pytest.mark.parametrize("stream", [True, False])
@@ -124,11 +153,45 @@ def test_a_task_of_open_webui_starts_no_research(
 ) -> None:
     before = count_runs(api)
     prompt, expected = OPEN_WEBUI_TASKS[task]
-    told = {"task": f"{task}_generation", "task_body": {"model": MODEL}, "chat_id": "5a0e4b1c"}
-    body = {"model": MODEL, "stream": stream, "max_tokens": 1000, "metadata": told}
-    answer, _ = complete(api, {**body, "messages": [message(prompt)]})
-    assert json.loads(answer["content"]) == expected
+    answer, _ = complete(api, task_body(task, prompt, stream=stream))
+    assert as_task_answer(answer["content"], expected) == expected
     assert count_runs(api) == before
+
+
+@pytest.mark.parametrize("task", OPEN_WEBUI_TASKS)
+def test_a_task_that_open_webui_converts_to_a_response_starts_no_research(
+    api: httpx.Client, task: str
+) -> None:
+    before = count_runs(api)
+    prompt, expected = OPEN_WEBUI_TASKS[task]
+    body = {"model": MODEL, "stream": False, "max_output_tokens": 1000}
+    part = {"type": "input_text", "text": prompt}
+    given = [{"type": "message", "role": "user", "content": [part]}]
+    answer = api.post("/v1/responses", json={**body, "input": given})
+    assert answer.status_code == 200, answer.text
+    [item] = answer.json()["output"]
+    assert as_task_answer(item["content"][0]["text"], expected) == expected
+    assert count_runs(api) == before
+
+
+@pytest.mark.parametrize("prompt", [prompts.CHECKPOINT, prompts.COMPACTION])
+def test_a_summary_of_the_conversation_starts_no_research(api: httpx.Client, prompt: str) -> None:
+    before = count_runs(api)
+    said = [message(QUESTION), message("About 600 years.", "assistant"), message(prompt)]
+    answer, _ = complete(api, {**LIBRECHAT, "messages": said})
+    assert answer["content"].endswith(f"Questions so far:\n- {QUESTION}")
+    assert count_runs(api) == before
+
+
+def test_a_question_after_one_with_an_image_is_researched(api: httpx.Client) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA", "detail": ""}}
+    shown = message([{"type": "text", "text": "Which tree is it?"}, image])
+    said = [shown, message("An oak.", "assistant"), message(QUESTION)]
+    answer, _ = complete(api, {**LIBRECHAT, "messages": said})
+    assert "lives for about 600 years" in answer["content"].replace("**", "")
+    refused = api.post("/v1/chat/completions", json={**LIBRECHAT, "messages": [shown]})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"] == "messages"
 
 
 @pytest.mark.parametrize("stream", [True, False])

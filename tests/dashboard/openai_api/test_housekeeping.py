@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from dashboard.openai_api.errors import InvalidRequest
 from dashboard.openai_api.housekeeping import answer_housekeeping, short_title, unwrap_question
 from dashboard.openai_api.request import Conversation, find_ready_answer, read_conversation
 from tests.dashboard.openai_api import client_prompts as prompts
@@ -108,3 +109,41 @@ def test_what_is_asked_before_or_said_by_the_model_is_no_task() -> None:
 def test_a_long_title_is_cut_at_a_word() -> None:
     title = short_title("oaks and " * 30)
     assert len(title) <= 61 and title.endswith("…")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "told"),
+    [
+        (prompts.COMPACTION, "Trees were discussed.\n"),
+        (prompts.CHECKPOINT, ""),
+        (prompts.UPDATED_CHECKPOINT, ""),
+    ],
+)
+def test_a_summary_of_a_long_conversation_lists_its_questions(prompt: str, told: str) -> None:
+    said = [(QUESTION, "user"), ("Old.", "assistant"), (NEXT, "user"), (prompt, "user")]
+    messages = [{"role": role, "content": content} for content, role in said]
+    expected = f"{told}Questions so far:\n- {QUESTION}\n- {NEXT}"
+    assert find_ready_answer(messages, "messages") == expected
+
+
+def test_a_summary_may_have_the_conversation_within() -> None:
+    assert answer_housekeeping(prompts.OLDER_COMPACTION) == f"Questions so far:\n- {QUESTION}"
+
+
+def test_merging_answers_researches_their_question() -> None:
+    assert answer_housekeeping(prompts.MERGE) is None
+    messages = [{"role": "user", "content": prompts.MERGE}]
+    assert read_conversation(messages, "messages") == Conversation(QUESTION)
+
+
+@pytest.mark.parametrize("place", ["earlier", "last"])
+def test_an_image_is_refused_only_in_the_question_itself(place: str) -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    shown = {"role": "user", "content": [{"type": "text", "text": QUESTION}, image]}
+    following = {"role": "user", "content": NEXT}
+    if place == "last":
+        with pytest.raises(InvalidRequest, match="Only text"):
+            read_conversation([following, shown], "messages")
+    else:
+        read = read_conversation([shown, following], "messages")
+        assert read == Conversation(NEXT, QUESTION)

@@ -16,6 +16,7 @@ from dashboard.openai_api.errors import InvalidRequest, ResearchFailed
 from dashboard.openai_api.reports import load_report
 from dashboard.openai_api.request import (
     Conversation,
+    check_choice,
     choose_searches,
     find_depth,
     read_conversation,
@@ -82,6 +83,20 @@ def test_a_tool_that_cannot_be_used_is_named(tool: Any, param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         choose_searches([tool])
     assert refused.value.param == param
+
+
+@pytest.mark.parametrize(
+    "choice", [None, "auto", "required", "none", {"type": "web_search_preview"}]
+)
+def test_a_choice_of_tools_that_are_searches_is_taken(choice: Any) -> None:
+    check_choice(choice)
+
+
+@pytest.mark.parametrize("kind", ["function", "mcp", "code_interpreter"])
+def test_a_tool_that_is_never_called_cannot_be_required(kind: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        check_choice({"type": kind, "name": "weather"})
+    assert refused.value.param == "tool_choice"
 
 
 @pytest.mark.parametrize(

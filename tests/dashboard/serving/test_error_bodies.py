@@ -70,9 +70,10 @@ def test_openai_clients_get_errors_in_openai_s_form(
     assert {"param", "code"} < set(error)
 
 
-def test_what_agents_send_too_much_of_is_a_problem(server: Served) -> None:
+def test_agents_get_errors_of_json_rpc(server: Served) -> None:
     answer = ask(server, "POST", "/mcp", content=LARGE)
-    assert (answer.status_code, answer.headers["Content-Type"]) == (413, "application/problem+json")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (413, "application/json")
+    assert answer.json()["error"]["message"] == "The body is too large."
 
 
 def test_people_still_get_pages(server: Served) -> None:

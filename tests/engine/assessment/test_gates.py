@@ -68,7 +68,7 @@ def test_enough_of_everything_passes_every_gate() -> None:
 @pytest.mark.parametrize(
     "sources, records, decision", [(3, 5, "pass"), (3, 4, "retry"), (2, 5, "retry")]
 )
-def test_the_evidence_gate_asks_for_records_and_independent_sources(
+def test_the_evidence_gate_asks_for_records_and_independent_sites(
     sources: int, records: int, decision: str
 ) -> None:
     made = known(sources, records)
@@ -85,7 +85,7 @@ def test_evidence_that_answers_nothing_does_not_count() -> None:
     assert result.decision == "retry"
     assert result.feedback == (
         "records that answer a sub-question: 0 of 5",
-        "independent sources: 0 of 3",
+        "independent sites: 0 of 3",
     )
 
 
@@ -172,12 +172,12 @@ def test_relevant_pages_are_not_waited_for_after_two_searches_without_one(
 
 
 @pytest.mark.requirement("C3")
-def test_deep_research_asks_for_answers_and_independent_sources() -> None:
+def test_deep_research_asks_for_answers_and_independent_sites() -> None:
     open_one = known(3, 5, "Which animals live there?", "Who owns the mill?")
     result = evaluated(open_one)["deep_research"]
     assert result.decision == "retry"
     assert result.feedback == (
-        "share of sub-questions with enough independent sources or left to verification: 0.5 of 1",
+        "share of sub-questions with enough independent sites or left to verification: 0.5 of 1",
         "share of sub-questions answered: 0.5 of 1",
     )
 
@@ -353,7 +353,7 @@ def test_what_two_searches_did_not_bring_is_not_to_be_had(searches: int, decisio
 def test_a_gate_that_passes_is_passed_even_where_more_is_not_to_be_had() -> None:
     made = known(1, 5)
     made.set_aspect("A1", searches_without_news=2)
-    within = replace(LIMITS, independent_sources=1)
+    within = replace(LIMITS, independent_sites=1)
     assert decisions(made, within=within)["evidence"] == "pass"
 
 
@@ -365,7 +365,7 @@ def test_nothing_is_given_up_while_another_sub_question_can_still_be_searched() 
 
 def test_a_minimum_of_0_is_always_met() -> None:
     made = known(1, 1)
-    within = replace(LIMITS, evidence_records=0, independent_sources=0)
+    within = replace(LIMITS, evidence_records=0, independent_sites=0)
     assert decisions(made, within=within)["evidence"] == "pass"
 
 

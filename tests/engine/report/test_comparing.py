@@ -205,7 +205,7 @@ def test_the_date_of_a_claim_comes_before_that_of_its_page() -> None:
     assert date_of_statement(sold) == "2026-01-01"
 
 
-def test_disagreements_need_independent_sources() -> None:
+def test_disagreements_need_independent_sites() -> None:
     ledger = ledger_of(NEW, OTHER, record_of("E5", "The fund held 8 million.", "c.example"))
     [(one, other)] = find_disagreements(ledger, [["E2", "E3"]])
     assert (one.id, other.id) == ("E2", "E3")
@@ -407,6 +407,20 @@ async def test_only_a_run_that_began_since_has_a_dense_report(
     assert (" | not found | " in report, " | – | " in report) == (
         form < Form.DENSE, form >= Form.DENSE
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("form", [Form.HELD, Form.COUNTED])
+async def test_only_a_run_that_began_since_counts_queries(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s2")
+    report = (await research(question, "quick")).report.markdown
+    note = report.partition("## Method")[2]
+    assert ("searches ·" in note, "queries ·" in note) == (
+        form < Form.COUNTED,
+        form >= Form.COUNTED,
+    )
 
 
 def test_a_terse_report_has_a_line_on_support_only_where_it_calls_for_doubt() -> None:

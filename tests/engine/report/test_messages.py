@@ -72,7 +72,7 @@ YES, NO = AspectState.ANSWERED, AspectState.OPEN
             StopReason.NOTHING_FOUND,
             {},
             [NO, NO],
-            "Found nothing that answers this. 2 searches, 0 pages read.",
+            "Found nothing that answers this. 2 queries, 0 pages read.",
         ),
         (
             StopReason.QUALITY_MET,
@@ -208,7 +208,12 @@ def test_going_on_says_what_is_missing_and_what_is_next() -> None:
 
 @pytest.mark.parametrize(
     "number, noun, said",
-    [(1, "page", "1 page"), (0, "page", "0 pages"), (2, "search", "2 searches")],
+    [
+        (1, "page", "1 page"),
+        (0, "page", "0 pages"),
+        (2, "search", "2 searches"),
+        (2, "query", "2 queries"),
+    ],
 )
 def test_counts_agree_with_their_nouns(number: int, noun: str, said: str) -> None:
     assert messages.count_noun(number, noun) == said
@@ -219,5 +224,12 @@ def test_pages_that_could_not_be_read_are_counted() -> None:
     source = Source("https://a.example/", "", "a.example", 1)
     made.put_source(replace(source, status="failed"))
     assert messages.stop_message(StopReason.NOTHING_FOUND, made, ResearchConfig()) == (
-        "Found nothing that answers this. 2 searches, 0 pages read, 1 page could not be read."
+        "Found nothing that answers this. 2 queries, 0 pages read, 1 page could not be read."
     )
+
+
+def test_messages_of_earlier_runs_call_queries_searches() -> None:
+    told = messages.stop_message(
+        StopReason.NOTHING_FOUND, known(NO), ResearchConfig(), counts_queries=False
+    )
+    assert told == "Found nothing that answers this. 2 searches, 0 pages read."

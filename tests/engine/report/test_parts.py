@@ -111,10 +111,11 @@ def test_the_method_note_has_three_lines(known: Ledger) -> None:
     assert note.split("\n") == [
         "## Method",
         "",
-        "- 2 searches · 2 pages read",
+        "- 2 queries · 2 pages read",
         "- published 2001-05-06 to 2020-01-02",
         "- 1 page read but not used · 1 page refused or failed",
     ]
+    assert "- 2 searches · " in method_note(known, WORDS, set(), counts_queries=False)
     assert method_note(ledger("What?")[0], WORDS, set()) == ""
 
 

@@ -16,7 +16,7 @@ def test_an_address_that_no_page_gives_stands_in_no_statement() -> None:
     assert AddressWall(QUESTION, ()).masked("Call 030 23125 118.") == "Call […]."
 
 
-def test_two_independent_sources_may_give_an_address() -> None:
+def test_two_independent_sites_may_give_an_address() -> None:
     pages = [page("https://a.example/", TOLD), page("https://b.example/", TOLD)]
     assert AddressWall(QUESTION, pages).masked(TOLD) == TOLD
 

@@ -201,7 +201,7 @@ def test_every_unit_is_told_with_its_end_and_the_thresholds_that_hold(finished: 
     assert (shown.units.dispatched, shown.units.skipped) == (2, 1)
     assert (shown.gate.status, shown.gate.reason) == ("retry", ["More records."])
     held = shown.limits
-    assert (held.evidence_records, held.independent_sources) == (5, 3)
+    assert (held.evidence_records, held.independent_sites) == (5, 3)
     assert (held.quality_threshold, held.novelty_threshold) == (7.0, 0.15)
     assert (held.improvement_threshold, held.duplicate_threshold) == (0.5, 0.75)
 

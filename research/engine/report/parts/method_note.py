@@ -11,11 +11,14 @@ from research.engine.report.report_i18n import Labels
 LEFT = frozenset({"refused", "failed", "empty"})
 
 
-def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "") -> str:
+def method_note(
+    ledger: Ledger, words: Labels, cited: Set[str], ended: str = "", counts_queries: bool = True
+) -> str:
     """Return the note as a section; "" where no page was read.
 
     `cited` are the addresses of the cited pages, `ended` says why research ended, where that is
-    said nowhere else.
+    said nowhere else. Different queries are counted; a search asks one of them, some are made
+    ahead or again. Notes of earlier runs call queries searches.
     """
     pages = ledger.pages.values()
     if not pages:
@@ -24,8 +27,9 @@ def method_note(ledger: Ledger, words: Labels, cited: Set[str], ended: str = "")
     codes = sorted({page.language.partition("-")[0] for page in pages if page.language})
     unused = sum(page.url not in cited for page in pages)
     failed = sum(source.status in LEFT for source in ledger.sources.values())
+    asked = "queries_made" if counts_queries else "searches_made"
     lines = (
-        (words.count("searches_made", len(ledger.queries)), words.count("pages_read", len(pages))),
+        (words.count(asked, len(ledger.queries)), words.count("pages_read", len(pages))),
         (
             words["published_between"].format(first=days[0], last=days[-1]) if days else "",
             words["in_languages"].format(codes=", ".join(codes)) if codes else "",
