@@ -71,6 +71,7 @@ MIDDLEWARE = [
     "dashboard.middleware.CompressedPages",
     "dashboard.middleware.errors_for_programs",
     "dashboard.api.rate_limits.rate_limit_headers",
+    "dashboard.middleware.refuse_nul",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "dashboard.middleware.InterfaceLanguage",
     "django.middleware.common.CommonMiddleware",

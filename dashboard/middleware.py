@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.conf import settings
+from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -42,6 +43,18 @@ def errors_for_programs(get_response: GetResponse) -> GetResponse:
         response.headers["Content-Type"] = kind.content_type
         response.headers["Content-Length"] = str(len(response.content))
         return response
+
+    return middleware
+
+
+def refuse_nul(get_response: GetResponse) -> GetResponse:
+    """Answer 400 where path, query or cookies have a NUL character, which PostgreSQL refuses."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        query = request.META.get("QUERY_STRING", "")
+        if "%00" in query or "\x00" in "".join((request.path, query, *request.COOKIES.values())):
+            raise BadRequest("The address or a cookie has a NUL character.")
+        return get_response(request)
 
     return middleware
 

@@ -28,6 +28,23 @@ def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) ->
     assert b"This form is no longer valid" in answer.content
 
 
+@pytest.mark.parametrize(
+    "path", ["/?q=a%00b", "/runs/a%00b/", "/api/v1/runs?state=%00", "/api/v1/runs/%00", "/?%00=1"]
+)
+def test_a_nul_in_an_address_is_refused(admin: User, path: str) -> None:
+    client = Client(raise_request_exception=False)
+    client.force_login(admin)
+    answer = client.get(path)
+    assert answer.status_code == 400
+    is_for_programs = answer.headers["Content-Type"] == "application/problem+json"
+    assert is_for_programs is path.startswith("/api/")
+
+
+def test_a_nul_in_a_cookie_is_refused(client: Client) -> None:
+    client.cookies["sessionid"] = "a\0b"
+    assert client.get("/sign-in/").status_code == 400
+
+
 @pytest.mark.requirement("D11")
 def test_a_fault_of_ours_shows_no_trace(admin: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def break_down(*args: object) -> None:
