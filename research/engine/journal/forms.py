@@ -50,6 +50,10 @@ class Form(IntEnum):
     """A score that is held below the threshold doesn't reach it for the stop rule either, and marks
     that code gave in a model's place are held whichever way it came to give them.
     """
+    DATED = 14
+    """Quotations are compared with the other findings, a figure that none of them shows to be
+    current stands with its date, and the question names the rows and columns of a comparison.
+    """
 
 
 NEWEST = max(Form)
