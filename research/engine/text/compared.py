@@ -22,18 +22,18 @@ _LIST = re.compile(
     rf"(?<=\(){_NAME}(?:, {_NAME})+(?=\))|{_NAME}(?:, {_NAME})*,? (?:and|or|versus|vs\.?) {_NAME}"
 )
 _ASKS = re.compile(
-    r"\b(?:compar\w+|versus|vs|choos\w+|choice|decid\w+|between|which (?:of|one)|better|best|rank\w*"
-    r"|each|differ\w*|advis\w+|recommend\w*|table)\b",
+    r"\b(?:compar\w+|versus|vs|choos\w+|choice|decid\w+|between|which (?:of|one)|better|best"
+    r"|rank\w*|each|differ\w*|advis\w+|recommend\w*|table)\b",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\b(?:compar\w+|between|versus|vs|which|better|choos\w+)\b", re.IGNORECASE)
 _OPENING = re.compile(
-    r"(?:(?<=[.?!:] )|^)(?:Compare|Between|Which|Is|Are|Was|Were|Do|Does|Did|Can|Should|Has|Have|How"
-    r"|What|Why|When|Where|Who|If|In|For|Of|The|We|Our|My|I|Please|Choose|Both|And|Or) "
+    r"(?:(?<=[.?!:] )|^)(?:Compare|Between|Which|Is|Are|Was|Were|Do|Does|Did|Can|Should|Has|Have"
+    r"|How|What|Why|When|Where|Who|If|In|For|Of|The|We|Our|My|I|Please|Choose|Both|And|Or) "
 )
 _BY = re.compile(
-    r"\b(?:by|(?:should|must|to) (?:give|show|list|have)(?: for each(?: of them)?)?|for each(?: of them)?"
-    r"|into a table|table (?:of|with))(?: the)? ([^.?!:;]+)",
+    r"\b(?:by|(?:should|must|to) (?:give|show|list|have)(?: for each(?: of them)?)?"
+    r"|for each(?: of them)?|into a table|table (?:of|with))(?: the)? ([^.?!:;]+)",
     re.IGNORECASE,
 )
 _SPLIT = re.compile(r",\s*(?:(?:and|or)\s+)?|\s+and\s+")

@@ -49,8 +49,9 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bo
 
 
 def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY) -> str:
-    """Return who says a statement, and when, in so many characters of the date: the publisher where it rests on one source, otherwise
-    how many there are; "" for a quotation, whose source is named already.
+    """Return who says a statement, and when, in so many characters of the date: the publisher where
+    it rests on one source, otherwise how many there are; "" for a quotation, whose source is named
+    already.
     """
     records = ledger.book.records
     quoted = [s for i in statement.evidence if i in records for s in records[i].sources]
