@@ -67,8 +67,8 @@ def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -
     """Create a new version in another format from the same evidence, written for `reader`."""
     if form not in REASONS:
         raise InvalidValueError(
-            "A report can be made shorter, longer, a table, a memo, questions and answers, a review "
-            "of literature, or for a reader."
+            "A report can be made shorter, longer, a table, a memo, questions and answers, a "
+            "review of literature, or for a reader."
         )
     for_whom = _clean_text(reader, "The reader", READER_LENGTH) if form == "reader" else ""
     if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:

@@ -175,10 +175,8 @@ def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
     cells = [
         cell.model_copy(update={"entity": _same_name(cell.entity, things)}) for cell in answer.cells
     ]
-    columns = answer.properties or [
-        *unique_texts(cell.property for cell in cells),
-        *compared_properties(question),
-    ]
+    found = (cell.property for cell in cells)
+    columns = answer.properties or unique_texts((*found, *compared_properties(question)))
     return answer.model_copy(
         update={"entities": unique_texts(rows), "properties": columns, "cells": cells}
     )

@@ -348,6 +348,10 @@ def _render_section(
         if quoted
         else render_paragraphs(statements, [group.inline() for group in groups])
     )
+    told = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    is_settled = layout.stale is not None and not any(record.contradicts for record in told)
+    if aspect.state is AspectState.DISPUTED and is_settled:
+        aspect = replace(aspect, state=AspectState.ANSWERED)
     standing = _support_line(ledger, aspect, section, marks.words)
     if draft.by_code and aspect.standing is not None:
         standing = marks.words[unjudged_words(aspect.standing)]
