@@ -133,6 +133,9 @@ TEMPLATES = (
     _("Shorter"),
     _("Longer"),
     _("As a table"),
+    _("As a memo"),
+    _("As questions and answers"),
+    _("As a review of literature"),
     _("For %(reader)s"),
     # criteria of the gates, and what capped a score
     _("sources found"),
@@ -235,7 +238,7 @@ TEMPLATES = (
     _("This run has no report."),
     _("No evidence of this report was rejected."),
     _(
-        "Without a model a report can be made shorter or a table. Longer, or for another reader, takes a model; an admin can name one under Setup."
+        "Without a model a report can be made shorter or a table. Every other version takes a model; an admin can name one under Setup."
     ),
     _(
         "The queue is full: %(waiting)s questions wait, %(own)s of them yours. Please ask again after %(when)s, or cancel one that waits."

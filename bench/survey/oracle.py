@@ -31,6 +31,7 @@ QUANTITIES = frozenset({"quantity", "share", "cost"})
 _COUNTED = re.compile(r"The (.+?) was ")
 _CLAUSE = re.compile(r"\s+(?:and|or)\s+(?=(?:why|how|what|who|which|where|when|in|sells?)\b)")
 _NAME = re.compile(r"[A-Z][\w-]+(?: [A-Z][\w-]+)*")
+_NAMES = re.compile(rf"{_NAME.pattern}(?:, {_NAME.pattern})+,? (?:and|or) {_NAME.pattern}")
 _QUESTION_START = re.compile(r"(?:^|(?<=[.?!:]))\s*[A-Z][a-z]*")
 _ON_THE_REPORT = re.compile(r"(?:please )?(?:mark|say|use|note|put|where|if)\b", re.IGNORECASE)
 _LEAD = re.compile(
@@ -396,7 +397,8 @@ def entities_of(question: str) -> list[str]:
         kept = [name.strip() for name in names if _NAME.fullmatch(name.strip())]
         if len(kept) >= 2 and len(kept) == len(names):
             return kept
-    return []
+    listed = _NAMES.search(_QUESTION_START.sub(" ", question))
+    return re.split(r", (?:and |or )?| (?:and|or) ", listed.group()) if listed else []
 
 
 def _bare(clause: str) -> str:

@@ -231,7 +231,7 @@ class Reshape(Payload):
     """A version in another format; `reader` is required for the form of that name."""
 
     kind: Literal["reshape"]
-    form: Literal["shorter", "longer", "table", "reader"]
+    form: Literal["shorter", "longer", "table", "reader", "memo", "faq", "review"]
     reader: Reader | None = None
 
 

@@ -429,17 +429,32 @@ def analyst_label(name: str) -> str:
 # --- the plan -------------------------------------------------------------------
 
 
+FORM_NAMES = {
+    "shorter": _("brief"),
+    "table": _("table"),
+    "memo": _("memo"),
+    "faq": _("questions and answers"),
+    "review": _("review of literature"),
+}
+"""Forms of the report that a plan may have taken from the question."""
+
+
 def plan_context(run: Run) -> dict[str, Any]:
-    """Return the read-only parts of the plan, shown next to the approval form."""
+    """Return the read-only parts of the plan, shown next to the approval form; `taken` are the form
+    and the reader that the question asks for.
+    """
     stored = run.plan or {}
     names = (
         (gettext("Scope"), "scope"),
         (gettext("Evidence"), "evidence_strategy"),
         (gettext("Output"), "output_format"),
     )
+    form = FORM_NAMES.get(stored.get("form", ""), "")
+    taken = ((gettext("Form"), str(form)), (gettext("Reader"), stored.get("reader", "")))
     return {
         "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
+        "taken": [{"name": name, "text": text} for name, text in taken if text],
         "estimate": describe_estimate(stored.get("estimate"), is_local=_is_local()),
     }
 

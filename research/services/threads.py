@@ -40,14 +40,17 @@ NO_PLAN = "This run ended before it had a plan; ask the question again instead."
 NO_REPORT = "This run has no report."
 NOTHING_REJECTED = "No evidence of this report was rejected."
 NEEDS_A_MODEL = (
-    "Without a model a report can be made shorter or a table. Longer, or for another reader, "
-    "takes a model; an admin can name one under Setup."
+    "Without a model a report can be made shorter or a table. Every other version takes a model; "
+    "an admin can name one under Setup."
 )
 REASONS: dict[ReportForm, str] = {
     "shorter": "Shorter",
     "longer": "Longer",
     "table": "As a table",
     "reader": "For {reader}",
+    "memo": "As a memo",
+    "faq": "As questions and answers",
+    "review": "As a review of literature",
 }
 
 
@@ -63,8 +66,11 @@ def revise_report(actor: AbstractUser, run: Run) -> Run:
 def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -> Run:
     """Create a new version in another format from the same evidence, written for `reader`."""
     if form not in REASONS:
-        told = "A report can be made shorter, longer, a table, or for a reader."
-        raise InvalidValueError(told, "form")
+        raise InvalidValueError(
+            "A report can be made shorter, longer, a table, a memo, questions and answers, a "
+            "review of literature, or for a reader.",
+            "form",
+        )
     for_whom = _clean_text(reader, "reader", READER_LENGTH) if form == "reader" else ""
     if form not in BY_CODE and not installation.current_installation()["RESEARCH_MODEL"]:
         raise ServiceError(NEEDS_A_MODEL)

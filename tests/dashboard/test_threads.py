@@ -10,7 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from dashboard.contexts.run import plan_context
 from dashboard.exports import FORMATS, export_report
+from dashboard.forms.thread_forms import ReshapeForm
 from research.engine.config import ResearchConfig
 from research.models import GateResult, Run, Verdict
 from research.services import reviews
@@ -200,3 +202,18 @@ def test_a_citation_rejected_without_script_offers_the_revision(client: Client, 
         f"/runs/{run.public_id}/citations/1/judge/", {"verdict": "reject"}, follow=True
     )
     assert "Rests on rejected evidence" in answer.content.decode()
+
+
+def test_a_plan_shows_the_form_and_the_reader_of_the_question(run: Run) -> None:
+    run.plan = {"brief": "", "form": "faq", "reader": "a manager"}
+    assert plan_context(run)["taken"] == [
+        {"name": "Form", "text": "questions and answers"},
+        {"name": "Reader", "text": "a manager"},
+    ]
+    run.plan = {"brief": "", "form": "full", "reader": ""}
+    assert plan_context(run)["taken"] == []
+
+
+def test_a_report_may_become_a_memo_questions_and_answers_or_a_review() -> None:
+    forms = {"form": "memo"}, {"form": "faq"}, {"form": "review"}
+    assert all(ReshapeForm(each).is_valid() for each in forms)

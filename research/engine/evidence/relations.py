@@ -31,8 +31,9 @@ class Relations:
     """`replaced` maps the id of an outdated record to that of the record with the newer value.
 
     `cells` maps pairs of entity and property; `figures` are key figures beside them. `recalled` has
-    the amounts that a record gives as earlier ones, beside current ones. `is_known` is True if a
-    model compared the findings.
+    the amounts that a record gives as earlier ones, beside current ones. `doubted` maps records
+    with a figure that the comparison calls outdated, though neither dates nor a checked claim show
+    it, to those with the other figure. `is_known` is True if a model compared the findings.
     """
 
     is_known: bool = False
@@ -42,3 +43,4 @@ class Relations:
     cells: Mapping[tuple[str, str], Cell] = field(default_factory=dict)
     figures: tuple[KeyFigure, ...] = ()
     recalled: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    doubted: Mapping[str, str] = field(default_factory=dict)

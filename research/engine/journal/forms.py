@@ -52,6 +52,10 @@ class Form(IntEnum):
     """
     COUNTED = 14
     """Reports and messages count queries as queries; searches are what the meter counts."""
+    DATED = 15
+    """Quotations are compared with the other findings, a figure that none of them shows to be
+    current stands with its date, and the question names the rows and columns of a comparison.
+    """
 
 
 NEWEST = max(Form)

@@ -6,7 +6,8 @@ accepts only what dates, quotes and sources confirm.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -25,12 +26,14 @@ from research.engine.report.parts.dating import (
     date_of_statement,
     first_date,
     is_alike,
+    is_other_value,
     recalls,
     stated_date,
     tells_in_order,
 )
 from research.engine.run import Run
 from research.engine.text import entities
+from research.engine.text.compared import compared_properties, compared_things
 from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
 COMPARED_FROM = 20
@@ -95,11 +98,17 @@ async def compare_findings(run: Run) -> None:
         run.fell_back(COMPARE.name, failed.cause)
         return
     first_seen = run.form >= Form.FIRST_SEEN
-    replaced = find_replaced(run.ledger, answer.newer, first_seen, run.form >= Form.DENSE)
+    if run.form >= Form.DATED:
+        answer = as_asked(answer, run.question.text)
+    replaced = find_replaced(
+        run.ledger, answer.newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
+    )
     table = _table(run.ledger, answer, replaced, first_seen)
     figures = find_figures(run.ledger, answer.figures, replaced, first_seen)
     recalled = find_recalled(run.ledger, answer.earlier) if run.form >= Form.DENSE else {}
     relations = Relations(True, replaced, *table, figures, recalled)
+    if run.form >= Form.DATED:
+        relations = _with_doubts(run.ledger, relations, answer.newer)
     await _note_relations(run, relations, answer.newer, answer.disagree)
 
 
@@ -111,8 +120,12 @@ async def relate_drafted(
     """
     first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DETAILED and not run.ledger.relations.is_known and (newer or disagree):
-        replaced = find_replaced(run.ledger, newer, first_seen, run.form >= Form.DENSE)
+        replaced = find_replaced(
+            run.ledger, newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
+        )
         relations = Relations(True, replaced)
+        if run.form >= Form.DATED:
+            relations = _with_doubts(run.ledger, relations, newer)
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -146,7 +159,35 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "asks_earlier": run.form >= Form.DENSE,
+        "things": compared_things(run.question.text) if run.form >= Form.DATED else (),
     }
+
+
+def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
+    """Return the answer with the rows that the question lists, whatever the model calls them, and
+    with the columns that it lists where the model named none.
+    """
+    things = compared_things(question)
+    if not things or not answer.cells:
+        return answer
+    called = {name: _same_name(name, things) for name in answer.entities}
+    rows = [*things, *(name for name in answer.entities if called[name] == name)]
+    cells = [
+        cell.model_copy(update={"entity": _same_name(cell.entity, things)}) for cell in answer.cells
+    ]
+    found = (cell.property for cell in cells)
+    columns = answer.properties or unique_texts((*found, *compared_properties(question)))
+    return answer.model_copy(
+        update={"entities": unique_texts(rows), "properties": columns, "cells": cells}
+    )
+
+
+def _same_name(name: str, things: Iterable[str]) -> str:
+    """Return the one listed thing whose words a name has, such as "the tribunal of Kelmar"; the
+    name itself where there is none, or several.
+    """
+    meant = [thing for thing in things if term_set(thing) and term_set(thing) <= term_set(name)]
+    return meant[0] if len(meant) == 1 else name
 
 
 def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, frozenset[str]]:
@@ -167,6 +208,7 @@ def find_replaced(
     pairs: Iterable[Sequence[str]],
     first_seen: bool = True,
     by_others: bool = True,
+    by_likeness: bool = True,
 ) -> dict[str, str]:
     """Return the outdated records with the newest one of their chain.
 
@@ -175,7 +217,9 @@ def find_replaced(
     that give it and are paired with the same record: later pages may repeat what has been replaced.
     Without `first_seen`, dates are those of the newest pages, as in older runs. With `by_others`, a
     pair is also accepted if a third claim gives both values, the older first; and what gives the
-    value of an outdated record in like words is outdated as well.
+    value of an outdated record in like words is outdated as well. With `by_likeness`, a value has
+    also appeared with records that give it in like words, quotations among them, and a quotation of
+    an older value than that of a like claim is outdated.
     """
     newer: dict[str, str] = {}
     every = list(ledger.book.records.values())
@@ -184,7 +228,8 @@ def find_replaced(
         known = [pair[::-1] if recalls(*pair) else pair for pair in known]
     for old, new in known:
         if first_seen:
-            dates = _first_seen(old, new, known), _first_seen(new, old, known)
+            like = every if by_likeness else ()
+            dates = _first_seen(old, new, known, like), _first_seen(new, old, known, like)
         else:
             dates = date_of_statement(old), date_of_statement(new)
         is_later = bool(dates[0]) and dates[0] < dates[1]
@@ -194,6 +239,8 @@ def find_replaced(
     if by_others:
         said_newer = {new.id for _, new in known}
         newer |= _likewise_replaced([r for r in every if r.id not in said_newer], newer, ledger)
+    if by_likeness:
+        newer |= _outdated_quotations(ledger, newer)
     return {old: _end_of_chain(old, newer) for old in newer}
 
 
@@ -221,15 +268,67 @@ def _may_replace(old: Evidence, new: Evidence) -> bool:
 
 
 def _first_seen(
-    record: Evidence, other: Evidence, pairs: Iterable[tuple[Evidence, Evidence]]
+    record: Evidence,
+    other: Evidence,
+    pairs: Iterable[tuple[Evidence, Evidence]],
+    every: Iterable[Evidence] = (),
 ) -> str:
     """Return when the value of a record first appeared, in any record with the same amounts that is
-    paired with the other one.
+    paired with the other one, or of `every` one has like words.
     """
     own = amounts_of(record.claim)
     paired = [one if two.id == other.id else two for one, two in pairs if other in (one, two)]
+    paired += [each for each in every if is_alike(each, record)]
     same = [each for each in paired if own and amounts_of(each.claim) == own]
     return min(filter(None, map(first_date, (record, *same))), default="")
+
+
+def _outdated_quotations(ledger: Ledger, replaced: Mapping[str, str]) -> dict[str, str]:
+    """Return the quotations of a value that is older than that of a like claim, with its record.
+
+    No comparison shows them to a model, so their words and dates alone decide. None of them makes
+    another record outdated.
+    """
+    found: dict[str, str] = {}
+    current = [record for record in ledger.statable if record.id not in replaced]
+    for quoted in ledger.evidence:
+        if not quoted.is_dictated or quoted.id in replaced or not (date := first_date(quoted)):
+            continue
+        newer = [r for r in current if first_date(r) > date and is_other_value(quoted, r)]
+        if newer:
+            found[quoted.id] = max(newer, key=first_date).id
+    return found
+
+
+def _with_doubts(ledger: Ledger, relations: Relations, pairs: Iterable[Sequence[str]]) -> Relations:
+    """Return the relations with the records that a pair calls outdated though nothing dates them,
+    unless more independent sources give their figure than the other one.
+    """
+    doubted = {
+        old.id: new.id
+        for old, new in _known_pairs(ledger, pairs)
+        if not {old.id, new.id} & relations.replaced.keys()
+        and _may_replace(old, new)
+        and len(old.keys) <= len(new.keys)
+    }
+    recalled = dict(relations.recalled)
+    for quoted, old in _recalled_by_quotations(ledger):
+        known = recalled.get(quoted.id, frozenset())
+        recalled[quoted.id] = known | amounts_of(old.claim)
+        if old.id not in relations.replaced:
+            doubted.setdefault(old.id, quoted.id)
+    return replace(relations, doubted=doubted, recalled=recalled)
+
+
+def _recalled_by_quotations(ledger: Ledger) -> Iterator[tuple[Evidence, Evidence]]:
+    """Yield the quotations that give the figure of an older claim on the same beside one of their
+    own, with that claim.
+    """
+    for quoted in ledger.evidence:
+        if quoted.is_dictated and (date := first_date(quoted)):
+            for old in ledger.statable:
+                if recalls(quoted, old) and first_date(old) < date and is_alike(quoted, old):
+                    yield quoted, old
 
 
 def _contested(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list[str]]:

@@ -42,7 +42,7 @@ from research.engine.report.markdown_escape import (
     marked_words,
 )
 from research.engine.report.parts.comparison import render_comparison, render_figures
-from research.engine.report.parts.dating import earlier_amounts
+from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
@@ -300,13 +300,19 @@ def _with_site(ledger: Ledger, said: Statement) -> Statement:
 
 
 def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
-    """Return the parenthesis at the end of a statement: which of its figures is an earlier one and,
-    with `named`, who says it.
+    """Return the parenthesis at the end of a statement: which of its figures is an earlier one,
+    whether it may have been overtaken and, with `named`, who says it.
     """
+    stale = marks.layout.stale
+    if said.quoted and stale is None:
+        return ""
     earlier = marks.layout.marks_earlier and earlier_amounts(said.body, said.evidence, marks.ledger)
     told = (
         marks.words["earlier_figure"].format(values=", ".join(earlier)) if earlier else "",
-        told_by(said, marks.ledger, marks.words) if named else "",
+        age_mark(said, marks.ledger, stale, marks.words, named and not said.quoted)
+        if stale and not earlier
+        else "",
+        told_by(said, marks.ledger, marks.words, MONTH if stale else DAY) if named else "",
     )
     return "; ".join(filter(None, told))
 
@@ -320,7 +326,8 @@ def _render_body(statement: Statement, asked: Set[str], told_by: str = "") -> st
     if not statement.quoted:
         said = escape_sentence(statement.body)
         return _END.sub(lambda _: f" ({told_by})", said, count=1) if told_by else said
-    return marked_words(escape_markdown(statement.body), asked)
+    quoted = marked_words(escape_markdown(statement.body), asked)
+    return f"({told_by}) {quoted}" if told_by else quoted
 
 
 def _render_section(
@@ -342,6 +349,10 @@ def _render_section(
         if quoted
         else render_paragraphs(statements, [group.inline() for group in groups])
     )
+    told = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    is_settled = layout.stale is not None and not any(record.contradicts for record in told)
+    if aspect.state is AspectState.DISPUTED and is_settled:
+        aspect = replace(aspect, state=AspectState.ANSWERED)
     standing = _support_line(ledger, aspect, section, marks.words)
     if draft.by_code and aspect.standing is not None:
         standing = marks.words[unjudged_words(aspect.standing)]

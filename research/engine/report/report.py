@@ -31,6 +31,7 @@ from research.engine.records import (
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
 from research.engine.report.markdown import Rendered, count_words
 from research.engine.report.parts.dating import (
+    Stale,
     date_of_statement,
     is_alike,
     recalls,
@@ -72,8 +73,8 @@ MOST_QUOTATIONS = 3
 STATEMENTS = 0.5
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
-STALE_YEARS, STALE_COST = 3, 1000
-"""Years from which a figure may have changed, and by how much sooner it is cut."""
+STALE_COST = 1000
+"""By how much sooner a figure is cut that may have changed."""
 IN_SECTIONS = frozenset({"full", "longer", "faq", "review"})
 """The shapes of a report that are drafted in sections where there are many."""
 
@@ -156,7 +157,7 @@ def _within_length(run: Run, checked: Checked) -> Checked:
     def answered_by(said: Statement) -> Set[str]:
         return {part for i in said.evidence for part in records[i].answers} & answered
 
-    recent = f"{int(run.question.today[:4]) - STALE_YEARS}{run.question.today[4:]}"
+    recent = Stale.on(run.question.today).figures
 
     def cost(said: Statement) -> float:
         dates = [date_of_statement(records[i]) for i in said.evidence if records[i].fields.numbers]
@@ -229,6 +230,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         marks_earlier=run.form >= Form.DENSE,
+        stale=Stale.on(run.question.today) if run.form >= Form.DATED else None,
         has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,

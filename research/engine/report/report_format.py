@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.parts.dating import Stale
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.threads.seed import ReportForm, ReportFormat
 
@@ -53,7 +54,8 @@ BY_CODE = frozenset({"full", "shorter", "table"})
 class Layout:
     """How a report is laid out: its sections as a table, without the searches tried, with the
     source of each statement named beside it, with key figures, or with the extremes of its
-    comparison, and with a mark at a figure that another of the same sentence has replaced.
+    comparison, and with a mark at a figure that another of the same sentence has replaced, or one
+    that is older than `stale` allows.
     Paragraphs of the summary have at most `summary_sentences`. A terse report spends its words on
     what was found: why it ended and what supports a section are left out. A dense one, for which
     the usual one is too long, shows what stands in a table or the timeline there alone. With
@@ -69,6 +71,7 @@ class Layout:
     has_figures: bool = False
     has_extremes: bool = False
     marks_earlier: bool = False
+    stale: Stale | None = None
     summary_sentences: int = MOST_SENTENCES
     names_subjects: bool = True
     counts_queries: bool = True

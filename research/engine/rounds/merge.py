@@ -84,10 +84,13 @@ class Merger:
 
 
 def relevant_texts(run: Run, item: Work) -> tuple[str, ...]:
-    """Return the texts that a page may be relevant to: topic, queries, and its sub-question."""
-    aspect = run.ledger.aspects.get(item.topic.aspect_id or "")
-    queries = item.topic.queries if item.topic.all_queries else item.topic.queries[:1]
-    return (aspect.text if aspect else item.topic.text, *queries)
+    """Return the texts that a page may be relevant to: topics, queries, and their sub-questions."""
+    found: list[str] = []
+    for topic in (each.topic for each in (item, *item.also)):
+        aspect = run.ledger.aspects.get(topic.aspect_id or "")
+        queries = topic.queries if topic.all_queries else topic.queries[:1]
+        found += (aspect.text if aspect else topic.text, *queries)
+    return tuple(found)
 
 
 def _page_relevance(pages: Sequence[Page], wanted: Sequence[str]) -> Mapping[str, float]:

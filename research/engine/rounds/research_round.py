@@ -13,6 +13,7 @@ from functools import partial
 from math import ceil
 
 from research.engine.analyst import analyst_of
+from research.engine.journal.forms import Form
 from research.engine.offline.passages.coverage import QuestionScale
 from research.engine.ports import SearchHit
 from research.engine.records import Round, Skipped, Source, Status, Unit
@@ -27,6 +28,7 @@ from research.engine.rounds.units import (
     Work,
     fetch_and_read,
     host_name,
+    read_together,
     search_unit,
     take_late,
     wanted_pages,
@@ -112,6 +114,8 @@ async def _run_wave(run: Run, work: Sequence[Work], choose_for: Chooser, read_un
     await take_late(run, work)
     choose_for(run, work)
     _list_sources(run, work)
+    if run.form >= Form.DATED and run.limits.notes > 1 and len(run.ledger.rounds) > 1:
+        read_together(work)
     expected = sum(len(wanted_pages(run, item)) for item in work if not item.unit.status)
     arrivals = Arrivals(expected, run.journal.active_seconds)
     await run_each(fetch_and_read(run, item, slots, read_unit, arrivals) for item in work)

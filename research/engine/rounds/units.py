@@ -31,11 +31,14 @@ from research.engine.rounds.topics import Topic
 from research.engine.run import Run
 from research.engine.text.offload import run_in_thread_if_long
 from research.engine.text.sentences import take_apart
+from research.engine.text.tokens import unique_texts
 from research.engine.untrusted.screening import screened_answer, screened_page
 from research.engine.untrusted.search_words import search_words
 
 T = TypeVar("T")
 
+FEW_PAGES, READ_TOGETHER = 2, 4
+"""Pages of a unit that another one may take over, and of all that one call reads then."""
 LATE = "not there in time; counts in a later round if it comes"
 NOT_NEEDED = "it gives orders to machines, and other pages answer the sub-question"
 
@@ -45,7 +48,8 @@ class Work:
     """A unit in progress: its topic, its search results, and the pages fetched and read.
 
     `searched` maps the queries sent to their number of hits; `spares` are pages to fetch in place
-    of those of `urls` that can't be fetched.
+    of those of `urls` that can't be fetched. `also` are the units whose pages it reads with its
+    own.
     """
 
     unit: Unit
@@ -57,6 +61,7 @@ class Work:
     pages: list[Page] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
     follow_ups: list[str] = field(default_factory=list)
+    also: list[Work] = field(default_factory=list)
 
     @property
     def place(self) -> str:
@@ -65,7 +70,10 @@ class Work:
     @property
     def asked(self) -> Asked:
         """Return the purpose of reading, as a reader of the unit's pages gets it."""
-        return Asked(self.topic.text, self.unit.queries, self.topic.reason)
+        every = [self, *self.also]
+        topics = " ".join(unique_texts(each.topic.text for each in every))
+        queries = unique_texts(query for each in every for query in each.unit.queries)
+        return Asked(topics, tuple(queries), self.topic.reason)
 
 
 Reader = Callable[[Run, Work], Awaitable[Reading]]
@@ -180,6 +188,21 @@ def _is_new(run: Run, hit: SearchHit) -> bool:
 def fail_unit(run: Run, item: Work, reason: str) -> None:
     item.unit = replace(item.unit, status="failed", failure=reason)
     run.trouble(f"round {item.unit.round}, {item.topic.text}", reason)
+
+
+def read_together(work: Sequence[Work]) -> None:
+    """Give the pages of units that have few to one of them, so that a call reads several."""
+    host: Work | None = None
+    for item in work:
+        if item.unit.status or not 0 < len(item.urls) <= FEW_PAGES:
+            continue
+        if host is None or len(host.urls) + len(item.urls) > READ_TOGETHER:
+            host = item
+            continue
+        host.urls += item.urls
+        host.spares += item.spares
+        host.also.append(item)
+        item.urls, item.spares = [], []
 
 
 # --- fetching and reading -------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.records import Evidence
@@ -12,14 +12,36 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
 from research.engine.text import entities
 from research.engine.text.dates import find_dates, without_dates
-from research.engine.text.quantities import unit_of, written_amounts
+from research.engine.text.quantities import parse_figures, unit_of, written_amounts
 from research.engine.text.tokens import term_set, unique_texts
 
 _FOR_A_YEAR = re.compile(
     r"\b(?:for|taking) ((?:19|20)\d\d)\b(?![.,]?\d)(?: ([^\W\d]+))?", re.IGNORECASE
 )
-DAY = 10
-"""Characters of a date such as `2026-03-01`."""
+DAY, MONTH, YEAR = 10, 7, 4
+"""Characters of a date such as `2026-03-01`, of its month and of its year."""
+FIGURES_AGE, SOURCES_AGE, HISTORY_AGE = 3, 5, 30
+"""Years after which a figure may have changed, after which a source without a figure may have been
+overtaken, and after which both are history.
+"""
+
+
+@dataclass(frozen=True)
+class Stale:
+    """Days before which a figure, or a source without one, is an old one; what is older than
+    `history` is history.
+    """
+
+    figures: str
+    sources: str
+    history: str
+
+    @classmethod
+    def on(cls, today: str) -> Stale:
+        """Return the days of a report that is written today."""
+        year, rest = int(today[:YEAR]), today[YEAR:]
+        ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
+        return cls(*(f"{year - age:04}{rest}" for age in ages))
 
 
 def newest_date(record: Evidence) -> str:
@@ -84,6 +106,16 @@ def is_alike(one: Evidence, other: Evidence) -> bool:
     return 2 * len(words & others) >= max(1, min(len(words), len(others)))
 
 
+def is_other_value(one: Evidence, other: Evidence) -> bool:
+    """Return whether two claims that are alike give different values of one measure."""
+    mine, theirs = (
+        {(a.measures, a.value) for a in parse_figures(each.claim).amounts if a.measures}
+        for each in (one, other)
+    )
+    measures = {measure for measure, _ in mine} & {measure for measure, _ in theirs}
+    return bool(measures) and not mine & theirs and is_alike(one, other)
+
+
 def _words_of(claim: str) -> frozenset[str]:
     return frozenset(term for term in term_set(claim) if term.isalpha())
 
@@ -113,6 +145,30 @@ def stated_date(record: Evidence) -> str:
         part for part in (f"{year:04}", f"{month:02}" if month else "", f"{day:02}" if day else "")
         if part
     )  # fmt: skip
+
+
+def age_mark(
+    said: Statement, ledger: Ledger, stale: Stale, words: Labels, is_named: bool = False
+) -> str:
+    """Return that a statement gives a figure, or rests on sources, that may have been overtaken,
+    and of when; "" where it gives a recent one, or tells an event of a certain month.
+
+    Without `is_named` the year stands beside it, unless the sentence has it.
+    """
+    records = [ledger.book.records[i] for i in said.evidence if i in ledger.book.records]
+    if not records or ledger.relations.replaced.keys() >= set(said.evidence):
+        return ""
+    if ledger.relations.doubted.keys() & set(said.evidence):
+        return words["may_be_outdated"]
+    told = [found.date for found in find_dates(said.body)]
+    date = max(map(date_of_statement, records))
+    has_figure = bool(amounts_of(said.body))
+    least = stale.figures if has_figure else stale.sources
+    is_old = stale.history < date < least
+    if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
+        return ""
+    mark = words["older_figure" if has_figure else "older_source"]
+    return mark if told or is_named else f"{mark}, {date[:YEAR]}"
 
 
 def with_previous_values(

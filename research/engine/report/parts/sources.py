@@ -6,11 +6,11 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.records import Source
 from research.engine.report.draft import Statement
 from research.engine.report.markdown_escape import escape_markdown
-from research.engine.report.parts.dating import DAY, newest_date
+from research.engine.report.parts.dating import DAY, YEAR, newest_date
 from research.engine.report.report_i18n import Labels
 
-YEAR, LONGEST_NAME = 4, 60
-"""Characters of a year, and of a publisher's name beside a statement."""
+LONGEST_NAME = 60
+"""Characters of a publisher's name beside a statement."""
 
 
 def render_source(ledger: Ledger, source: Source, words: Labels) -> str:
@@ -48,9 +48,10 @@ def doubt_mark(statement: Statement, ledger: Ledger, words: Labels, is_dated: bo
     return f" (⚠ {said})"
 
 
-def told_by(statement: Statement, ledger: Ledger, words: Labels) -> str:
-    """Return who says a statement, and when: the publisher where it rests on one source, otherwise
-    how many there are; "" for a quotation, whose source is named already.
+def told_by(statement: Statement, ledger: Ledger, words: Labels, precision: int = DAY) -> str:
+    """Return who says a statement, and when, in so many characters of the date: the publisher where
+    it rests on one source, otherwise how many there are; "" for a quotation, whose source is named
+    already.
     """
     records = ledger.book.records
     quoted = [s for i in statement.evidence if i in records for s in records[i].sources]
@@ -68,6 +69,6 @@ def told_by(statement: Statement, ledger: Ledger, words: Labels) -> str:
     told = (
         "" if is_named else escape_markdown(publisher),
         "" if kind in {"unknown", "document"} else words[f"kind_{kind}"],
-        days[0] if days and days[0] not in statement.body else "",
+        days[0][:precision] if days and days[0] not in statement.body else "",
     )
     return ", ".join(filter(None, told))

@@ -1,0 +1,98 @@
+"""Figures that nothing shows to be current: their dates and marks, and quotations of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Relations
+from research.engine.llm_tasks.compare import _with_doubts, find_replaced
+from research.engine.records import Evidence
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.markdown import render_report
+from research.engine.report.parts.dating import Stale, age_mark
+from research.engine.report.report_format import Layout
+from research.engine.report.report_i18n import labels_for
+from tests.engine.report.test_comparing import ledger_of, on_day, record_of
+
+WORDS, STALE = labels_for("en"), Stale.on("2026-11-01")
+
+
+def dictated(record: Evidence) -> Evidence:
+    return replace(record, uncertainty=("dictated",))
+
+
+def mark(ledger: Ledger, claim: str, is_named: bool = False) -> str:
+    return age_mark(Statement(claim, ("E1",)), ledger, STALE, WORDS, is_named)
+
+
+@pytest.mark.parametrize(
+    ("claim", "day", "told"),
+    [
+        ("The fund pays out 4 million marks.", "2019-03-01", "older figure, 2019"),
+        ("The fund paid out 4 million marks in 2019.", "2026-03-01", "older figure"),
+        ("The fund pays out 4 million marks.", "2025-03-01", ""),
+        ("On 4 May 2019 the fund got 4 million marks.", "2019-06-01", ""),
+        ("In 1889 the fund held 4 million marks.", "1990-01-01", ""),
+        ("Appeals go to the provost.", "2018-02-01", "older source, 2018"),
+        ("Appeals go to the provost.", "2023-02-01", ""),
+    ],
+)
+def test_what_may_have_been_overtaken_is_marked_with_its_year(
+    claim: str, day: str, told: str
+) -> None:
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), day))
+    assert mark(ledger, claim) == told
+    assert mark(ledger, claim, is_named=True) == told.partition(",")[0]
+
+
+def test_the_mark_stands_in_the_sentence_and_before_a_quotation() -> None:
+    claim = "The fund pays out 4 million marks."
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-01"))
+    said = Statement(claim, ("E1",))
+    quoted = Statement(f"**A:** “{claim}”", ("E1",), quoted=True, lead_in="**A:** ")
+    draft = Draft((), (Section("A1", (said, quoted)),))
+    told = render_report(ledger, draft, "", 0, 0, Layout(stale=STALE)).markdown
+    assert "4 million marks (older figure, 2019)." in told
+    assert "**A:** (older figure, 2019) “The fund pays" in told
+    assert "older figure" not in render_report(ledger, draft, "", 0, 0, Layout()).markdown
+
+
+def test_a_pair_that_no_date_orders_leaves_a_doubt_unless_more_sites_give_the_figure() -> None:
+    old = record_of("E1", "Water from Ashmouth costs 9 marks.", "a.example")
+    new = record_of("E2", "Water from Ashmouth costs 12 marks.", "b.example")
+    ledger = ledger_of(old, new)
+    pairs = [["E1", "E2"]]
+    assert find_replaced(ledger, pairs) == {}
+    ledger.relations = _with_doubts(ledger, Relations(True), pairs)
+    assert mark(ledger, old.claim) == "may be outdated"
+    both = replace(old, sources=(*old.sources, *record_of("E9", old.claim, "c.example").sources))
+    assert _with_doubts(ledger_of(both, new), Relations(True), pairs).doubted == {}
+
+
+def test_a_quotation_of_an_older_value_is_outdated_and_never_outdates_a_claim() -> None:
+    old = dictated(on_day(record_of("E1", "The fund held 4 million marks.", "a.example"), "2019"))
+    new = on_day(record_of("E2", "The fund held 6 million marks.", "b.example"), "2024")
+    assert find_replaced(ledger_of(old, new), []) == {"E1": "E2"}
+    assert find_replaced(ledger_of(old, new), [], by_likeness=False) == {}
+    later = replace(old, sources=on_day(old, "2026").sources)
+    assert find_replaced(ledger_of(later, new), []) == {}
+
+
+def test_a_quotation_dates_the_first_appearance_of_a_claim_s_value() -> None:
+    first = dictated(on_day(record_of("E1", "The dose is 35 mg.", "a.example"), "2014"))
+    late = on_day(record_of("E2", "The dose is 35 mg today.", "b.example"), "2026")
+    new = on_day(record_of("E3", "The dose is 22 mg now.", "c.example"), "2025")
+    ledger = ledger_of(first, late, new)
+    assert find_replaced(ledger, [["E2", "E3"]])["E2"] == "E3"
+    assert find_replaced(ledger, [["E2", "E3"]], by_likeness=False) == {}
+
+
+def test_a_quotation_that_recalls_a_claim_s_figure_marks_it_as_earlier() -> None:
+    old = on_day(record_of("E1", "The fine for poaching is 35 marks.", "a.example"), "2015")
+    both = "Signs threaten a fine of 35 marks for poaching, although it is 120 marks."
+    quoted = dictated(on_day(record_of("E2", both, "b.example"), "2025"))
+    found = _with_doubts(ledger_of(old, quoted), Relations(True), [])
+    assert found.recalled == {"E2": frozenset({"35"})} and found.doubted == {"E1": "E2"}

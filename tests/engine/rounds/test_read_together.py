@@ -1,0 +1,22 @@
+"""Units with few pages are read in one call."""
+
+from __future__ import annotations
+
+from research.engine.records import Unit
+from research.engine.rounds.topics import Topic
+from research.engine.rounds.units import Work, read_together
+
+
+def unit_of(number: int, pages: int) -> Work:
+    topic = Topic(f"part {number}", (f"query {number}",), f"A{number}")
+    unit = Unit(2, number, topic.text, topic.aspect_id, topic.queries)
+    return Work(unit, topic, urls=[f"https://{number}.example/{page}" for page in range(pages)])
+
+
+def test_few_pages_go_to_an_earlier_unit_and_many_stay() -> None:
+    work = [unit_of(1, 2), unit_of(2, 5), unit_of(3, 1), unit_of(4, 2), unit_of(5, 0)]
+    read_together(work)
+    assert [len(each.urls) for each in work] == [3, 5, 0, 2, 0]
+    assert work[0].asked.topic == "part 1 part 3"
+    assert work[0].asked.queries == ("query 1", "query 3")
+    assert work[3].asked.topic == "part 4"

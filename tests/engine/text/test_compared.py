@@ -1,0 +1,52 @@
+"""The things and properties that a question lists to compare them."""
+
+from __future__ import annotations
+
+import pytest
+
+from research.engine.llm_tasks.compare import CellAnswer, CompareAnswer, as_asked
+from research.engine.text.compared import compared_properties, compared_things
+
+COUNCIL = (
+    "A council may copy one of the five in Ossander. Please compare Kelmar, Vintry and Holvane. A "
+    "table should give for each the cases a year, the filing fee and the venue of the hearings."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "things"),
+    [
+        (COUNCIL, ("Kelmar", "Vintry", "Holvane")),
+        ("We are choosing between Redis and Memcached for a shop.", ("Redis", "Memcached")),
+        ("Which of Alpha, Beta and Gamma Ray is cheapest?", ("Alpha", "Beta", "Gamma Ray")),
+        ("Compare Rust and Go by speed.", ("Rust", "Go")),
+        (
+            "Compare the three makers (Orlite, Cavel, Ebbrick) by price.",
+            ("Orlite", "Cavel", "Ebbrick"),
+        ),
+        ("Who wrote War and Peace?", ()),
+        ("What do Romeo and Juliet die of?", ()),
+    ],
+)
+def test_the_names_that_a_question_compares(question: str, things: tuple[str, ...]) -> None:
+    assert compared_things(question) == things
+
+
+def test_the_columns_that_a_question_asks_for() -> None:
+    assert compared_properties(COUNCIL) == ("cases a year", "filing fee", "venue of the hearings")
+    assert compared_properties("Compare Rust and Go by compile time and speed.") == (
+        "compile time", "speed",
+    )  # fmt: skip
+    assert compared_properties("Who sleeps by day?") == ()
+
+
+def test_rows_are_the_things_that_the_question_lists_whatever_the_model_calls_them() -> None:
+    cell = CellAnswer(
+        entity="the tribunal of Kelmar", property="filing fee", value="35 marks", evidence=["E1"]
+    )
+    answer = CompareAnswer(newer=[], disagree=[], cells=[cell])
+    asked = as_asked(answer, COUNCIL)
+    assert asked.entities == ["Kelmar", "Vintry", "Holvane"]
+    assert asked.properties == ["filing fee", "cases a year", "venue of the hearings"]
+    assert [each.entity for each in asked.cells] == ["Kelmar"]
+    assert as_asked(answer, "How old is Kelmar?") is answer
