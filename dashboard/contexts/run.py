@@ -319,8 +319,12 @@ def action_context(rows: RunRows) -> dict[str, Any]:
 
 
 def _describe_material(rows: RunRows) -> str:
-    """Return what the report is written from, where the steps say already that it is."""
+    """Return what the report is written from, where the steps say already that it is; before
+    anything was read, what the question is prepared for.
+    """
     found = rows.progress.evidence
+    if rows.run.status == Status.INTAKE:
+        return gettext("Splitting the question into sub-questions")
     return gettext("From %(claims)s and %(pages)s") % {
         "claims": words.count_noun(found.count, "claim"),
         "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),

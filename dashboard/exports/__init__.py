@@ -26,7 +26,8 @@ class Format:
     """An export format.
 
     `needs_report` is False if a run without a report can be exported, too. Formats are listed by
-    `position`, those without one last. `purpose` says what it is for.
+    `position`, those without one last. `purpose` says what it is for; formats with the same
+    `group` are offered together.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Format:
     needs_report: bool = True
     position: int = 100
     purpose: str | Promise = ""
+    group: str | Promise = _("To read and edit")
 
 
 class Registry(Mapping[str, Format]):
