@@ -76,7 +76,7 @@ def _heading_of(run: Run, today: date) -> str:
         return gettext("Yesterday")
     if days < RECENT_DAYS:
         return gettext("Last seven days")
-    return date_format(day, "YEAR_MONTH_FORMAT", use_l10n=True)
+    return date_format(day, "F Y")
 
 
 def plain_answer(text: str | None) -> str:

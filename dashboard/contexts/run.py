@@ -404,7 +404,13 @@ def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
         return {"ended": False}
     completed = rows.run.status == Status.COMPLETED
     searches = [] if written or not completed else searches_tried(rows.units)
-    return {"ended": True, "completed": completed, "report": written, "searches": searches}
+    return {
+        "ended": True,
+        "completed": completed,
+        "report": written,
+        "searches": searches,
+        "question": rows.run.question,
+    }
 
 
 def run_footer(run: Run) -> list[str]:

@@ -19,6 +19,7 @@ from research.errors import PlumblineError
 from research.models import Run
 
 NAME_LENGTH = 60
+READING = _("To read and edit")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Format:
     needs_report: bool = True
     position: int = 100
     purpose: str | Promise = ""
-    group: str | Promise = _("To read and edit")
+    group: str | Promise = READING
 
 
 class Registry(Mapping[str, Format]):
