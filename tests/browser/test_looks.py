@@ -199,6 +199,7 @@ def test_keys_of_a_report_ask_on_switch_tabs_and_open_the_menu(
 def test_a_phone_shows_the_contents_after_the_answer(server: Server, open_page: Open) -> None:
     page = open_page(server, viewport=PHONE)
     page.get_by_role("button", name="Impact of quantum").click()
+    expect(page.locator(".report")).to_be_visible()
     places = [page.locator(each).bounding_box() for each in (".answer", ".contents", ".report")]
     heights = [place["y"] for place in places if place]
     assert heights == sorted(heights) and len(heights) == 3
