@@ -67,7 +67,10 @@ STANDING = {
     Status.RESEARCHING: _("Researching."),
     Status.PAUSED: _("Paused. Nothing is searched or spent."),
     Status.WRITING: _("The checked report will appear here."),
-    Status.STALLED: _("Put aside because its worker stopped unexpectedly several times."),
+    Status.STALLED: _(
+        "Put aside because its worker stopped unexpectedly several times. Findings are kept: try "
+        "again, or cancel."
+    ),
 }
 ENDINGS = {
     Status.COMPLETED: _("Done."),
