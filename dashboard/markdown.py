@@ -175,7 +175,7 @@ def parse_with_places(markdown: str) -> list[Token]:
 
 
 def _mark_opening(answer: list[Token]) -> None:
-    """Make the bold name that opens an answer ("Short answer.") a label without its period."""
+    """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
     inline = next((token for token in answer if token.type == "inline"), None)
     children = [
         child for child in (inline and inline.children) or () if child.content or child.nesting
@@ -185,7 +185,10 @@ def _mark_opening(answer: list[Token]) -> None:
         (".", "。")
     ):
         children[0].attrSet("class", "opening")
+        period = Token("html_inline", "", 0)
+        period.content = f'<span class="hidden">{children[1].content[-1]}</span>'
         children[1].content = children[1].content[:-1]
+        inline.children.insert(inline.children.index(children[2]), period)
 
 
 def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:

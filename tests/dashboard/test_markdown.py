@@ -101,7 +101,9 @@ def test_who_says_a_statement_and_doubts_about_it_are_set_apart() -> None:
 
 def test_what_opens_an_answer_is_a_label_without_a_period() -> None:
     parts = render_in_parts(REPORT, link)
-    assert '<strong class="opening">Short answer</strong>' in parts.answer
+    assert '<strong class="opening">Short answer<span class="hidden">.</span></strong>' in (
+        parts.answer
+    )
 
 
 REPORT = """# How old do oaks get?
