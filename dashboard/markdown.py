@@ -46,6 +46,13 @@ NARROW_SPACE = "\u202f"
 """Non-breaking: keeps a marker on the line of the word before it."""
 WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
 DATED = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: $")  # ", 2025-10-21: " before an address
+TOLD_BY = re.compile(
+    r"\((?:[^()“”\"]{2,80}, \d{4}(?:-\d\d){0,2}|\d{1,3} [^()\d,]{3,20}, \d{4}(?:[–-]\d{4})?)\)"
+    r"(?=[.!?]?\s*$)"
+)
+"""Who says a statement, at its end: "(Hot Rocks, 2019-10-23)", "(3 sources, 2015–2026)"."""
+EARLIER = re.compile(r"\(\d{4}-\d\d-\d\d\): ")  # "Previously (2020-03-24): It was so."
+DOUBTED = re.compile(r"^\s*\((⚠ [^()]+)\)")  # " (⚠ Sources disagree) The next sentence"
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2025-01-14 to 2025-10-21" of the method
 LOCAL = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
 REJECTED = '<span class="rejected">'
@@ -146,6 +153,7 @@ def render_in_parts(
     headings = tuple(_anchor_headings(body))
     _link_titles(body)
     _shorten_addresses(body)
+    _mark_opening(answer)
     _prepare_tokens([*answer, *body], link)
     render = _render_folded if folds else _render_tokens
     html = _render_body(list(_blocks(body)), render, language)
@@ -164,6 +172,23 @@ def parse_with_places(markdown: str) -> list[Token]:
                     places.append(seen[number])
                     seen[number] += 1
     return tokens
+
+
+def _mark_opening(answer: list[Token]) -> None:
+    """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
+    inline = next((token for token in answer if token.type == "inline"), None)
+    children = [
+        child for child in (inline and inline.children) or () if child.content or child.nesting
+    ]
+    kinds = [child.type for child in children[:3]]
+    if kinds == ["strong_open", "text", "strong_close"] and children[1].content.endswith(
+        (".", "。")
+    ):
+        children[0].attrSet("class", "opening")
+        period = Token("html_inline", "", 0)
+        period.content = f'<span class="hidden">{children[1].content[-1]}</span>'
+        children[1].content = children[1].content[:-1]
+        inline.children.insert(inline.children.index(children[2]), period)
 
 
 def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
@@ -531,13 +556,36 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
     known = [(match, target) for match, target in found if target is not None]
     for place, (match, target) in enumerate(known):
         before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
-        pieces += (
-            _flag_last_sentence(before) if _is_refused(known[place:]) else [_text_token(before)]
-        )
+        is_refused = _is_refused(known[place:])
+        pieces += _flag_last_sentence(before) if is_refused else _soften(before)
         pieces.append(_marker(int(match[1]), target, seen))
         position = match.end()
-    pieces.append(_text_token(text.content[position:]))
+    pieces += _soften(text.content[position:])
     return [piece for piece in pieces if piece.content]
+
+
+def _soften(text: str) -> list[Token]:
+    """Set what a text says of its sources apart: a doubt at its beginning, and who says it, with
+    the day in words, at its end.
+    """
+    pieces = []
+    if doubted := DOUBTED.match(text):
+        pieces = [_text_token(" "), _span("doubted", _days_in_words(doubted[1]))]
+        text = text[doubted.end() :]
+    text = EARLIER.sub(lambda found: _days_in_words(found[0]), text)
+    told = TOLD_BY.search(text)
+    if told is None:
+        return [*pieces, _text_token(text)]
+    by = _span("told-by", _days_in_words(told[0]))
+    return [*pieces, _text_token(text[: told.start()]), by, _text_token(text[told.end() :])]
+
+
+def _days_in_words(text: str) -> str:
+    return DAY.sub(lambda day: format_partial_date(day[0]), text)
+
+
+def _span(name: str, text: str) -> Token:
+    return Token("html_inline", "", 0, content=f'<span class="{name}">{escape(text)}</span>')
 
 
 def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:

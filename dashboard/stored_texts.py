@@ -425,7 +425,8 @@ def _with_values() -> tuple[tuple[str, tuple[str, ...]], ...]:
 def _match(text: str, pieces: tuple[str, ...]) -> dict[str, str] | None:
     """Return the values between the words of a template; None if the text doesn't fit.
 
-    Each value ends where the next words are found first, so the time is linear.
+    Each value ends where the next words are found first, so the time is linear; what is answered is
+    itself a list with commas, and ends at the last one.
     """
     first, last = pieces[0], pieces[-1]
     if not text.startswith(first) or not text.endswith(last):
@@ -437,7 +438,8 @@ def _match(text: str, pieces: tuple[str, ...]) -> dict[str, str] | None:
         if after is None:
             inner[name] = rest
             continue
-        value, found, rest = rest.partition(after)
+        divide = rest.rpartition if name == "answered" and after == ", " else rest.partition
+        value, found, rest = divide(after)
         if not found:
             return None
         inner[name] = value

@@ -1,4 +1,4 @@
-/* Keyboard shortcuts of every page; everything they do is a link or a field as well. */
+/* Keyboard shortcuts; everything they do is a link or a field as well. */
 "use strict";
 
 (() => {
@@ -22,9 +22,12 @@
     n: () => open("ask"),
     j: () => move(1),
     k: () => move(-1),
+    f: () => press("#ask-on textarea", "focus"),
+    t: () => press(".run-tabs a:not([aria-current])"),
+    e: () => press(".exports summary"),
   };
 
-  // Ctrl+Enter sends the form that somebody types in.
+  // Ctrl+Enter
   function send(event) {
     const button = event.target.form?.querySelector(".primary");
     if (!button) return;
@@ -32,9 +35,13 @@
     event.target.form.requestSubmit(button);
   }
 
-  function open(name) {
-    location.assign(help.dataset[name]);
+  function press(selector, how = "click") {
+    const part = document.querySelector(selector);
+    if (!part?.checkVisibility()) return false;
+    part[how]();
   }
+
+  const open = (name) => location.assign(help.dataset[name]);
 
   function search() {
     const field = document.querySelector("[role=search] input[type=search]");

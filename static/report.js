@@ -74,15 +74,15 @@ for (const kind of ["click", "keydown"]) document.addEventListener(kind, closeMe
 const glance = Object.assign(document.createElement("div"), { className: "glance", hidden: true });
 document.body.append(glance);
 
-const bold = (text) => Object.assign(document.createElement("b"), { textContent: text });
+const part = (kind, text) => Object.assign(document.createElement(kind), { textContent: text });
 
 function showGlance(event) {
   const marker = event.target.closest?.(".cite a");
   if (!marker) return;
   marker.dataset.note ??= marker.title;
   marker.removeAttribute("title");
-  const [title, ...rest] = marker.dataset.note.split("\n");
-  glance.replaceChildren(bold(title), rest.join("\n"));
+  const [title, facts, ...quotes] = marker.dataset.note.split("\n");
+  glance.replaceChildren(part("b", title), part("small", facts), quotes.join("\n"));
   glance.hidden = !marker.dataset.note;
   const at = marker.getBoundingClientRect();
   const left = Math.min(at.left, document.documentElement.clientWidth - glance.offsetWidth - 16);

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.text import Truncator
+from django.utils.translation import gettext
 
 from dashboard import words
 from dashboard.markdown import MARKER
@@ -21,6 +26,7 @@ from research.readmodel.run_rows import marks_of, trust_of
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
+RECENT_DAYS = 7
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
 
@@ -47,6 +53,30 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
         "created": run.created_at,
     }
+
+
+def group_by_day(runs: Sequence[Run], now: datetime) -> list[tuple[str, list[Run]]]:
+    """Return consecutive runs under the day on which they were asked, older ones under their month.
+
+    Pinned ones, which come first, are a group of their own.
+    """
+    today = timezone.localdate(now)
+    grouped = groupby(runs, key=lambda run: _heading_of(run, today))
+    return [(heading, list(group)) for heading, group in grouped]
+
+
+def _heading_of(run: Run, today: date) -> str:
+    if run.thread.pinned:
+        return gettext("Pinned")
+    day = timezone.localdate(run.created_at)
+    days = (today - day).days
+    if days < 1:
+        return gettext("Today")
+    if days == 1:
+        return gettext("Yesterday")
+    if days < RECENT_DAYS:
+        return gettext("Last seven days")
+    return date_format(day, "F Y")
 
 
 def plain_answer(text: str | None) -> str:

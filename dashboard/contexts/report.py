@@ -24,7 +24,7 @@ from research.models import EvidenceSource
 
 QUOTE_LENGTH = 240
 UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
-HEADING_LENGTH = 44
+HEADING_LENGTH = 64
 """Maximum characters of a heading in the table of contents."""
 
 
@@ -57,12 +57,15 @@ def shorten_heading(text: str) -> str:
     return f"{text[:HEADING_LENGTH].rsplit(' ', 1)[0].rstrip(',;:')}…"
 
 
-def export_links(public_id: str) -> list[tuple[str, str, str | Promise]]:
-    """Return names, addresses and purposes of the formats in which a report can be saved."""
-    return [
-        (form.name, reverse("export", args=[public_id, extension]), form.purpose)
-        for extension, form in FORMATS.items()
-    ]
+def export_links(public_id: str) -> dict[str, list[tuple[str, str, str | Promise]]]:
+    """Return names, addresses and purposes of the formats in which a report can be saved, by
+    group.
+    """
+    groups: dict[str, list[tuple[str, str, str | Promise]]] = {}
+    for extension, form in FORMATS.items():
+        address = reverse("export", args=[public_id, extension])
+        groups.setdefault(str(form.group), []).append((form.name, address, form.purpose))
+    return groups
 
 
 def titles_of(rows: RunRows) -> list[str]:

@@ -67,7 +67,10 @@ STANDING = {
     Status.RESEARCHING: _("Researching."),
     Status.PAUSED: _("Paused. Nothing is searched or spent."),
     Status.WRITING: _("The checked report will appear here."),
-    Status.STALLED: _("Put aside because its worker stopped unexpectedly several times."),
+    Status.STALLED: _(
+        "Put aside because its worker stopped unexpectedly several times. Findings are kept: try "
+        "again, or cancel."
+    ),
 }
 ENDINGS = {
     Status.COMPLETED: _("Done."),
@@ -319,8 +322,12 @@ def action_context(rows: RunRows) -> dict[str, Any]:
 
 
 def _describe_material(rows: RunRows) -> str:
-    """Return what the report is written from, where the steps say already that it is."""
+    """Return what the report is written from, where the steps say already that it is; before
+    anything was read, what the question is prepared for.
+    """
     found = rows.progress.evidence
+    if rows.run.status == Status.INTAKE:
+        return gettext("Splitting the question into sub-questions")
     return gettext("From %(claims)s and %(pages)s") % {
         "claims": words.count_noun(found.count, "claim"),
         "pages": words.count_noun(sum(row.pages_read for row in rows.rounds), "page"),
@@ -400,7 +407,13 @@ def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
         return {"ended": False}
     completed = rows.run.status == Status.COMPLETED
     searches = [] if written or not completed else searches_tried(rows.units)
-    return {"ended": True, "completed": completed, "report": written, "searches": searches}
+    return {
+        "ended": True,
+        "completed": completed,
+        "report": written,
+        "searches": searches,
+        "question": rows.run.question,
+    }
 
 
 def run_footer(run: Run) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +18,8 @@ from research.models import Source
 
 FIRST = "cited"
 LAST = 1_000_000
+MOST_SITES = 12
+"""Sites that are named above the list."""
 FOLDS = (
     (_("Cited"), ("cited",), _("The report quotes these.")),
     (_("Read but not used"), ("read",), _("They contain nothing that the report needs.")),
@@ -47,6 +49,13 @@ def source_folds(rows: SourceRows, earlier: Mapping[str, Earlier]) -> list[dict[
     return [fold for fold in found if fold["sources"]]
 
 
+def site_counts(rows: SourceRows) -> list[tuple[str, str]]:
+    """Return the sites of the cited pages, those with most pages first, with their numbers."""
+    cited = {entry["url"] for entry in rows.citations}
+    counts = Counter(words.short_place(row.url) for row in rows.sources if row.url in cited)
+    return [(site, words.format_number(number)) for site, number in counts.most_common(MOST_SITES)]
+
+
 def _fold(
     title: words.Text, says: words.Text, sources: list[dict[str, Any]], is_open: bool
 ) -> dict[str, Any]:
@@ -68,8 +77,8 @@ def _source(
         "title": row.title or place,
         "url": row.url if is_web else "",
         "place": place,
+        "shown_site": words.short_place(row.url) if row.title else "",
         "facts": [
-            *([words.short_place(row.url)] if row.title else []),
             *_facts(row),
             *([told] if quotes else []),
         ],

@@ -19,6 +19,7 @@ from research.errors import PlumblineError
 from research.models import Run
 
 NAME_LENGTH = 60
+READING = _("To read and edit")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Format:
     """An export format.
 
     `needs_report` is False if a run without a report can be exported, too. Formats are listed by
-    `position`, those without one last. `purpose` says what it is for.
+    `position`, those without one last. `purpose` says what it is for; formats with the same
+    `group` are offered together.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Format:
     needs_report: bool = True
     position: int = 100
     purpose: str | Promise = ""
+    group: str | Promise = READING
 
 
 class Registry(Mapping[str, Format]):

@@ -58,5 +58,6 @@ FORMAT = Format(
     "application/x-bibtex; charset=utf-8",
     render,
     position=8,
+    group=_("References"),
     purpose=_("The sources, for LaTeX"),
 )

@@ -40,5 +40,6 @@ FORMAT = Format(
     "text/csv; charset=utf-8",
     render,
     position=5,
+    group=_("Data"),
     purpose=_("The cited quotes, for a spreadsheet"),
 )

@@ -24,5 +24,6 @@ FORMAT = Format(
     render,
     needs_report=False,
     position=6,
+    group=_("Data"),
     purpose=_("The whole record, for programs"),
 )

@@ -46,5 +46,6 @@ FORMAT = Format(
     "application/x-research-info-systems; charset=utf-8",
     render,
     position=7,
+    group=_("References"),
     purpose=_("The sources, for Zotero or EndNote"),
 )

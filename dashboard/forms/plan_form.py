@@ -81,6 +81,10 @@ class PlanForm(forms.Form):
     def term_fields(self) -> list[forms.BoundField]:
         return [self[name] for name in self._terms]
 
+    @property
+    def has_misset_terms(self) -> bool:
+        return any(field.errors for field in self.term_fields)
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
         if not self.errors and not self._texts(cleaned):

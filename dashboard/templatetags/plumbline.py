@@ -31,6 +31,14 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 
 @register.simple_tag
+def initial(site: str) -> SafeString:
+    """Render the first letter of a site in place of its icon, which another host would see asked
+    for. The name stands beside it.
+    """
+    return format_html('<span class="initial" aria-hidden="true">{}</span>', site[:1].upper())
+
+
+@register.simple_tag
 def state(value: words.State) -> SafeString:
     return format_html(
         '<span class="state tone-{}">{}<span>{}</span></span>',

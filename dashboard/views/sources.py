@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard.contexts.run import run_head
-from dashboard.contexts.sources import source_folds
+from dashboard.contexts.sources import site_counts, source_folds
 from dashboard.queries import queries, thread_queries
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
@@ -24,7 +24,12 @@ def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     rows = queries.source_rows(request.user, run)
     found = source_folds(rows, thread_queries.found_earlier(run))
-    context = {"run": run_head(run), "folds": found, "unopened": rows.unopened}
+    context = {
+        "run": run_head(run),
+        "folds": found,
+        "unopened": rows.unopened,
+        "site_counts": site_counts(rows),
+    }
     return render(request, "dashboard/sources.html", context)
 
 

@@ -155,6 +155,8 @@ def test_paper_bears_the_report_and_no_buttons(page: Page) -> None:
     page.emulate_media(media="print")
     expect(page.locator(".report")).to_be_visible()
     expect(page.locator("#citation-panel")).to_be_hidden()
+    page.set_viewport_size({"width": 720, "height": 1000})
+    expect(page.locator(".contents")).to_be_hidden()
     page.goto(f"{page.url}citations/1/")
     expect(page.locator(".stored mark").first).to_be_visible()
     expect(page.locator("main button")).to_have_count(3)

@@ -88,6 +88,7 @@ def test_a_plan_s_order_and_terms_are_changed_before_it_starts(
     first = page.get_by_label("Sub-question 1").input_value()
     page.get_by_label("Sub-question 2").fill(ANOTHER)
     page.get_by_role("button", name="Move up: Sub-question 2").click()
+    page.get_by_text("Scope, evidence and output").click()
     page.get_by_label("Scope").fill("The lighthouse alone")
     page.get_by_label("Output").fill("One sentence with the year")
     page.get_by_role("button", name="Start").click()
@@ -110,6 +111,7 @@ def test_a_plan_on_a_phone_is_started_from_where_one_reads(
     start.click(trial=True)
     cancel = page.get_by_role("button", name="Cancel").bounding_box()
     assert cancel and cancel["y"] < PHONE["height"] / 3
+    page.get_by_text("Scope, evidence and output").click()
     page.get_by_label("Output").focus()
     field, row = page.get_by_label("Output").bounding_box(), start.bounding_box()
     assert field and row and field["y"] + field["height"] <= row["y"]

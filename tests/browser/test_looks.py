@@ -178,6 +178,35 @@ def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
         expect(page.locator(".glance")).to_be_hidden()
 
 
+def test_keys_of_a_report_ask_on_switch_tabs_and_open_the_menu(
+    server: Server, open_page: Open
+) -> None:
+    page = open_page(server)
+    page.keyboard.press("e")  # nothing to save here
+    page.get_by_role("button", name="Impact of quantum").click()
+    expect(page.locator(".report")).to_be_visible()
+    page.keyboard.press("e")
+    expect(page.get_by_role("link", name="Word")).to_be_visible()
+    check(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("f")
+    expect(page.get_by_label("Ask a follow-up")).to_be_focused()
+    page.get_by_label("Ask a follow-up").blur()
+    page.keyboard.press("t")
+    page.wait_for_url("**/research/")
+
+
+def test_a_phone_shows_the_contents_after_the_answer(server: Server, open_page: Open) -> None:
+    page = open_page(server, viewport=PHONE)
+    page.get_by_role("button", name="Impact of quantum").click()
+    expect(page.locator(".report")).to_be_visible()
+    places = [page.locator(each).bounding_box() for each in (".answer", ".contents", ".report")]
+    heights = [place["y"] for place in places if place]
+    assert heights == sorted(heights) and len(heights) == 3
+    page.locator(".contents a").nth(1).click()
+    expect(page.locator("#section-2")).to_be_in_viewport()
+
+
 def test_a_phone_shows_sub_questions_or_evidence(server: Server, open_page: Open) -> None:
     page = open_page(server, viewport=PHONE)
     page.get_by_role("button", name="Impact of quantum").click()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.test import Client
@@ -51,6 +52,21 @@ def test_a_line_shows_the_answer_and_its_sources(client: Client, run: Run) -> No
     Report.objects.create(run=run, number=2, short_answer="**600 years** [1] [2].", citations=cited)
     page = client.get("/runs/").content.decode()
     assert '<p class="run-answer">600 years.</p>' in page and "2 pages" in page
+
+
+def test_questions_are_grouped_by_day_and_pinned_ones_stand_apart(
+    client: Client, admin: User
+) -> None:
+    now = timezone.now()
+    for days in (0, 1, 3, 70):
+        made = make_run(admin, "completed", question=f"Asked {days} days ago?")
+        Run.objects.filter(pk=made.pk).update(created_at=now - timedelta(days=days))
+    Thread.objects.filter(runs=made).update(pinned=True)
+    old = make_run(admin, "completed", question="Asked in winter?")
+    Run.objects.filter(pk=old.pk).update(created_at=datetime(2025, 1, 15, tzinfo=UTC))
+    soup = BeautifulSoup(client.get("/runs/").content, "html.parser")
+    headings = [each.get_text() for each in soup.select(".run-group > h2")]
+    assert headings == ["Pinned", "Today", "Yesterday", "Last seven days", "January 2025"]
 
 
 def test_words_sought_are_marked_where_they_are_found(client: Client, run: Run) -> None:

@@ -89,6 +89,23 @@ def test_no_line_ends_between_a_statement_and_its_marker() -> None:
     )
 
 
+def test_who_says_a_statement_and_doubts_about_it_are_set_apart() -> None:
+    told = html("It fell (Hot Rocks, 2019-10-23). [1] It rose (2 sources, 2015–2026). [2]")
+    assert '<span class="told-by">(Hot Rocks, 23 Oct 2019)</span>.\u202f<sup' in told
+    assert '<span class="told-by">(2 sources, 2015–2026)</span>' in told
+    doubted = html("It fell. [1] (⚠ a source of 2026-05-22 says otherwise) It rose. [2]")
+    assert '<span class="doubted">⚠ a source of 22 May 2026 says otherwise</span>' in doubted
+    for said in ("“It fell (Hot Rocks, 2019-10-23)”. [1]", "It (the rock) fell. [1]"):
+        assert "told-by" not in html(said)
+
+
+def test_what_opens_an_answer_is_a_label_without_a_period() -> None:
+    parts = render_in_parts(REPORT, link)
+    assert '<strong class="opening">Short answer<span class="hidden">.</span></strong>' in (
+        parts.answer
+    )
+
+
 REPORT = """# How old do oaks get?
 
 **Short answer.** About 600 years. [1]

@@ -134,9 +134,10 @@ def test_a_thread_is_shown_as_a_conversation(client: Client, run: Run) -> None:
 
 def test_headings_of_the_contents_are_cut_after_a_word() -> None:
     text = "Where was the engineer of the Harrow Point lighthouse trained?"
-    assert shorten_heading(text) == "Where was the engineer of the Harrow Point…"
-    assert shorten_heading("Growth") == "Growth"
-    assert shorten_heading("木" * 50) == "木" * 44 + "…"
+    assert shorten_heading(text) == text
+    longer = f"{text[:-1]}, and by whom?"
+    assert shorten_heading(longer) == f"{text[:-1]}…"
+    assert shorten_heading("木" * 70) == "木" * 64 + "…"
 
 
 def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -> None:
@@ -144,6 +145,19 @@ def test_a_finished_report_can_be_saved_from_its_top(client: Client, run: Run) -
     names = [link.contents[0].strip() for link in soup.select(".run-bar .exports a")]
     assert names == ["Word", "PDF", "Markdown", "HTML", "CSV", "JSON", "RIS", "BibTeX"]
     assert all(text(link, "span") for link in soup.select(".exports a")), "each says what it is for"
+
+
+def test_formats_are_grouped_by_what_they_are_for(client: Client, run: Run) -> None:
+    soup = shown(client, f"/runs/{run.public_id}/")
+    groups = [each.get_text() for each in soup.select(".exports .small-title")]
+    assert groups == ["To read and edit", "Data", "References"]
+
+
+def test_an_earlier_turn_says_its_answer_in_one_line(client: Client, run: Run) -> None:
+    run.reports.update(short_answer="About 600 years. [1]")
+    later = make_later(run, origin=None, kind="follow_up", question="And yews?")
+    soup = shown(client, f"/runs/{later.public_id}/")
+    assert "About 600 years." in text(soup, ".turns summary .turn-gist")
 
 
 def test_the_first_view_of_a_run_has_no_empty_columns(client: Client, admin: User) -> None:

@@ -203,8 +203,13 @@ def test_sentences_of_the_engine_are_worded_when_they_are_displayed() -> None:
         (
             "Stopped after 3 rounds, the most for a question like this: 1 of 2 answered. "
             "1 question stays open.",
-            "Beendet nach 3 Runden, der Höchstzahl für eine solche Frage: 1 von 2 beantwortet. "
-            "1 Frage bleibt offen.",
+            "Nach 3 Runden beendet, mehr sind für eine solche Frage nicht vorgesehen: 1 von 2 "
+            "beantwortet. 1 Frage bleibt offen.",
+        ),
+        (
+            "Stopped: all 8 sub-questions answered, 2 of them disputed, 6 from two or more sites.",
+            "Beendet: alle 8 Teilfragen beantwortet, davon 2 umstritten, 6 aus zwei oder mehr "
+            "Websites.",
         ),
         ("Searching: 3 rounds of boxing and 2 more", "Suche: 3 rounds of boxing and 2 more"),
         (
