@@ -11,6 +11,7 @@ from research.engine.assessment.assessment import Assessment
 from research.engine.assessment.rules import DEFAULT_RULES, Rules
 from research.engine.budget.meter import Spent, sections_within
 from research.engine.config import ResearchConfig
+from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.near_duplicates import NearDuplicates
 from research.engine.evidence.prompt_injection import is_order
@@ -164,7 +165,7 @@ class Run:
             book,
             ids_used=ids_used,
             rejected=rejected,
-            refuses_by_proof=self.form >= Form.PROVEN,
+            refuses_by=self._refuses_by,
             puts_kind_first=self.began >= Form.READABLE,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
@@ -172,6 +173,12 @@ class Run:
         sections = meter.sections = sections_within(self.config, limits.sections, meter.rates)
         self._limits = replace(limits, sections=sections)
         self.update_state(complexity=plan.complexity, language=plan.language)
+
+    @property
+    def _refuses_by(self) -> RefusesBy:
+        if self.form >= Form.FITTED:
+            return "likeness"
+        return "proof" if self.form >= Form.PROVEN else "suspicion"
 
     def parts_of(self, plan: Plan) -> int:
         """Return the sub-questions that widen the limits; 0 where breadth is left out of

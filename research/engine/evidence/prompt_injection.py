@@ -23,6 +23,7 @@ from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
+from research.engine.untrusted.order_model import LEAST_SCORE, likely_orders
 from research.engine.untrusted.order_signs import order_points
 
 ORDER_POINTS = 5.5
@@ -124,6 +125,31 @@ def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
         for each in found
         if each.number not in told and _is_doubtful(each, found, asked)
     )
+
+
+@lru_cache(maxsize=256)
+def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
+    """Return the numbers of the sentences that are orders by themselves, by the rules and by the
+    fitted model; none if the question is about orders.
+    """
+    if is_about_orders(asked):
+        return frozenset()
+    told = {
+        each.number
+        for each in found
+        if any(_order_points(part, asked) >= ORDER_POINTS for part in _parts(each))
+    }
+    return likely_orders(found) & told.union(_orders_in_parts(found, asked))
+
+
+@lru_cache(maxsize=256)
+def likely_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the other sentences that the fitted model suspects, or rules do where
+    the model does not exclude it: they may only be quoted.
+    """
+    told = find_orders(found, asked) | find_dictated(found, asked)
+    told = (told & likely_orders(found, LEAST_SCORE)) | likely_orders(found)
+    return told - certain_orders(found, asked)
 
 
 def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:

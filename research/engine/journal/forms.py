@@ -50,6 +50,10 @@ class Form(IntEnum):
     """A score that is held below the threshold doesn't reach it for the stop rule either, and marks
     that code gave in a model's place are held whichever way it came to give them.
     """
+    FITTED = 14
+    """What a fitted model takes for an order or dictation is only quoted; only what has the form or
+    the words of an order by itself is removed. Code refuses only claims worded like their quote.
+    """
 
 
 NEWEST = max(Form)

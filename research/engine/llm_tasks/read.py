@@ -58,7 +58,7 @@ async def read_unit_pages(
     Pages with instructions are read alone, so that none affects what is noted of another, and
     only if the others leave the unit's sub-question open.
     """
-    alone = [page for page in pages if is_suspicious(page, run.question.text)]
+    alone = [page for page in pages if is_suspicious(page, run.question.text, run.form)]
     others = [page for page in pages if page not in alone]
     groups = [group for group in (others, *([page] for page in alone)) if group]
     together = await _read_or_fall_back(run, place, asked, groups[0], aspects)
@@ -112,7 +112,7 @@ async def _read_with_model(
                 run.rules.near_copy_share,
                 only_near=run.form >= Form.NEARBY,
                 whole=run.form >= Form.DETAILED and run.limits.notes > 1,
-                marks_dictation=run.form >= Form.QUOTED,
+                form=run.form,
             ),
         }
 

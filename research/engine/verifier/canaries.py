@@ -183,7 +183,7 @@ def _verbatim(each: Vouched) -> LabelledPair:
 
 def _passes_code(pair: Pair) -> bool:
     [quote] = pair.quotes
-    check = check_claim(pair.statement, quote.text, quote.source, by_proof=False)
+    check = check_claim(pair.statement, quote.text, quote.source, by="suspicion")
     return check.outcome != "refused"
 
 

@@ -1,0 +1,133 @@
+"""How much a sentence reads like an order, or like a rule on what others are to write: a linear
+model over its words and those of its neighbours.
+
+Fitted by `python -m bench.injection.fitting`, which describes its examples. A word, a pair of words
+and the first five letters of either are features, hashed into buckets; addresses, quotations and
+figures stand for themselves, since what an order dictates may be on any subject.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b85decode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+from research.engine.text.folding import folded
+from research.engine.text.sentences import Sentence
+from research.engine.untrusted.addresses import addresses_in
+
+MODEL = Path(__file__).parent / "data" / "order_model.json"
+BUCKETS = 1 << 15
+PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.15, "after": 0.1}
+"""How much a feature counts in the sentence itself and in its neighbours within the block."""
+LIKELY_SCORE = -2.2
+"""From here on a sentence may only be quoted: fewer than one in ten of the benign pages' sentences,
+and of the descriptions of packages, score as much.
+"""
+LEAST_SCORE = -5.0
+"""Below this score no rule counts either: none of the orders that rules found scored less in a fit
+without their author, but nine tenths of the honest sentences of `bench/survey` that they found did.
+"""
+FIRM_SCORE = -1.1
+"""From here on, where one in twenty of those sentences and six in ten orders are, it isn't quoted
+unless nothing else answers.
+"""
+STEM = 5
+FIRST = 3
+_QUOTED = re.compile(
+    r"“[^“”]{3,400}(?:”|$)|«[^«»]{3,400}(?:»|$)|„[^„“”]{3,400}(?:[“”]|$)|「[^「」]{2,400}(?:」|$)"
+    r"|『[^』]{2,400}(?:』|$)|(?<!\w)\"[^\"]{3,400}(?:\"|$)|(?<!\w)'[^']{8,400}'(?!\w)"
+)
+"""A quotation, or one that its sentence doesn't end, such as “no second witness was heard”."""
+_TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|\d+|[^\w\s]")
+_ADDRESS, _QUOTATION, _FIGURE = "xaddressx", "xquotationx", "xfigurex"
+
+
+@dataclass(frozen=True)
+class OrderModel:
+    """A weight for each bucket."""
+
+    bias: float
+    weights: Sequence[float]
+
+    def score(self, features: Iterable[tuple[Sequence[int], float]]) -> float:
+        return self.bias + sum(
+            value * sum(self.weights[bucket] for bucket in buckets) for buckets, value in features
+        )
+
+
+@lru_cache(maxsize=256)
+def order_scores(found: Sequence[Sentence]) -> Mapping[int, float]:
+    """Return the score of each sentence by its number."""
+    model = order_model()
+    return {
+        sentence.number: model.score(buckets_of(sentence.text, before, after))
+        for sentence, before, after in with_neighbours(found)
+    }
+
+
+def likely_orders(found: Sequence[Sentence], least: float = LIKELY_SCORE) -> frozenset[int]:
+    """Return the numbers of the sentences that read like orders or dictation."""
+    return frozenset(number for number, score in order_scores(found).items() if score >= least)
+
+
+def is_firmly_an_order(text: str) -> bool:
+    """Return whether a text by itself hardly reads like anything else than an order."""
+    return order_model().score(buckets_of(text, "", "")) >= FIRM_SCORE
+
+
+def with_neighbours(found: Sequence[Sentence]) -> Iterator[tuple[Sentence, str, str]]:
+    """Yield each sentence with the texts before and after it in its block; "" where it has none."""
+    around = (None, *found, None)
+    for before, sentence, after in zip(around, found, around[2:], strict=False):
+        yield (
+            sentence,
+            before.text if before and before.block == sentence.block else "",
+            after.text if after and after.block == sentence.block else "",
+        )
+
+
+def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Sequence[int], float]]:
+    """Yield the buckets of each place's features, and the value that they have there."""
+    for seed, (value, said) in enumerate(zip(PLACES.values(), (text, before, after), strict=True)):
+        if said:
+            yield [crc32(each, seed) % BUCKETS for each in _features(said)], value
+
+
+@lru_cache(maxsize=4_000)
+def _features(text: str) -> tuple[bytes, ...]:
+    words = _words(text)
+    stems = [word[:STEM] for word in words if word.isalpha()]
+    found = {f"w {word}" for word in words}
+    found.update(f"w {one} {other}" for one, other in pairwise(("^", *words, "$")))
+    found.update(f"s {stem}" for stem in stems)
+    found.update(f"s {one} {other}" for one, other in pairwise(stems))
+    found.update(f"{at} {word}" for at, word in enumerate(words[:FIRST]))
+    return tuple(each.encode() for each in sorted(found))
+
+
+def _words(text: str) -> list[str]:
+    for address in reversed(addresses_in(text)):
+        text = f"{text[: address.start]} {_ADDRESS} {text[address.end :]}"
+    plain = folded(_QUOTED.sub(f" {_QUOTATION} ", text))
+    return [_FIGURE if word.isdigit() else word for word in _TOKEN.findall(plain)]
+
+
+@cache
+def order_model() -> OrderModel:
+    """Return the stored model."""
+    stored = json.loads(MODEL.read_text("utf-8"))
+    return OrderModel(stored["bias"], unpacked(stored))
+
+
+def unpacked(stored: Mapping[str, Any]) -> list[float]:
+    """Return the weights of a stored model, each from its byte."""
+    packed = b85decode("".join(stored["weights"]))
+    return [(each - 256 if each > 127 else each) * stored["unit"] for each in packed]
