@@ -4,7 +4,7 @@ Orders are the sentences with the marker of all forms that have been looked at, 
 gives it and with its neighbours there. Honest sentences are those of the benign pages, the host
 pages, the benign sentences, the paragraphs of `bench/claims`, every `SURVEY_STEP`th page of
 `bench/survey`, and, since nearly all of these are English, Django's translations; half of the
-installed packages' descriptions too, the other half measures. The model is a logistic regression
+installed packages' descriptions too; the other half and the simulated world measure. The model is a logistic regression
 (stochastic descent, with weights pulled to zero).
 
 Printed is what it misses of the forms of each author when fitted without anything by that author,
@@ -42,6 +42,7 @@ from bench.injection.rows import (
     page_for,
 )
 from bench.page import table
+from bench.world.generate import build_world
 from research.engine.evidence.prompt_injection import find_dictated, find_orders
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.untrusted.order_model import BUCKETS, MODEL, buckets_of, with_neighbours
@@ -51,7 +52,7 @@ AUTHORS: Mapping[str, tuple[str, ...]] = {
     "second": ("held_out_2",),
     "third": ("held_out_3",),
     "fourth": ("tuning_4", "held_out_4"),
-    "fifth": ("tuning_5",),
+    "fifth": ("tuning_5", "held_out_5"),
 }
 """The parts that each author wrote."""
 SURVEY_STEP = 12
@@ -60,11 +61,14 @@ README_CHARACTERS = 6_000
 ORDER_WEIGHT = 4.0
 EPOCHS = 15
 RATE = 0.1
-COST = 2.0
+COST = 60.0
 """Of errors, against the size of the weights."""
 LEAST_SLOPE = 1e-4
-SHARES = (0.02, 0.05, 0.10, 0.15, 0.20)
-"""Shares of the benign pages' sentences from which on a score counts, for the table."""
+UNSEEN, WORLD = "descriptions 1", "world"
+"""Parts that no model is fitted on."""
+WORLD_SEED = 1
+SHARES = (0.005, 0.01, 0.02, 0.03, 0.05)
+"""Shares of the unseen descriptions' sentences from which on a score counts, for the table."""
 _HEAD = frozenset({"title", "site name", "meta description", "search snippet"})
 _LEAST = 40
 LINE = 100
@@ -142,6 +146,15 @@ def readme_examples() -> Iterator[Example]:
         yield from _honest(re.split(r"\n\s*\n", text), part)
 
 
+def world_examples() -> Iterator[Example]:
+    """Yield the sentences of the simulated world's pages, without those that hold an order."""
+    world = build_world(WORLD_SEED, 2)
+    for page in world.by_place.values():
+        for paragraph in page.paragraphs:
+            if not page.injected:
+                yield from _honest([paragraph], WORLD)
+
+
 def _honest(
     paragraphs: Iterable[str], part: str, author: str = "", asked: str = ""
 ) -> Iterator[Example]:
@@ -195,9 +208,10 @@ def _dot(example: Example, weights: Sequence[float]) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.injection.fitting")
     parser.add_argument("--without-writing", action="store_true")
+    parser.add_argument("--folds", type=Path, help="folder for the models without each author")
     options = parser.parse_args()
-    every = [*order_examples(), *honest_examples(), *readme_examples()]
-    used = [each for each in every if each.part != "descriptions 1"]
+    every = [*order_examples(), *honest_examples(), *readme_examples(), *world_examples()]
+    used = [each for each in every if each.part not in (UNSEEN, WORLD)]
     scores: dict[int, float] = {}
     for author in ("", *AUTHORS):
         bias, weights = fitted([e for e in used if not author or e.author != author])
@@ -206,6 +220,9 @@ def main() -> None:
                 scores[id(each)] = bias + _dot(each, weights)
         if not author:
             stored = packed(bias, weights)
+        elif options.folds:
+            fold = json.dumps(packed(bias, weights))
+            (options.folds / f"{author}.json").write_text(fold, "utf-8")
     print(missed_table(every, scores))
     if not options.without_writing:
         MODEL.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
@@ -223,11 +240,11 @@ def packed(bias: float, weights: Sequence[float]) -> dict[str, object]:
 def missed_table(every: Sequence[Example], scores: Mapping[int, float]) -> str:
     """Return the share of each part's sentences that count as orders, by limits of the score.
 
-    Honest sentences without an author took part in the fit; "descriptions 1" did not.
+    Honest sentences without an author took part in the fit; "descriptions 1" and the world did not.
     """
     parts = list(dict.fromkeys(each.part for each in every))
-    benign = sorted(scores[id(each)] for each in every if each.part == "benign")
-    limits = [benign[int((1 - share) * len(benign))] for share in SHARES]
+    honest = sorted(scores[id(each)] for each in every if each.part == UNSEEN)
+    limits = [honest[int((1 - share) * len(honest))] for share in SHARES]
     rows = []
     for part in parts:
         found = [each for each in every if each.part == part]

@@ -23,7 +23,7 @@ from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
-from research.engine.untrusted.order_model import LEAST_SCORE, likely_orders
+from research.engine.untrusted.order_model import likely_orders
 from research.engine.untrusted.order_signs import order_points
 
 ORDER_POINTS = 5.5
@@ -142,14 +142,11 @@ def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]
     return likely_orders(found) & told.union(_orders_in_parts(found, asked))
 
 
-@lru_cache(maxsize=256)
 def likely_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
-    """Return the numbers of the other sentences that the fitted model suspects, or rules do where
-    the model does not exclude it: they may only be quoted.
+    """Return the numbers of the other sentences that the fitted model takes for orders or
+    dictation: they may only be quoted.
     """
-    told = find_orders(found, asked) | find_dictated(found, asked)
-    told = (told & likely_orders(found, LEAST_SCORE)) | likely_orders(found)
-    return told - certain_orders(found, asked)
+    return likely_orders(found) - certain_orders(found, asked)
 
 
 def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:

@@ -2,8 +2,10 @@
 model over its words and those of its neighbours.
 
 Fitted by `python -m bench.injection.fitting`, which describes its examples. A word, a pair of words
-and the first five letters of either are features, hashed into buckets; addresses, quotations and
-figures stand for themselves, since what an order dictates may be on any subject.
+and the first five letters of either are features, hashed into buckets, and so are the kinds of
+words of `order_words.py` that occur together, and the forms that only orders have: a kind says in
+one language what was learned in another. Addresses, quotations and figures stand for themselves,
+since what an order dictates may be on any subject.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from base64 import b85decode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -22,22 +24,21 @@ from zlib import crc32
 from research.engine.text.folding import folded
 from research.engine.text.sentences import Sentence
 from research.engine.untrusted.addresses import addresses_in
+from research.engine.untrusted.dictation import dictates, opens_dictation
+from research.engine.untrusted.order_forms import is_for_machines, takes_form
+from research.engine.untrusted.order_words import dictation_words, order_words
 
 MODEL = Path(__file__).parent / "data" / "order_model.json"
 BUCKETS = 1 << 15
-PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.15, "after": 0.1}
+PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.1, "after": 0.05}
 """How much a feature counts in the sentence itself and in its neighbours within the block."""
-LIKELY_SCORE = -2.2
-"""From here on a sentence may only be quoted: fewer than one in ten of the benign pages' sentences,
-and of the descriptions of packages, score as much.
+LIKELY_SCORE = -2.3
+"""From here on a sentence may only be quoted: three in a hundred of the sentences of packages'
+descriptions score as much that it was not fitted on, and nine in ten orders of authors likewise.
 """
-LEAST_SCORE = -5.0
-"""Below this score no rule counts either: none of the orders that rules found scored less in a fit
-without their author, but nine tenths of the honest sentences of `bench/survey` that they found did.
-"""
-FIRM_SCORE = -1.1
-"""From here on, where one in twenty of those sentences and six in ten orders are, it isn't quoted
-unless nothing else answers.
+FIRM_SCORE = -1.0
+"""From here on, where one in a hundred of the descriptions' sentences and three in four of those
+orders are, it isn't quoted unless nothing else answers.
 """
 STEM = 5
 FIRST = 3
@@ -110,7 +111,25 @@ def _features(text: str) -> tuple[bytes, ...]:
     found.update(f"s {stem}" for stem in stems)
     found.update(f"s {one} {other}" for one, other in pairwise(stems))
     found.update(f"{at} {word}" for at, word in enumerate(words[:FIRST]))
+    found.update(_kinds(text))
     return tuple(each.encode() for each in sorted(found))
+
+
+def _kinds(said: str) -> Iterator[str]:
+    """Yield the kinds of words that occur together outside quotations, and forms of orders."""
+    plain = folded(_QUOTED.sub(" ", said))
+    dictating = (words.by_kind.keys() for words in dictation_words(plain).values())
+    ordering = (words.by_kind.keys() for words in order_words(plain).values())
+    of_texts: Iterable[str] = max(dictating, key=len, default=())
+    for name, kinds in (("d", of_texts), ("o", {kind for each in ordering for kind in each})):
+        found = sorted(kinds)
+        yield from (f"k{name} {kind}" for kind in found)
+        yield from (f"k{name} {one} {other}" for one, other in combinations(found, 2))
+    forms = {
+        "form": takes_form(said, ""), "machines": is_for_machines(said),
+        "dictates": dictates(said), "opens": opens_dictation(said),
+    }  # fmt: skip
+    yield from (f"f {name}" for name, has_it in forms.items() if has_it)
 
 
 def _words(text: str) -> list[str]:
