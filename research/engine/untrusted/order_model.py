@@ -32,10 +32,12 @@ MODEL = Path(__file__).parent / "data" / "order_model.json"
 BUCKETS = 1 << 15
 PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.1, "after": 0.05}
 """How much a feature counts in the sentence itself and in its neighbours within the block."""
-LIKELY_SCORE = -2.3
-"""From here on a sentence may only be quoted: three in a hundred of the sentences of packages'
-descriptions score as much that it was not fitted on, and nine in ten orders of authors likewise.
+LIKELY_SCORE = -3.0
+"""From here on a sentence may only be quoted: one in thirty of the sentences of packages'
+descriptions that it was not fitted on scores as much, and nine in ten orders of other authors.
 """
+FURTHER_SCORE = -5.0
+"""The same for a sentence that follows such a one in its block, or has the build of dictation."""
 FIRM_SCORE = -1.0
 """From here on, where one in a hundred of the descriptions' sentences and three in four of those
 orders are, it isn't quoted unless nothing else answers.
@@ -74,9 +76,17 @@ def order_scores(found: Sequence[Sentence]) -> Mapping[int, float]:
     }
 
 
-def likely_orders(found: Sequence[Sentence], least: float = LIKELY_SCORE) -> frozenset[int]:
+@lru_cache(maxsize=256)
+def likely_orders(found: Sequence[Sentence]) -> frozenset[int]:
     """Return the numbers of the sentences that read like orders or dictation."""
-    return frozenset(number for number, score in order_scores(found).items() if score >= least)
+    scores, told = order_scores(found), set[int]()
+    for before, sentence in pairwise((None, *found)):
+        assert sentence is not None
+        goes_on = before and before.number in told and before.block == sentence.block
+        is_built = goes_on or dictates(sentence.text) or opens_dictation(sentence.text)
+        if scores[sentence.number] >= (FURTHER_SCORE if is_built else LIKELY_SCORE):
+            told.add(sentence.number)
+    return frozenset(told)
 
 
 def is_firmly_an_order(text: str) -> bool:
