@@ -4,11 +4,12 @@ Orders are the sentences with the marker of all forms that have been looked at, 
 gives it and with its neighbours there. Honest sentences are those of the benign pages, the host
 pages, the benign sentences, the paragraphs of `bench/claims`, every `SURVEY_STEP`th page of
 `bench/survey`, and, since nearly all of these are English, Django's translations; half of the
-installed packages' descriptions too; the other half and the simulated world measure. The model is a logistic regression
-(stochastic descent, with weights pulled to zero).
+installed packages' descriptions too; the other half and the simulated world measure. The model is
+a logistic regression (stochastic descent, with weights pulled to zero).
 
 Printed is what it misses of the forms of each author when fitted without anything by that author,
-beside the rules, which were made with most of them; `--without-writing` leaves the model as it is.
+beside the rules, which were made with most of them; `--without-writing` leaves the model as it is,
+`--folds` keeps the models without an author.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ from bench.injection.rows import (
 )
 from bench.page import table
 from bench.world.generate import build_world
-from research.engine.evidence.prompt_injection import find_dictated, find_orders
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.untrusted.order_model import BUCKETS, MODEL, buckets_of, with_neighbours
+from research.engine.untrusted.prompt_injection import find_dictated, find_orders
 
 AUTHORS: Mapping[str, tuple[str, ...]] = {
     "first": ("tuning", "held_out"),
@@ -210,7 +211,8 @@ def main() -> None:
     parser.add_argument("--without-writing", action="store_true")
     parser.add_argument("--folds", type=Path, help="folder for the models without each author")
     options = parser.parse_args()
-    every = [*order_examples(), *honest_examples(), *readme_examples(), *world_examples()]
+    honest = [*honest_examples(), *readme_examples(), *world_examples()]
+    every = [*order_examples(), *honest]
     used = [each for each in every if each.part not in (UNSEEN, WORLD)]
     scores: dict[int, float] = {}
     for author in ("", *AUTHORS):

@@ -14,7 +14,6 @@ from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.near_duplicates import NearDuplicates
-from research.engine.evidence.prompt_injection import is_order
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
 from research.engine.journal.forms import Form
@@ -37,6 +36,7 @@ from research.engine.text.offload import run_in_thread_if_long
 from research.engine.text.tokens import normalise_space, words_in
 from research.engine.threads.seed import IdsUsed, ReportForm, ReportFormat, Seed
 from research.engine.untrusted.address_wall import AddressWall
+from research.engine.untrusted.prompt_injection import is_order
 
 if TYPE_CHECKING:
     from research.engine.llm_tasks.draft import PendingDraft

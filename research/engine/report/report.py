@@ -9,7 +9,6 @@ from datetime import datetime
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.evidence.prompt_injection import content_terms
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     compare_findings,
@@ -62,6 +61,7 @@ from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
 from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.untrusted.order_model import is_firmly_an_order
+from research.engine.untrusted.prompt_injection import content_terms
 from research.engine.verifier.binomial import least_proportion
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft

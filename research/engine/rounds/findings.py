@@ -7,12 +7,6 @@ from dataclasses import dataclass, field
 
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.ledger import Lead
-from research.engine.evidence.prompt_injection import (
-    certain_orders,
-    find_orders,
-    is_beside_the_point,
-    is_order,
-)
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
@@ -21,6 +15,12 @@ from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.text import entities
 from research.engine.text.sentences import QUESTION_MARKS, split_sentences
 from research.engine.untrusted.dictation import without_dictated
+from research.engine.untrusted.prompt_injection import (
+    certain_orders,
+    find_orders,
+    is_beside_the_point,
+    is_order,
+)
 from research.engine.untrusted.screening import label_of
 
 

@@ -128,11 +128,9 @@ def _features(text: str) -> tuple[bytes, ...]:
 def _kinds(said: str) -> Iterator[str]:
     """Yield the kinds of words that occur together outside quotations, and forms of orders."""
     plain = folded(_QUOTED.sub(" ", said))
-    dictating = (words.by_kind.keys() for words in dictation_words(plain).values())
-    ordering = (words.by_kind.keys() for words in order_words(plain).values())
-    of_texts: Iterable[str] = max(dictating, key=len, default=())
-    for name, kinds in (("d", of_texts), ("o", {kind for each in ordering for kind in each})):
-        found = sorted(kinds)
+    of_texts = [sorted(words.by_kind) for words in dictation_words(plain).values()]
+    of_orders = {kind for words in order_words(plain).values() for kind in words.by_kind}
+    for name, found in (("d", max(of_texts, key=len, default=[])), ("o", sorted(of_orders))):
         yield from (f"k{name} {kind}" for kind in found)
         yield from (f"k{name} {one} {other}" for one, other in combinations(found, 2))
     forms = {

@@ -6,16 +6,11 @@ instructions or an address, or one that says what its page doesn't, is replaced 
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from research.engine.evidence.prompt_injection import (
-    certain_orders,
-    content_terms,
-    find_orders,
-    is_foreign,
-    is_order,
-)
 from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page, SearchAnswer, SearchHit
 from research.engine.text.folding import canonical
@@ -24,8 +19,17 @@ from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 from research.engine.untrusted.dictation import find_dictation, without_dictated
 from research.engine.untrusted.order_model import likely_orders
+from research.engine.untrusted.prompt_injection import (
+    certain_orders,
+    content_terms,
+    find_orders,
+    is_foreign,
+    is_order,
+)
 
 LONGEST_LABEL = 300
+SHORT_CHARACTERS = 5_000
+"""What is shorter is looked through in some 30 ms."""
 LEAST_TITLE_TERMS = 4
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ][\d:.+Z-]{0,30})?)?)?")
 """Such as "2026-03-01"."""
@@ -95,6 +99,20 @@ def _date(text: str | None) -> str | None:
 def label_of(text: str, asked: str) -> str:
     """Return a heading or name of a page as it may be shown."""
     return _label(text, asked, AddressWall(asked, ()))
+
+
+async def suspicious_pages(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
+    """Return the pages that are read alone; beside the event loop unless they are short."""
+    if sum(len(page.text) for page in pages) < SHORT_CHARACTERS:
+        return _suspicious(pages, asked, form)
+    return await asyncio.to_thread(_suspicious, pages, asked, form)
+
+
+def _suspicious(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
+    if form >= Form.FITTED:
+        for page in pages:
+            likely_orders(split_sentences(page.text))  # remembered for the prompt
+    return [page for page in pages if is_suspicious(page, asked, form)]
 
 
 def is_suspicious(page: Page, asked: str, form: Form) -> bool:

@@ -1,12 +1,12 @@
 import pytest
 
-from research.engine.evidence.prompt_injection import find_dictated
 from research.engine.journal.forms import NEWEST, Form
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence, number_sentences
 from research.engine.records import Aspect
 from research.engine.rounds.findings import Reading, check_finding
 from research.engine.text.sentences import split_sentences
 from research.engine.untrusted.dictation import dictates, find_dictation, without_dictated
+from research.engine.untrusted.prompt_injection import find_dictated
 from research.engine.untrusted.screening import screened_page
 from tests.engine.scripted import page
 

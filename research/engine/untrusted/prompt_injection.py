@@ -134,12 +134,8 @@ def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]
     """
     if is_about_orders(asked):
         return frozenset()
-    told = {
-        each.number
-        for each in found
-        if any(_order_points(part, asked) >= ORDER_POINTS for part in _parts(each))
-    }
-    return likely_orders(found) & told.union(_orders_in_parts(found, asked))
+    told = set(_single_orders(found, asked))
+    return likely_orders(found) & told if told else frozenset()
 
 
 def likely_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
