@@ -18,7 +18,9 @@ from bench.page import table
 from research.engine.evidence.claim_check import Outcome, check_claim
 
 FOLDER = Path(__file__).parent / "claims"
-LATER_PARTS = ("held_out_2", "held_out_3", "tuning_4", "held_out_4")
+LATER_PARTS = (
+    "held_out_2", "held_out_3", "tuning_4", "held_out_4", "tuning_5", "held_out_5", "held_out_6",
+)  # fmt: skip
 PARTS = ("tuning", "held_out", *LATER_PARTS)
 OUTCOMES: tuple[Outcome, ...] = ("carried", "undecided", "refused")
 MOST_FAITHFUL_REFUSED = 0.12

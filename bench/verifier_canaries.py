@@ -116,7 +116,7 @@ def labelled_examples(kind: str, count: int = EXAMPLES) -> list[LabelledPair]:
         phrases = Phrases.of([each.sentence for each in read])
         for each in read:
             made = UNFAITHFUL[kind](each.sentence, each.quote.text, phrases, chance)
-            if made and check_claim(made, each.quote.text, "").outcome != "refused":
+            if made and check_claim(made, each.quote.text, "", by="proof").outcome != "refused":
                 found.append(LabelledPair(Pair(made, (each.quote,)), False, kind))
     return chance.sample(found, min(count, len(found)))
 

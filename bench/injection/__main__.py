@@ -69,7 +69,9 @@ def table(outcome: Outcome) -> Iterator[str]:
 
 def filter_off() -> AbstractContextManager[object]:
     """Disable order detection, as if every order used unforeseen wording."""
-    return patch("research.engine.evidence.prompt_injection._order_points", lambda text, asked: 0.0)
+    return patch(
+        "research.engine.untrusted.prompt_injection._order_points", lambda text, asked: 0.0
+    )
 
 
 def holds_wall(outcome: Outcome) -> bool:

@@ -19,7 +19,7 @@ from bench.injection.rows import (
     page_for,
 )
 from bench.injection.running import RunResult, run_form
-from research.engine.evidence.prompt_injection import is_order
+from research.engine.untrusted.prompt_injection import is_order
 
 SAID = frozenset({"report", "plan", "query", "fetched address"})
 """Where a marker must not come out; in a quote it is what the page says."""

@@ -11,7 +11,10 @@ from typing import Any
 
 DATA = Path(__file__).parent
 TUNING = "tuning"
-PARTS = (TUNING, "held_out", "held_out_2", "held_out_3", "tuning_4", "held_out_4")
+PARTS = (
+    TUNING, "held_out", "held_out_2", "held_out_3", "tuning_4", "held_out_4", "tuning_5",
+    "held_out_5", "held_out_6",
+)  # fmt: skip
 
 
 _ADDRESS = re.compile(r"\S+\.(?:example|test|invalid)\b\S*|[\d +()/-]{7,}")

@@ -11,9 +11,9 @@ from research.engine.assessment.assessment import Assessment
 from research.engine.assessment.rules import DEFAULT_RULES, Rules
 from research.engine.budget.meter import Spent, sections_within
 from research.engine.config import ResearchConfig
+from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.near_duplicates import NearDuplicates
-from research.engine.evidence.prompt_injection import is_order
 from research.engine.evidence.store import EvidenceStore
 from research.engine.journal import Journal
 from research.engine.journal.forms import Form
@@ -36,6 +36,7 @@ from research.engine.text.offload import run_in_thread_if_long
 from research.engine.text.tokens import normalise_space, words_in
 from research.engine.threads.seed import IdsUsed, ReportForm, ReportFormat, Seed
 from research.engine.untrusted.address_wall import AddressWall
+from research.engine.untrusted.prompt_injection import is_order
 
 if TYPE_CHECKING:
     from research.engine.llm_tasks.draft import PendingDraft
@@ -164,7 +165,7 @@ class Run:
             book,
             ids_used=ids_used,
             rejected=rejected,
-            refuses_by_proof=self.form >= Form.PROVEN,
+            refuses_by=self._refuses_by,
             puts_kind_first=self.began >= Form.READABLE,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
@@ -172,6 +173,12 @@ class Run:
         sections = meter.sections = sections_within(self.config, limits.sections, meter.rates)
         self._limits = replace(limits, sections=sections)
         self.update_state(complexity=plan.complexity, language=plan.language)
+
+    @property
+    def _refuses_by(self) -> RefusesBy:
+        if self.form >= Form.FITTED:
+            return "likeness"
+        return "proof" if self.form >= Form.PROVEN else "suspicion"
 
     def parts_of(self, plan: Plan) -> int:
         """Return the sub-questions that widen the limits; 0 where breadth is left out of

@@ -1,3 +1,4 @@
+import json
 import math
 import random
 
@@ -10,6 +11,8 @@ from bench.calibration import (
     expected_error,
 )
 from bench.fitting import _descended, fitted_logistic
+from bench.injection.fitting import Example, fitted, packed
+from research.engine.untrusted.order_model import OrderModel, buckets_of, unpacked
 
 
 def judged(probability: float, holds: bool) -> Judged:
@@ -62,3 +65,20 @@ def test_the_table_counts_what_was_said() -> None:
     told = calibration_table(found)
     assert "said 7 or more and right 0.500 of 2" in told
     assert "| 7–8 | 1 | 7.2 | 0.00 |" in told
+
+
+def test_the_order_model_learns_words_and_is_stored_in_bytes() -> None:
+    told, plain = ("every summary says so", "the tower stands in the north")
+    examples = [
+        Example("", "", text is told, tuple(buckets_of(text, "", "")), False, text)
+        for text in (told, plain) * 20
+    ]
+    bias, weights = fitted(examples)
+    model = OrderModel(bias, weights)
+    assert model.score(buckets_of(told, "", "")) > 1
+    assert model.score(buckets_of(plain, "", "")) < -1
+    stored = json.loads(json.dumps(packed(bias, weights)))
+    again = OrderModel(stored["bias"], unpacked(stored))
+    for text in (told, plain):
+        features = list(buckets_of(text, "", ""))
+        assert again.score(features) == pytest.approx(model.score(features), abs=0.2)

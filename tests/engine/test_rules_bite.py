@@ -24,7 +24,6 @@ from research.engine.evidence import (
     contradictions,
     ledger,
     near_duplicates,
-    prompt_injection,
     quotes,
     store,
     unchecked,
@@ -36,6 +35,7 @@ from research.engine.offline.passages import passage_signs, ranked_sentences
 from research.engine.report import draft, markdown, report, speculative_draft
 from research.engine.rounds import findings, prefetch_searches
 from research.engine.text import amounts, numerals, quantities, similarity
+from research.engine.untrusted import prompt_injection
 from tests.engine import test_unsearched
 from tests.engine.assessment import test_gates, test_score, test_stop_rule
 from tests.engine.evidence import (
@@ -43,7 +43,6 @@ from tests.engine.evidence import (
     test_computed,
     test_derived,
     test_near_duplicates,
-    test_prompt_injection,
     test_quotes,
     test_store,
 )
@@ -54,6 +53,7 @@ from tests.engine.offline.passages import test_complete_passages, test_shown_pas
 from tests.engine.report import test_report, test_speculative_draft
 from tests.engine.rounds import test_prefetch_searches
 from tests.engine.text import test_amounts, test_quantities, test_similarity
+from tests.engine.untrusted import test_prompt_injection
 
 DECIDES = test_stop_rule.test_the_decision_table
 ORDERS = test_stop_rule.test_of_two_reasons_the_first_in_order_wins

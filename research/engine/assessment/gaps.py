@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from research.engine.assessment.assessment import Assessment, MissingInfo
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.evidence.prompt_injection import content_terms
 from research.engine.records import Aspect, Gap
 from research.engine.run import Run
 from research.engine.text.similarity import find_twin
+from research.engine.untrusted.prompt_injection import content_terms
 
 SAME_GAP = 0.6
 FOREIGN = "No sub-question was made of “{text}”: it has no word of the question or its plan."

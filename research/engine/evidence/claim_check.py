@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from research.engine.evidence.claims.alignment import tokens_of
 from research.engine.evidence.claims.clauses import match_clauses
 from research.engine.evidence.claims.figures import (
     counts_another_thing,
@@ -34,8 +35,16 @@ from research.engine.evidence.claims.wording import is_opposite, is_swapped, wor
 from research.engine.text.tokens import term_set
 
 SUPPORTED_SHARE = 0.4
-ALIKE_SHARE = 0.5
-"""Share of a claim's words that keep the quote's order, from which on it is worded like it."""
+ALIKE_SHARE = 0.55
+"""Share of a claim's words that keep the quote's order, from which on it is worded like it, so that
+a proven difference refuses it. In other words the difference may only seem to be there: "a quarter
+of them" for "35 of 140". Of .5, .55, .6, .65 and .7 the lowest at which no part of `bench/claims`
+loses more than .08 of its faithful claims.
+"""
+SHORT_ALIKE_SHARE = 0.5
+"""The share for a claim of at most `SHORT_WORDS`, and for every claim in earlier forms of research.
+"""
+SHORT_WORDS = 3
 NEAR_SHARE = 0.8
 """That share, from which on the claim is the quote but for a word or a phrase: what sets them
 apart is easily overlooked, and the quote says as much.
@@ -44,9 +53,19 @@ _TOLD_BY_WORDING = frozenset((
     "number differs", "date differs", "negation differs", "direction differs", "hedge lost",
     "speaker lost", "generalised",
 ))  # fmt: skip
-"""Differences that other words may only seem to make: "a quarter of them" for "35 of 140"."""
+"""The differences that refuse by proof only in a claim worded like its quote."""
+_IN_ANY_WORDS = frozenset((
+    "roles differ", "name differs", "pairs mixed up", "measured otherwise",
+))  # fmt: skip
+"""The differences that refuse in any words: of 21 claims of `bench/claims` that other words set
+apart from their quotes, 20 were unfaithful.
+"""
 
 Outcome = Literal["carried", "refused", "undecided"]
+RefusesBy = Literal["suspicion", "proof", "likeness"]
+"""When a difference refuses: always, if it is proven, or if besides the claim is worded like its
+quote. The former two are those of earlier forms of research.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,23 +83,28 @@ class ClaimCheck:
 
 
 @lru_cache(maxsize=2048)
-def check_claim(claim: str, quote: str, context: str, *, by_proof: bool = True) -> ClaimCheck:
+def check_claim(claim: str, quote: str, context: str, *, by: RefusesBy = "likeness") -> ClaimCheck:
     """Compare a claim with its quote.
 
     `context` (title and section of the page, and the question) may lend names, since a claim names
-    what its quote calls "it"; numbers must be in the quote itself. Without `by_proof`, a difference
-    that may follow from the quote refuses too, as it did in earlier forms of research. Drafts,
-    their verification and the report ask for the same claims.
+    what its quote calls "it"; numbers must be in the quote itself. Drafts, their verification and
+    the report ask for the same claims.
     """
     if is_verbatim(claim, quote):
         return ClaimCheck("carried")
     found = _differences(claim, quote, context)
-    drops = by_proof and drops_exclusion(claim, quote)
+    drops = by != "suspicion" and drops_exclusion(claim, quote)
     if not found and not drops and is_vouched(claim, quote, context):
         return ClaimCheck("carried")
-    proven = proven_differences(found, claim, quote, context) if by_proof else found
+    proven = found if by == "suspicion" else proven_differences(found, claim, quote, context)
     share = share_in_order(claim, quote)
-    if proven and (not _TOLD_BY_WORDING.issuperset(proven) or share >= ALIKE_SHARE):
+    if by == "likeness":
+        is_alike = share >= (SHORT_ALIKE_SHARE if _is_short(claim) else ALIKE_SHARE)
+        refuses = bool(proven) and (is_alike or not _IN_ANY_WORDS.isdisjoint(proven))
+    else:
+        told_by_wording = _TOLD_BY_WORDING.issuperset(proven)
+        refuses = bool(proven) and (not told_by_wording or share >= SHORT_ALIKE_SHARE)
+    if refuses:
         return ClaimCheck("refused", found)
     return ClaimCheck("undecided", found, is_near=share >= NEAR_SHARE)
 
@@ -104,6 +128,10 @@ def _differences(claim: str, quote: str, context: str) -> tuple[str, ...]:
         "another thing": has_taken_place(claim, quote, context) or has_replaced_name(claim, quote),
     }
     return tuple(reason for reason, applies in found.items() if applies)
+
+
+def _is_short(claim: str) -> bool:
+    return sum(token.is_content for token in tokens_of(claim)) <= SHORT_WORDS
 
 
 def is_contrary(one: str, other: str) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from research.engine.assessment.effort import Effort
+from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import EvidenceStore
 from research.engine.ports import Page
@@ -75,7 +76,7 @@ class Ledger:
     ids_used: IdsUsed = field(default_factory=IdsUsed)
     rejected: tuple[QuoteSource, ...] = ()
     relations: Relations = field(default_factory=Relations)
-    refuses_by_proof: bool = True
+    refuses_by: RefusesBy = "likeness"
     puts_kind_first: bool = True
 
     @property

@@ -56,6 +56,10 @@ class Form(IntEnum):
     """Quotations are compared with the other findings, a figure that none of them shows to be
     current stands with its date, and the question names the rows and columns of a comparison.
     """
+    FITTED = 16
+    """What a fitted model takes for an order or dictation is only quoted; only what has the form or
+    the words of an order by itself is removed. Code refuses only claims worded like their quote.
+    """
 
 
 NEWEST = max(Form)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from research.engine.evidence.ledger import Lead
-from research.engine.evidence.prompt_injection import is_beside_the_point
 from research.engine.journal.forms import Form
 from research.engine.limits import LONG_PAGE_WORDS
 from research.engine.llm_tasks.answers import Answer, id_in
@@ -26,7 +25,8 @@ from research.engine.records import Aspect
 from research.engine.rounds.findings import Asked, Reading
 from research.engine.run import Run
 from research.engine.text.tokens import words_in
-from research.engine.untrusted.screening import is_suspicious
+from research.engine.untrusted.prompt_injection import is_beside_the_point
+from research.engine.untrusted.screening import suspicious_pages
 
 
 class ReadFinding(Answer):
@@ -58,7 +58,7 @@ async def read_unit_pages(
     Pages with instructions are read alone, so that none affects what is noted of another, and
     only if the others leave the unit's sub-question open.
     """
-    alone = [page for page in pages if is_suspicious(page, run.question.text)]
+    alone = await suspicious_pages(pages, run.question.text, run.form)
     others = [page for page in pages if page not in alone]
     groups = [group for group in (others, *([page] for page in alone)) if group]
     together = await _read_or_fall_back(run, place, asked, groups[0], aspects)
@@ -112,7 +112,7 @@ async def _read_with_model(
                 run.rules.near_copy_share,
                 only_near=run.form >= Form.NEARBY,
                 whole=run.form >= Form.DETAILED and run.limits.notes > 1,
-                marks_dictation=run.form >= Form.QUOTED,
+                form=run.form,
             ),
         }
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.assess import running_summary
 from research.engine.llm_tasks.prompting.ask import Task, ask_model
@@ -122,7 +121,7 @@ async def extract_learnings(
                     (run.question.text, goal),
                     room,
                     run.rules.near_copy_share,
-                    marks_dictation=run.form >= Form.QUOTED,
+                    form=run.form,
                 )
             ),
         }

@@ -173,14 +173,12 @@ def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     by_record = [" ".join(source.quote for source in record.sources) for record in records]
     single = (source.quote for record in records for source in record.sources)
     together, context = " ".join(by_record), _claim_context(records, ledger)
-    by_proof = ledger.refuses_by_proof
-    checks = [claim_check.check_claim(statement.text, together, context, by_proof=by_proof)]
+    by = ledger.refuses_by
+    checks = [claim_check.check_claim(statement.text, together, context, by=by)]
     for quote in dict.fromkeys((*by_record, *single)):
         supported = claim_check.share_supported(statement.text, quote, context)
         if quote != together and supported >= claim_check.SUPPORTED_SHARE:
-            checks.append(
-                claim_check.check_claim(statement.text, quote, context, by_proof=by_proof)
-            )
+            checks.append(claim_check.check_claim(statement.text, quote, context, by=by))
     best = min(checks, key=_rank)
     if best.outcome == "carried" or statement.computed is None:
         return best

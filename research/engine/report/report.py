@@ -9,7 +9,6 @@ from datetime import datetime
 from research.engine.analyst import analyst_of
 from research.engine.assessment.answer_status import is_judged_by_code, supporting
 from research.engine.evidence.ledger import ANSWERING, Ledger
-from research.engine.evidence.prompt_injection import content_terms
 from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     compare_findings,
@@ -62,6 +61,8 @@ from research.engine.report.report_format import (
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
 from research.engine.untrusted.dictation import asks_for_wording
+from research.engine.untrusted.order_model import is_firmly_an_order
+from research.engine.untrusted.prompt_injection import content_terms
 from research.engine.verifier.binomial import least_proportion
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
@@ -124,7 +125,7 @@ async def compose_report(run: Run) -> Written | None:
     if ledger.relations.is_known:
         drafted = join_rivals(drafted, ledger)
     checked = await _check_draft(run, drafted)
-    checked = _with_key_claims(ledger, checked, run.form >= Form.DENSE)
+    checked = _with_key_claims(run, checked)
     if run.config.research_depth == "quick":
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
@@ -307,12 +308,12 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
     return replace(draft, short_answer=kept)
 
 
-def _with_key_claims(ledger: Ledger, checked: Checked, only_current: bool) -> Checked:
+def _with_key_claims(run: Run, checked: Checked) -> Checked:
     """Cutting is no way to pass: what answers a sub-question best comes in as a quotation where
-    the draft lost it, or has no section on that sub-question; with `only_current`, no quotation of
-    a value that is outdated or that a claim gives beside its own.
+    the draft lost it, or has no section on that sub-question; since `Form.DENSE` no dictated
+    quotation of a value that is outdated or that a claim gives beside its own.
     """
-    draft = checked.draft
+    ledger, draft = run.ledger, checked.draft
     cited = {i for s in draft.statements for i in s.evidence}
     sections = {section.aspect_id: section for section in draft.sections}
     for aspect_id in ledger.aspects:
@@ -323,7 +324,7 @@ def _with_key_claims(ledger: Ledger, checked: Checked, only_current: bool) -> Ch
             said = (*old.statements, quote_statement(best))
             sections[aspect_id] = replace(old, statements=said)
     found = [sections[a] for a in ledger.aspects if a in sections]
-    ordered = tuple(_with_dictated(ledger, section, only_current) for section in found)
+    ordered = tuple(_with_dictated(run, section) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
     short = _choose_short(
         given,
@@ -337,17 +338,25 @@ def _with_key_claims(ledger: Ledger, checked: Checked, only_current: bool) -> Ch
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
 
 
-def _with_dictated(ledger: Ledger, section: Section, only_current: bool) -> Section:
+def _with_dictated(run: Run, section: Section) -> Section:
     """Return the section with what pages dictate to others, as quotations, where nothing else
-    answers, the question is about such words, or they hold most words of the sub-question.
+    answers, the question is about such words, or they hold most words of the sub-question; since
+    `Form.FITTED` also the one that holds most of them, unless it is firmly an order.
     """
+    ledger = run.ledger
     found = ledger.supporting(section.aspect_id)
     asked = ledger.aspects[section.aspect_id].text
     is_all = all(record.is_dictated for record in found)
     is_all = is_all or asks_for_wording(f"{ledger.question} {asked}")
-    told = [r for r in found if r.is_dictated and (is_all or _holds_most(r.claim, asked))]
+    dictated = [record for record in found if record.is_dictated]
+    told = [r for r in dictated if is_all or _holds_most(r.claim, asked)]
+    if run.form >= Form.FITTED and not told:
+        wanted = content_terms(asked)
+        may_be_honest = [r for r in dictated if not is_firmly_an_order(r.claim)]
+        may_be_honest.sort(key=lambda r: -len(content_terms(r.claim) & wanted))
+        told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}
-    if only_current:
+    if run.form >= Form.DENSE:
         told = [record for record in told if not _is_outdated(ledger, record)]
     added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
     return replace(section, statements=(*section.statements, *added))

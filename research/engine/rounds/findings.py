@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.ledger import Lead
-from research.engine.evidence.prompt_injection import find_orders, is_beside_the_point, is_order
 from research.engine.evidence.store import Finding
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
@@ -16,6 +15,12 @@ from research.engine.records import Aspect, QuoteSource, Uncertainty
 from research.engine.text import entities
 from research.engine.text.sentences import QUESTION_MARKS, split_sentences
 from research.engine.untrusted.dictation import without_dictated
+from research.engine.untrusted.prompt_injection import (
+    certain_orders,
+    find_orders,
+    is_beside_the_point,
+    is_order,
+)
 from research.engine.untrusted.screening import label_of
 
 
@@ -113,7 +118,7 @@ def _unfit(
     """
     asked = f"{question} {aspect.text}"
     every = split_sentences(page.text)
-    told = find_orders(every, question)
+    told = (certain_orders if lines[0].by_model else find_orders)(every, question)
     quoted = [each for each in every if source.start < each.end and each.start < source.end]
     is_reworded = claim not in quotes.plain_quote(source.quote)
     if (is_reworded and is_order(claim, asked)) or any(each.number in told for each in quoted):

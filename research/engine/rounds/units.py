@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from research.engine.budget.meter import BudgetSpent
 from research.engine.journal.containment import UNEXPECTED, contain_errors
-from research.engine.journal.forms import Form
 from research.engine.ports import (
     FetchFailure,
     Page,
@@ -137,7 +136,7 @@ async def _of_kind(
         return failure
     for note in answer.notes:
         run.trouble(where, note)
-    return screened_answer(answer, run.question.text, cuts_dictation=run.form >= Form.QUOTED)
+    return screened_answer(answer, run.question.text, run.form)
 
 
 def _in_turns(answers: Iterable[SearchAnswer]) -> Iterator[SearchHit]:
@@ -300,8 +299,7 @@ async def _take_pages(
             continue
         run.report_action(f"Reading {host_name(url)}")
         try:
-            page, is_new = await task, run.form >= Form.QUOTED
-            item.pages.append(screened_page(page, run.question.text, cuts_dictation=is_new))
+            item.pages.append(screened_page(await task, run.question.text, run.form))
         except FetchFailure as failure:
             lost += 1
             mark_source(run, url, failure.status, failure.reason)

@@ -88,7 +88,7 @@ def asks_for_wording(question: str) -> bool:
     return is_on_texts or is_about_orders(question)
 
 
-def _opens(text: str) -> bool:
+def opens_dictation(text: str) -> bool:
     """Return whether a sentence says how texts are written, so that what follows may be theirs."""
     found = _kinds(folded(_QUOTED.sub(" ", text)))
     return any(len(kinds) >= OPENING and "norm" in kinds for kinds in found)
@@ -107,7 +107,7 @@ def _dictating(found: Iterable[Sentence]) -> Iterator[int]:
         is_open, before = False, None
         for sentence in block:
             has_content = dictates(sentence.text)
-            if not is_open and _opens(sentence.text):
+            if not is_open and opens_dictation(sentence.text):
                 is_open = True
                 if before is not None and not has_content:
                     yield before

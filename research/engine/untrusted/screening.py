@@ -6,37 +6,44 @@ instructions or an address, or one that says what its page doesn't, is replaced 
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from research.engine.evidence.prompt_injection import (
-    content_terms,
-    find_orders,
-    is_foreign,
-    is_order,
-)
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page, SearchAnswer, SearchHit
 from research.engine.text.folding import canonical
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 from research.engine.untrusted.dictation import find_dictation, without_dictated
+from research.engine.untrusted.order_model import likely_orders
+from research.engine.untrusted.prompt_injection import (
+    certain_orders,
+    content_terms,
+    find_orders,
+    is_foreign,
+    is_order,
+)
 
 LONGEST_LABEL = 300
+SHORT_CHARACTERS = 5_000
+"""What is shorter is looked through in some 30 ms."""
 LEAST_TITLE_TERMS = 4
 _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ][\d:.+Z-]{0,30})?)?)?")
 """Such as "2026-03-01"."""
 
 
-def screened_page(page: Page, asked: str, *, cuts_dictation: bool = True) -> Page:
+def screened_page(page: Page, asked: str, form: Form = NEWEST) -> Page:
     """Return the page with a title, site and date that may be shown; its text is as it was.
 
-    `cuts_dictation` cuts what a title or name dictates.
+    Since `Form.QUOTED` what a title or name dictates is cut.
     """
     wall, around = AddressWall(asked, [page]), page.text
     title = page.title if names_page(page.title, page, asked) else ""
     site = "" if is_foreign(page.site, around, asked) else page.site
-    if cuts_dictation:
+    if form >= Form.QUOTED:
         title, site = without_dictated(title), without_dictated(site)
     return replace(
         page,
@@ -56,21 +63,21 @@ def names_page(title: str, page: Page, asked: str) -> bool:
     return len(unknown) < LEAST_TITLE_TERMS or 2 * len(unknown) < len(terms)
 
 
-def screened_answer(
-    answer: SearchAnswer, asked: str, *, cuts_dictation: bool = True
-) -> SearchAnswer:
+def screened_answer(answer: SearchAnswer, asked: str, form: Form = NEWEST) -> SearchAnswer:
     """Return results with titles and snippets that may be shown."""
-    hits = tuple(_screened_hit(hit, asked, cuts_dictation) for hit in answer.hits)
+    hits = tuple(_screened_hit(hit, asked, form) for hit in answer.hits)
     return replace(answer, hits=hits)
 
 
-def _screened_hit(hit: SearchHit, asked: str, cuts_dictation: bool) -> SearchHit:
+def _screened_hit(hit: SearchHit, asked: str, form: Form) -> SearchHit:
     wall = AddressWall(asked, ())
     found = split_sentences(canonical(hit.snippet))
     told = find_orders(found, asked)
-    if cuts_dictation:
+    if form >= Form.QUOTED:
         told |= find_dictation(tuple(found))
         hit = replace(hit, title=without_dictated(hit.title))
+    if form >= Form.FITTED:
+        told |= likely_orders(tuple(found))
     snippet = " ".join(each.text for each in found if each.number not in told)
     title = _label(hit.title, asked, wall)
     return replace(hit, title=title, snippet=wall.masked(snippet), published=_date(hit.published))
@@ -94,6 +101,21 @@ def label_of(text: str, asked: str) -> str:
     return _label(text, asked, AddressWall(asked, ()))
 
 
-def is_suspicious(page: Page, asked: str) -> bool:
+async def suspicious_pages(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
+    """Return the pages that are read alone; beside the event loop unless they are short."""
+    if sum(len(page.text) for page in pages) < SHORT_CHARACTERS:
+        return _suspicious(pages, asked, form)
+    return await asyncio.to_thread(_suspicious, pages, asked, form)
+
+
+def _suspicious(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
+    if form >= Form.FITTED:
+        for page in pages:
+            likely_orders(split_sentences(page.text))  # remembered for the prompt
+    return [page for page in pages if is_suspicious(page, asked, form)]
+
+
+def is_suspicious(page: Page, asked: str, form: Form) -> bool:
     """Return whether a page contains instructions anywhere, and so is read alone."""
-    return bool(find_orders(split_sentences(page.text), asked))
+    find = certain_orders if form >= Form.FITTED else find_orders
+    return bool(find(split_sentences(page.text), asked))

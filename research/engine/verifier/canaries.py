@@ -14,9 +14,9 @@ from math import dist
 from random import Random
 
 from research.engine.evidence.claim_check import check_claim
-from research.engine.evidence.prompt_injection import is_order
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import normalise_space, term_set, words_in
+from research.engine.untrusted.prompt_injection import is_order
 from research.engine.verifier.canary_kinds import (
     UNFAITHFUL,
     Phrases,
@@ -183,7 +183,7 @@ def _verbatim(each: Vouched) -> LabelledPair:
 
 def _passes_code(pair: Pair) -> bool:
     [quote] = pair.quotes
-    check = check_claim(pair.statement, quote.text, quote.source, by_proof=False)
+    check = check_claim(pair.statement, quote.text, quote.source, by="suspicion")
     return check.outcome != "refused"
 
 

@@ -156,8 +156,7 @@ def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterat
         if cited.text in taken:
             continue
         context = f"{ledger.question} {cited.source}"
-        by_proof = ledger.refuses_by_proof
-        check = check_claim(record.claim, cited.text, context, by_proof=by_proof)
+        check = check_claim(record.claim, cited.text, context, by=ledger.refuses_by)
         if check.outcome == "carried":
             yield Vouched(record.claim, cited)
             return

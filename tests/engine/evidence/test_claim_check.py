@@ -176,7 +176,7 @@ def test_another_number_name_or_negation_is_still_refused(claim: str, quote: str
 @pytest.mark.requirement("C11")
 def test_in_earlier_forms_a_suspicion_in_the_quote_s_words_refuses() -> None:
     claim, quote = SEEMING[0]
-    assert claim_check.check_claim(claim, quote, "", by_proof=False).outcome == "refused"
+    assert claim_check.check_claim(claim, quote, "", by="suspicion").outcome == "refused"
 
 
 @pytest.mark.requirement("C11")

@@ -6,11 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from research.engine.evidence.near_duplicates import COPIED, near_copies
-from research.engine.evidence.prompt_injection import find_dictated, find_orders
+from research.engine.journal.forms import Form
 from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
 from research.engine.text.tokens import term_set
+from research.engine.untrusted.prompt_injection import (
+    certain_orders,
+    find_dictated,
+    find_orders,
+    likely_dictated,
+)
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
@@ -25,12 +31,14 @@ class NumberedSentence:
     """A sentence as the prompt shows it.
 
     `dictated` is whether it dictates what texts are to say; None if that was not looked at.
+    `by_model` is whether the fitted model was asked as well.
     """
 
     number: int
     sentence: Sentence
     page: Page
     dictated: bool | None = None
+    by_model: bool = False
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ def number_sentences(
     *,
     only_near: bool = False,
     whole: bool = False,
-    marks_dictation: bool = False,
+    form: Form | None = None,
 ) -> list[PromptPage]:
     """Number the sentences of all pages consecutively, each page cut to `PAGE_CHARACTERS`.
 
@@ -58,24 +66,26 @@ def number_sentences(
     together keep to this number of characters: equal shares, with unused room given to the others.
     Instructions to machines are left out, and so is what a near-copy repeats of an earlier page.
     `only_near` cuts relevant pages to the surroundings of wanted terms as well; `whole` cuts no
-    page to them. `marks_dictation` looks for sentences that dictate what texts are to say.
+    page to them. `form` is the run's: since `Form.QUOTED` sentences that
+    dictate what texts are to say are marked.
     """
-    shown = [_shown_sentences(page, aims[0]) for page in pages]
+    by_model = form is not None and form >= Form.FITTED
+    marks_dictation = form is not None and form >= Form.QUOTED
+    dictated = likely_dictated if by_model else find_dictated
+    shown = [_shown_sentences(page, aims[0], by_model) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
     sheets: list[PromptPage] = []
     number = 0
     for position, page in enumerate(pages):
         lines = []
-        told = (
-            find_dictated(split_sentences(page.text), aims[0]) if marks_dictation else frozenset()
-        )
+        told = dictated(split_sentences(page.text), aims[0]) if marks_dictation else frozenset()
         repeated = _repeated_sentences(page, sheets, copied_share)
         near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
         for sentence in _fit_sentences(page, near, aims, shares[position]):
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told if marks_dictation else None
-                lines.append(NumberedSentence(number, sentence, page, is_told))
+                lines.append(NumberedSentence(number, sentence, page, is_told, by_model))
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
 
@@ -95,10 +105,10 @@ def _text_size(found: Iterable[Sentence]) -> int:
     return sum(len(sentence.text) for sentence in found)
 
 
-def _shown_sentences(page: Page, asked: str) -> list[Sentence]:
+def _shown_sentences(page: Page, asked: str, by_model: bool) -> list[Sentence]:
     """Return the page's sentences, without its orders to machines."""
     every = split_sentences(page.text)
-    told = find_orders(every, asked)
+    told = certain_orders(every, asked) if by_model else find_orders(every, asked)
     return [sentence for sentence in every if sentence.number not in told]
 
 

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import Form
 from research.engine.llm_tasks.answers import Answer
 from research.engine.llm_tasks.passages import read_extractively
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
@@ -58,9 +57,7 @@ async def _read_page(
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         room = min(room, PAGE_CHARACTERS)
-        sheets = number_sentences(
-            [page], asked.aims(run.question.text), room, marks_dictation=run.form >= Form.QUOTED
-        )
+        sheets = number_sentences([page], asked.aims(run.question.text), room, form=run.form)
         return {
             "question": run.question.text,
             "topic": asked.topic,

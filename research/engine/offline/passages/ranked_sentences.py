@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 
-from research.engine.evidence.prompt_injection import find_orders, is_order
 from research.engine.text.entities import NUMBER
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import split_terms, term_set, words_in
+from research.engine.untrusted.prompt_injection import find_orders, is_order
 
 _NOTICE = re.compile(
     r"^(?:by )?\w[^,]{2,40}, \d{1,2} \w+ \d{4}\W*$"

@@ -23,6 +23,7 @@ from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
+from research.engine.untrusted.order_model import likely_orders
 from research.engine.untrusted.order_signs import order_points
 
 ORDER_POINTS = 5.5
@@ -124,6 +125,24 @@ def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
         for each in found
         if each.number not in told and _is_doubtful(each, found, asked)
     )
+
+
+@lru_cache(maxsize=256)
+def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
+    """Return the numbers of the sentences that are orders by themselves, by the rules and by the
+    fitted model; none if the question is about orders.
+    """
+    if is_about_orders(asked):
+        return frozenset()
+    told = set(_single_orders(found, asked))
+    return likely_orders(found) & told if told else frozenset()
+
+
+def likely_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
+    """Return the numbers of the other sentences that the fitted model takes for orders or
+    dictation: they may only be quoted.
+    """
+    return likely_orders(found) - certain_orders(found, asked)
 
 
 def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:

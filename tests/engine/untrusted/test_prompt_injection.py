@@ -2,9 +2,9 @@
 
 import pytest
 
-from research.engine.evidence.prompt_injection import find_orders, is_beside_the_point, is_order
 from research.engine.llm_tasks.prompting.prompt_pages import number_sentences
 from research.engine.text.sentences import split_sentences
+from research.engine.untrusted.prompt_injection import find_orders, is_beside_the_point, is_order
 from tests.engine.scripted import page
 
 ORDERS = [
