@@ -42,17 +42,31 @@ _ASKS: Mapping[str, re.Pattern[str]] = {
         "number": r"\bhow (?:many|much|long|old|far|big|large|high|often|fast|deep)\b|\blimit"
         r"|\b(?:maximum|minimum|most|least|port|size|number)\b",
         "default": r"\bdefaults?\b|\bunless\b|\bout of the box\b|\bif (?:nothing|i|it|no)\b"
-        r"|\bwithout (?:saying|setting|telling)\b"
+        r"|\bwithout (?:saying|setting|telling)\b|\b(?:initial|preset)\b|\bunset\b"
+        r"|\b(?:isn't|is not|aren't|are not|not) (?:\w+ )?(?:set|given|specified|configured)\b"
         r"|\b(?:don't|do not|set|give|say) (?:no|any|nothing)\b",
-        "version": r"\b(?:version|release)s?\b|\bsince when\b|\bup to when\b|\bhow long has\b",
+        "version": r"\b(?:version|release)s?\b|\bsince when\b|\bup to when\b|\bhow long has\b"
+        r"|\bwhen (?:was|were|did)\b.{0,120}?\b(?:add|introduc|appear|remov|deprecat|arriv)",
         "rule": r"^how (?:does|do|is|are|did|was|were) (?!i\b|we\b|you\b|one\b).{0,200}?"
         r"\b(?:decide|determine|choose|chosen|select|know|calculate|compute)d?\b",
         "reason": r"\bwhy\b|\bwhat (?:is|was) the (?:reason|point|purpose)\b|\bwhat for\b",
         "meaning": r"^what (?:is|are)\b|\bmeans?\b|\bmeant by\b|\bcalled\b",
     }.items()
 }
-_OF_A_NAME = frozenset({"default", "version"})
-"""Kinds that count only in a passage that holds the name asked for: a sibling's answers nothing."""
+_STATES: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(cue, re.IGNORECASE)
+    for name, cue in {
+        "default": r"\bdefaults?(?: value)?(?::| (?:is|are|to|of)\b)|\b(?:by|the) default\b"
+        r"|\bdefault \w+ (?:is|are)\b|^[^.:]{0,80}\bdefault\s",
+        "version": r"\b(?:new|added|introduced|appeared|available) (?:in|since|as of|from)"
+        r" (?:\w+ ){0,2}v?\d|\b(?:availability|since):? (?:\w+ )?v?\d",
+    }.items()
+}
+"""Statements of the default or version of an entry. They count only where they are said of the
+name that is asked for: a sibling's answers nothing.
+"""
+HEARSAY = 0.5
+"""Worth of a statement that stands beside the name of the entry instead of under it."""
 _BRINGS: Mapping[str, re.Pattern[str]] = {
     name: re.compile(cue, re.IGNORECASE)
     for name, cue in {
@@ -60,7 +74,8 @@ _BRINGS: Mapping[str, re.Pattern[str]] = {
         r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b",
         "default": r"\bdefaults?\b|\bunless\b|\bomitted\b|\bnot (?:specified|given|set)\b",
         "version": r"\b(?:since|in|from|as of|prior to|before|until|with|starting \w+)"
-        r" (?:\w+ ){0,2}v?\d+(?:\.\d+)+\b|\b(?:new|added|changed|deprecated|removed) in\b",
+        r" (?:\w+ ){0,2}v?\d+(?:\.\d+)+\b|\b(?:new|added|changed|deprecated|removed) in\b"
+        r"|\b(?:availability|enhanced|changed): v?\d",
         "rule": r"\b(?:if|when|whenever|once|unless|as soon as)\b[^.;]{0,120}?\b(?:exceed|more than"
         r"|greater|larger|less than|fewer|smaller|at least|at most|reach|equal|match)"
         r"|\b(?:is|are) (?:defined|computed|calculated|given|determined|chosen|decided) (?:as|by)\b"
@@ -95,6 +110,12 @@ class AskedText:
         is_name_alone = len(text.split()) == 1
         self.names = tuple(dict.fromkeys([*found, *([text.strip()] if is_name_alone else [])]))
         self.asks = tuple(name for name, cue in _ASKS.items() if cue.search(text))
+        plain = (word.strip("?.,:;!\"'“”‘’()").casefold() for word in text.split())
+        self.words = tuple(
+            word
+            for word in dict.fromkeys(plain)
+            if split_terms(word) and not any(cue.search(word) for cue in _ASKS.values())
+        )
 
 
 @lru_cache(maxsize=512)
@@ -123,6 +144,8 @@ class _Counted:
         self.held = frozenset(self.counts) | passage.above | self.title
         self.label = page[slice(*passage.label)].casefold() if passage.label else ""
         self.heading = passage.section.casefold()
+        heads = self.heading.rpartition(" › ")[2]
+        self.entries = (self.label, heads, passage.page.title.casefold())
         self.text = passage.text
         self.lower = f"{self.heading} {self.text.casefold()}"
 
@@ -133,6 +156,15 @@ class _Counted:
         """
         terms = self.own if len(self.order) < SHORT_PASSAGE else self.held
         return not terms.isdisjoint(wanted)
+
+    def stated(self, kind: str, names: Sequence[str]) -> float:
+        """Return the degree (0-1) to which a default or version of a named entry is stated."""
+        found = _STATES[kind]
+        if any(_is_called(name, shown) for name in names for shown in self.entries):
+            return 1.0 if found.search(self.text) else _share(kind, self.text)
+        told = (line.sentence.text for line in self.passage.lines)
+        beside = (text for text in told if any(name in text.casefold() for name in names))
+        return HEARSAY * any(map(found.search, beside))
 
     def calls(self, name: str) -> bool:
         """Return whether the passage's defined term, or a short heading, names this."""
@@ -218,7 +250,9 @@ class PassageRanking:
             "items": kinds_of["item"] / size,
             "sentences": ends / size,
             **{
-                kind: _brought(kind, asked, text) if named or kind not in _OF_A_NAME else 0.0
+                kind: each.stated(kind, names)
+                if names and kind in _STATES and kind in asked.asks
+                else _brought(kind, asked, text)
                 for kind in _ASKS
             },
         }
@@ -249,6 +283,9 @@ class PassageRanking:
             self._names[asked.text] = [
                 name for name in names if any(each.calls(name) for each in self.passages)
             ]
+            if not self._names[asked.text] and not _STATES.keys().isdisjoint(asked.asks):
+                entries = {_last_part(name) for each in self.passages for name in each.entries}
+                self._names[asked.text] = [word for word in asked.words if word in entries]
         return self._names[asked.text]
 
     def _bm25(self, each: _Counted, weights: Mapping[str, float]) -> float:
@@ -270,8 +307,17 @@ def _brought(kind: str, asked: AskedText, text: str) -> float:
     """Return the degree (0-1) to which a passage contains the requested kind of thing."""
     if kind not in asked.asks:
         return 0.0
-    share = min(ENOUGH, len(_BRINGS[kind].findall(text))) / ENOUGH
+    share = _share(kind, text)
     return share / 2 if kind == "rule" and _GOES_ON.match(text) else share
+
+
+def _share(kind: str, text: str) -> float:
+    return min(ENOUGH, len(_BRINGS[kind].findall(text))) / ENOUGH
+
+
+def _last_part(name: str) -> str:
+    """Return the name of an entry without what it is: `System variable: arrays`."""
+    return name.rpartition(": ")[2]
 
 
 def _is_called(name: str, label: str) -> bool:

@@ -42,6 +42,8 @@ FEWEST_ENTRIES = 12
 """Entries from which a page may be judged to be an index."""
 LONGEST_BYLINE = 6
 """Words of a line that names an author or a site."""
+_CODE_WORD = re.compile(r"\w[_:/=.(]+\w")
+"""`Option: Aptitude::CmdLine::Progress` isn't made of names of people."""
 _TARGET_ENDS = re.compile(r"[,;\[(]")
 
 
@@ -130,7 +132,7 @@ def is_quotable(line: RankedSentence) -> bool:
 def _is_byline(text: str) -> bool:
     """Return whether a line consists mostly of names: "Written by Florian Riedl"."""
     words = text.split()
-    if not 2 <= len(words) <= LONGEST_BYLINE or text[-1] in ".:;!?":
+    if not 2 <= len(words) <= LONGEST_BYLINE or text[-1] in ".:;!?" or _CODE_WORD.search(text):
         return False
     return sum(word[0].isupper() for word in words[1:]) * 2 >= len(words)
 
