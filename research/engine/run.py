@@ -166,6 +166,7 @@ class Run:
             rejected=rejected,
             refuses_by_proof=self.form >= Form.PROVEN,
             puts_kind_first=self.began >= Form.READABLE,
+            names_entries=self.began >= Form.ENTRIES,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
         meter = self.journal.meter

@@ -77,6 +77,7 @@ class Ledger:
     relations: Relations = field(default_factory=Relations)
     refuses_by_proof: bool = True
     puts_kind_first: bool = True
+    names_entries: bool = True
 
     @property
     def complexity(self) -> Complexity:

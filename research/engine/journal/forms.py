@@ -50,6 +50,10 @@ class Form(IntEnum):
     """A score that is held below the threshold doesn't reach it for the stop rule either, and marks
     that code gave in a model's place are held whichever way it came to give them.
     """
+    ENTRIES = 14
+    """Without a model the name of an entry stands in one passage with its default or version, and
+    passages that don't seem to answer are not shown.
+    """
 
 
 NEWEST = max(Form)

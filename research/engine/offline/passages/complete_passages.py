@@ -34,6 +34,8 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """A line or the head of a table that states the default or version of an entry."""
+_CODE_NAME = re.compile(r"^[a-z]|[\w%$][_.:/]+\w|[a-z][A-Z]|\d")
+"""`wick_length`, `Ratelimit.Burst`, `RatelimitBurst`, `batch`."""
 MOST_NAME_WORDS = 3
 """Words of a heading that may be an entry's name."""
 _OPENINGS = frozenset({"name", "synopsis"})
@@ -87,11 +89,15 @@ def joined(text: str, slices: Sequence[Span]) -> str:
     return " ".join(parts)
 
 
-def complete_passages(page: Page) -> list[Passage]:
-    """Every passage of a page that may be shown, in the page's order; they overlap."""
+def complete_passages(page: Page, names_entries: bool = True) -> list[Passage]:
+    """Every passage of a page that may be shown, in the page's order; they overlap.
+
+    `names_entries` is False in runs that began before `Form.ENTRIES`: the name of an entry that its
+    heading gives is left out.
+    """
     found = ranked_sentences(page.text)
     heads = told_rows(page.text, found)
-    told = quotable_lines(found, heads)
+    told = quotable_lines(found, heads, names_entries)
     result: list[Passage] = []
     opening: list[RankedSentence] = []
     described: Span | None = None
@@ -101,13 +107,13 @@ def complete_passages(page: Page) -> list[Passage]:
         lines = [*opening, *group]
         if name.casefold() == "name" and not opening:
             described = _described(page.text, lines[0])
-        entry = described or _heading_of(page.text, lines[0])
+        entry = described or _heading_of(page.text, lines[0]) if names_entries else None
         is_opening = name.casefold() in _OPENINGS and len(lines) < MOST_OPENING
         opening = lines if is_opening else []
         if not is_opening:
-            result += _Section(page, lines, heads, entry).passages()
+            result += _Section(page, lines, heads, entry, names_entries).passages()
     if opening:
-        result += _Section(page, opening, heads, described).passages()
+        result += _Section(page, opening, heads, None, names_entries).passages()
     return result
 
 
@@ -119,9 +125,12 @@ def _described(text: str, line: RankedSentence) -> Span | None:
 
 
 def _heading_of(text: str, line: RankedSentence) -> Span | None:
-    """Return the short heading right above a line, which may name an entry."""
+    """Return the short heading right above a line if it names an entry: it isn't written like a
+    word of prose, or what is below it begins with a statement or a table.
+    """
     name = line.sentence.section.rpartition(" › ")[2]
-    if not 0 < len(name.split()) <= MOST_NAME_WORDS:
+    states = line.sentence.kind == "row" or _STATES.search(line.sentence.text)
+    if not 0 < len(name.split()) <= MOST_NAME_WORDS or not (states or _CODE_NAME.search(name)):
         return None
     start = text.rfind(f" {name}\n", 0, line.sentence.start) + 1
     above = text.rfind("\n", 0, start) + 1
@@ -137,8 +146,10 @@ class _Section:
         found: list[RankedSentence],
         heads: dict[int, RankedSentence | None],
         entry: Span | None,
+        goes_on_in_text: bool,
     ) -> None:
         self.page, self.lines, self.heads, self.entry = page, found, heads, entry
+        self.goes_on_in_text = goes_on_in_text
         self.words = [words_in(line.sentence.text) for line in found]
         self.blocks = [line.sentence.block for line in found]
 
@@ -203,7 +214,11 @@ class _Section:
         """
         before, this = self.lines[at - 1].sentence, self.lines[at].sentence
         ends = this.kind == "prose" != before.kind and this.text[0].islower()
-        return ends or before.text.endswith(":") or (this.kind == before.kind != "prose")
+        return (
+            (self.goes_on_in_text and ends)
+            or before.text.endswith(":")
+            or (this.kind == before.kind != "prose")
+        )
 
     def _lead_in(self, start: int) -> RankedSentence | None:
         """Return the sentence that announces the list or code, or the head of the table, that a

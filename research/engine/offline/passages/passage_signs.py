@@ -42,17 +42,25 @@ _ASKS: Mapping[str, re.Pattern[str]] = {
         "number": r"\bhow (?:many|much|long|old|far|big|large|high|often|fast|deep)\b|\blimit"
         r"|\b(?:maximum|minimum|most|least|port|size|number)\b",
         "default": r"\bdefaults?\b|\bunless\b|\bout of the box\b|\bif (?:nothing|i|it|no)\b"
-        r"|\bwithout (?:saying|setting|telling)\b|\b(?:initial|preset)\b|\bunset\b"
-        r"|\b(?:isn't|is not|aren't|are not|not) (?:\w+ )?(?:set|given|specified|configured)\b"
+        r"|\bwithout (?:saying|setting|telling)\b"
         r"|\b(?:don't|do not|set|give|say) (?:no|any|nothing)\b",
-        "version": r"\b(?:version|release)s?\b|\bsince when\b|\bup to when\b|\bhow long has\b"
-        r"|\bwhen (?:was|were|did)\b.{0,120}?\b(?:add|introduc|appear|remov|deprecat|arriv)",
+        "version": r"\b(?:version|release)s?\b|\bsince when\b|\bup to when\b|\bhow long has\b",
         "rule": r"^how (?:does|do|is|are|did|was|were) (?!i\b|we\b|you\b|one\b).{0,200}?"
         r"\b(?:decide|determine|choose|chosen|select|know|calculate|compute)d?\b",
         "reason": r"\bwhy\b|\bwhat (?:is|was) the (?:reason|point|purpose)\b|\bwhat for\b",
         "meaning": r"^what (?:is|are)\b|\bmeans?\b|\bmeant by\b|\bcalled\b",
     }.items()
 }
+_ASKS_OF_ENTRIES: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(cue, re.IGNORECASE)
+    for name, cue in {
+        "default": r"\b(?:initial|preset)\b|\bunset\b"
+        r"|(?:\bnot|n[’']t) (?:\w+ )?(?:set|given|specified|configured)\b",
+        "version": r"\bwhen (?:was|were|did)\b.{0,120}?"
+        r"\b(?:add|introduc|appear|remov|deprecat|arriv)",
+    }.items()
+}
+"""Other words of questions for a default or a version."""
 _STATES: Mapping[str, re.Pattern[str]] = {
     name: re.compile(cue, re.IGNORECASE)
     for name, cue in {
@@ -74,8 +82,7 @@ _BRINGS: Mapping[str, re.Pattern[str]] = {
         r"|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve)\b",
         "default": r"\bdefaults?\b|\bunless\b|\bomitted\b|\bnot (?:specified|given|set)\b",
         "version": r"\b(?:since|in|from|as of|prior to|before|until|with|starting \w+)"
-        r" (?:\w+ ){0,2}v?\d+(?:\.\d+)+\b|\b(?:new|added|changed|deprecated|removed) in\b"
-        r"|\b(?:availability|enhanced|changed): v?\d",
+        r" (?:\w+ ){0,2}v?\d+(?:\.\d+)+\b|\b(?:new|added|changed|deprecated|removed) in\b",
         "rule": r"\b(?:if|when|whenever|once|unless|as soon as)\b[^.;]{0,120}?\b(?:exceed|more than"
         r"|greater|larger|less than|fewer|smaller|at least|at most|reach|equal|match)"
         r"|\b(?:is|are) (?:defined|computed|calculated|given|determined|chosen|decided) (?:as|by)\b"
@@ -102,20 +109,30 @@ class PassageSigns:
 class AskedText:
     """The parts of a question that the features use."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names_entries: bool = True) -> None:
+        """`names_entries` is False in runs that began before `Form.ENTRIES`."""
         self.text = text
         self.order = _order(text)
         self.terms = tuple(dict.fromkeys(split_terms(text)))
         found = IDENTIFIER.findall(text)
         is_name_alone = len(text.split()) == 1
         self.names = tuple(dict.fromkeys([*found, *([text.strip()] if is_name_alone else [])]))
-        self.asks = tuple(name for name, cue in _ASKS.items() if cue.search(text))
+        further = _ASKS_OF_ENTRIES if names_entries else {}
+        self.asks = tuple(
+            name
+            for name, cue in _ASKS.items()
+            if cue.search(text) or (name in further and further[name].search(text))
+        )
         plain = (word.strip("?.,:;!\"'“”‘’()").casefold() for word in text.split())
         self.words = tuple(
             word
             for word in dict.fromkeys(plain)
             if split_terms(word) and not any(cue.search(word) for cue in _ASKS.values())
         )
+
+    def is_met_by(self, text: str) -> bool:
+        """Return whether a text has a kind of statement that the question asks for."""
+        return any(_share(kind, text) for kind in self.asks if kind not in {"number", "meaning"})
 
 
 @lru_cache(maxsize=512)
@@ -125,8 +142,8 @@ def _order(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def passages_of(page: Page) -> tuple[_Counted, ...]:
-    return tuple(_Counted(passage) for passage in complete_passages(page))
+def passages_of(page: Page, names_entries: bool = True) -> tuple[_Counted, ...]:
+    return tuple(_Counted(passage) for passage in complete_passages(page, names_entries))
 
 
 class _Counted:
@@ -175,8 +192,10 @@ class _Counted:
 class PassageRanking:
     """The passages of some pages, ranked for any number of questions."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
-        self.passages = [each for page in pages for each in passages_of(page)]
+    def __init__(self, pages: Sequence[Page], names_entries: bool = True) -> None:
+        """`names_entries` is False in runs that began before `Form.ENTRIES`."""
+        self.names_entries = names_entries
+        self.passages = [each for page in pages for each in passages_of(page, names_entries)]
         self._holders: dict[str, int] = {}
         lengths = [len(each.order) for each in self.passages]
         self.mean = sum(lengths) / max(1, len(lengths)) or 1.0
@@ -227,7 +246,7 @@ class PassageRanking:
         passage, total = each.passage, sum(weights.values()) or 1.0
         whole = sum(w for term, w in weights.items() if term in each.held) / total
         above = passage.above & weights.keys()
-        text, lower = each.text, each.lower
+        lower = each.lower
         names = self._telling(asked)
         named = sum(name in lower for name in names) / len(names) if names else 1.0
         in_label = any(_is_called(name, each.label or each.heading) for name in names)
@@ -249,13 +268,18 @@ class PassageRanking:
             "code": kinds_of["code"] / size,
             "items": kinds_of["item"] / size,
             "sentences": ends / size,
-            **{
-                kind: each.stated(kind, names)
-                if names and kind in _STATES and kind in asked.asks
-                else _brought(kind, asked, text)
-                for kind in _ASKS
-            },
+            **{kind: self._worth(kind, asked, each, names, bool(named)) for kind in _ASKS},
         }
+
+    def _worth(
+        self, kind: str, asked: AskedText, each: _Counted, names: Sequence[str], is_named: bool
+    ) -> float:
+        """Return the degree (0-1) to which a passage contains the requested kind of thing."""
+        if kind in _STATES and kind in asked.asks and names and self.names_entries:
+            return each.stated(kind, names)
+        if kind in _STATES and not is_named:
+            return 0.0
+        return _brought(kind, asked, each.text)
 
     def _weights(self, asked: AskedText) -> dict[str, float]:
         """Return the rarity of each term; the name of a product weighs less, because its whole
@@ -283,7 +307,8 @@ class PassageRanking:
             self._names[asked.text] = [
                 name for name in names if any(each.calls(name) for each in self.passages)
             ]
-            if not self._names[asked.text] and not _STATES.keys().isdisjoint(asked.asks):
+            is_silent = self.names_entries and not self._names[asked.text]
+            if is_silent and not _STATES.keys().isdisjoint(asked.asks):
                 entries = {_last_part(name) for each in self.passages for name in each.entries}
                 self._names[asked.text] = [word for word in asked.words if word in entries]
         return self._names[asked.text]
