@@ -34,7 +34,7 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """A line or the head of a table that states the default or version of an entry."""
-_CODE_NAME = re.compile(r"^[a-z]|[\w%$][_.:/]+\w|[a-z][A-Z]|\d")
+_CODE_NAME = re.compile(r"^[a-z]|[a-zA-Z%$][_.:/]+\w|[a-z][A-Z]")
 """`wick_length`, `Ratelimit.Burst`, `RatelimitBurst`, `batch`."""
 MOST_NAME_WORDS = 3
 """Words of a heading that may be an entry's name."""

@@ -162,7 +162,9 @@ class _Counted:
         self.label = page[slice(*passage.label)].casefold() if passage.label else ""
         self.heading = passage.section.casefold()
         heads = self.heading.rpartition(" › ")[2]
-        self.entries = (self.label, heads, passage.page.title.casefold())
+        opening = (line.sentence.text.casefold() for line in passage.lines[:2])
+        items = (text for text in opening if len(text.split()) <= SHORT_HEADING)
+        self.entries = (self.label, heads, passage.page.title.casefold(), *items)
         self.text = passage.text
         self.lower = f"{self.heading} {self.text.casefold()}"
 

@@ -55,6 +55,18 @@ def test_defaults_and_versions_are_found_in_other_words() -> None:
     assert "New in version 4.2" in best("When was oil_grade introduced?", SETTINGS)
 
 
+def test_an_item_with_items_below_it_names_what_they_state() -> None:
+    names = [f"lamp.{part}" for part in ("wick", "oil", "glass", "brass", "rope", "bell")]
+    items = "\n".join(
+        f"- {name}\n  - description: what the keeper does with this part of a lamp of the tower"
+        f"\n  - default value: {n}"
+        for n, name in enumerate(names)
+    )
+    made = page("https://lamps.example/", f"# Lamps\n\nOptions:\n\n{items}", "Lamps")
+    assert "lamp.glass description" in best("What is the default of lamp.glass?", made)
+    assert best("What is the default of lamp.glass?", made).find("value: 2") > 0
+
+
 def test_a_plain_word_that_names_a_page_owns_what_its_page_states() -> None:
     pages = [
         page(
