@@ -1,8 +1,8 @@
 """The manuals that questions are asked of, each indexed by itself, and the questions over them.
 
-`bench/questions/README.md` and those of the folders beside it describe them. `held_out` and
-`held_out_2` were measured once and have been looked at since; `held_out_3` is for the published
-figures. A folder that is not there has no questions.
+`bench/questions/README.md` and those of the folders beside it describe them. `held_out`,
+`held_out_2` and `held_out_3` were measured once and have been looked at since; `held_out_4` is for
+the published figures. A folder that is not there has no questions.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from research.fulltext.index import DocumentIndex
 from research.search.documents import DocumentFetch
 
 QUESTIONS = Path(__file__).parent / "questions"
-PARTS = ("tuning", "held_out", "held_out_2", "held_out_3")
+PARTS = ("tuning", "tuning_4", "held_out", "held_out_2", "held_out_3", "held_out_4")
 SPENT = PARTS[:-1]
 NEWER = tuple(
     path.parent
-    for name in ("manuals_held", "manuals_new", "manuals_third")
+    for name in ("manuals_held", "manuals_new", "manuals_third", "manuals_fourth")
     if (path := QUESTIONS / name / "manuals.jsonl").exists()
 )
 REPEATED = frozenset({"since", "default"})

@@ -1,7 +1,7 @@
 """What five passages hold, against five chunks of plain BM25, and what their score means.
 
     .venv/bin/python -m bench.passages                    # the manuals for tuning
-    .venv/bin/python -m bench.passages --part held_out_3  # once, when nothing will be changed
+    .venv/bin/python -m bench.passages --part held_out_4  # once, when nothing will be changed
 
 Each question is asked of the search over its own manual; the passages that the analyst without a
 model would show come from the pages that the search names. The baseline cuts every page of the

@@ -167,6 +167,7 @@ class Run:
             rejected=rejected,
             refuses_by=self._refuses_by,
             puts_kind_first=self.began >= Form.READABLE,
+            names_entries=self.began >= Form.ENTRIES,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
         meter = self.journal.meter

@@ -10,9 +10,12 @@ from bench.calibration import (
     calibration_table,
     expected_error,
 )
-from bench.fitting import _descended, fitted_logistic
+from bench.fitting import _descended, _example, fitted_logistic
 from bench.injection.fitting import Example, fitted, packed
+from bench.manuals import ManualQuestion
+from bench.sign_ablation import worth_of_signs
 from research.engine.untrusted.order_model import OrderModel, buckets_of, unpacked
+from tests.engine.scripted import page
 
 
 def judged(probability: float, holds: bool) -> Judged:
@@ -82,3 +85,18 @@ def test_the_order_model_learns_words_and_is_stored_in_bytes() -> None:
     for text in (told, plain):
         features = list(buckets_of(text, "", ""))
         assert again.score(features) == pytest.approx(model.score(features), abs=0.2)
+
+
+def test_a_sign_is_worth_what_is_lost_without_it() -> None:
+    text = "# Lamps\n\n###### wick\n\nHow long the wick of a lamp is.\n\n" + "".join(
+        f"###### lamp {n}\n\nA lamp of the wick store, and how long it burns.\n\n" for n in range(3)
+    )
+    asked = ManualQuestion("q", "lamps", "meaning", "What is a wick?", (), ("long the wick",))
+    made = _example(asked, [page("https://a.example/", text, "Lamps")], ["long the wick"])
+    [wick, *_] = made.found
+    weights = dict.fromkeys(wick.signs, 0.0) | {"heading asked": 1.0, "early page": 1.0}
+    found = {each.sign: each for each in worth_of_signs({"lamps": [made]}, weights)}
+    assert found["early page"].first == 0
+    turned = {**weights, "heading asked": -1.0}
+    [worst, *_] = reversed(worth_of_signs({"lamps": [made]}, turned))
+    assert (worst.sign, worst.first, worst.harmed) == ("heading asked", -1.0, 1)

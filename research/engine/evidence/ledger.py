@@ -78,6 +78,7 @@ class Ledger:
     relations: Relations = field(default_factory=Relations)
     refuses_by: RefusesBy = "likeness"
     puts_kind_first: bool = True
+    names_entries: bool = True
 
     @property
     def complexity(self) -> Complexity:

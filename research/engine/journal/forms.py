@@ -60,6 +60,10 @@ class Form(IntEnum):
     """What a fitted model takes for an order or dictation is only quoted; only what has the form or
     the words of an order by itself is removed. Code refuses only claims worded like their quote.
     """
+    ENTRIES = 17
+    """Without a model the name of an entry stands in one passage with its default or version, and
+    passages that don't seem to answer are not shown.
+    """
 
 
 NEWEST = max(Form)

@@ -26,7 +26,13 @@ async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[A
     before = [page for page in run.ledger.pages.values() if page.url not in new]
     with contain_errors("reading", ToolFailure(UNEXPECTED)):
         scored = await run_in_thread_if_long(
-            [*before, *pages], reading.read_pages, pages, aspects, per_page, before
+            [*before, *pages],
+            reading.read_pages,
+            pages,
+            aspects,
+            per_page,
+            before,
+            run.ledger.names_entries,
         )
     return Reading([_to_finding(item) for item in scored])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 
 from research.engine.evidence.ledger import SUPPORTS
+from research.engine.offline.passages.passage_signs import AskedText
 from research.engine.offline.questions.question import read_question
 from research.engine.text import entities
 from research.engine.text.dates import without_dates
@@ -78,18 +79,26 @@ def brings_wanted(text: str, asked: str, is_strict: bool = True) -> bool:
     return True
 
 
-def split_at_answer(text: str, asked: str) -> tuple[str, str, str]:
+def split_at_answer(text: str, asked: str, states_first: bool = True) -> tuple[str, str, str]:
     """Return a passage in three parts: what is before the sentence that most likely answers, that
     sentence, and what follows. A table or code stays whole.
+
+    If it `states_first`, a sentence that states the rule, reason, default or version that is asked
+    for comes before one with more of the question's words.
     """
     sentences = split_sentences(text)
     if len(sentences) < 2 or any(each.kind in {"row", "code"} for each in sentences):
         return "", text, ""
     weights = term_weights(asked)
+    question = AskedText(asked) if states_first else None
 
-    def worth(sentence: Sentence) -> tuple[int, float]:
+    def worth(sentence: Sentence) -> tuple[int, bool, float]:
         held = term_set(sentence.text)
-        return kind_worth(sentence.text, asked), sum(weights.get(term, 0.0) for term in held)
+        return (
+            kind_worth(sentence.text, asked),
+            question is not None and question.is_met_by(sentence.text),
+            sum(weights.get(term, 0.0) for term in held),
+        )
 
     best = max(sentences, key=worth)
     before, after = text[: best.start].strip(" …"), text[best.end :].strip(" …")

@@ -227,7 +227,7 @@ def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[st
     """Return the sentence that answers as a quotation, followed by its context."""
     main = next(iter(ledger.aspects.values())).text
     passage = best.body.removeprefix("“").removesuffix("”")
-    before, answer, after = split_at_answer(passage, main)
+    before, answer, after = split_at_answer(passage, main, ledger.names_entries)
     if before and leans_back(answer, ledger.plan.language, frozenset()):
         before, answer = "", passage.removesuffix(after).strip(" …")
     opening = replace(best, text=f"{best.lead_in}“{answer}”")
@@ -340,7 +340,8 @@ def _render_section(
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
     is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
-    statements = section.statements[:1] if is_nothing else section.statements
+    is_shown = not (is_nothing and ledger.names_entries)
+    statements = section.statements[: is_shown and 1] if is_nothing else section.statements
     if layout.is_dense:
         statements = tuple(_with_site(ledger, each) for each in statements)
     groups = _group_statements(statements, marks, asked, named)
@@ -358,11 +359,14 @@ def _render_section(
         standing = marks.words[unjudged_words(aspect.standing)]
     elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
         standing = "" if not is_close(aspect) else standing
-    if is_nothing:
+    if is_nothing and is_shown:
         body = f"> *{marks.words['closest_passage']}*\n>\n> {body}"
     is_said = standing == draft.opening and len(draft.sections) == 1
+    if is_said and not is_shown:
+        return ""
     shown = "" if is_said or not standing else f"*{standing}*\n\n"
-    return f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
+    told = f"## {escape_markdown(capitalize_heading(aspect.text))}\n\n{shown}{body}"
+    return told.rstrip()
 
 
 def _render_table(

@@ -75,8 +75,25 @@ def test_below_three_nothing_seems_to_answer() -> None:
     assert not found.found
     told = render_report(made, found, "Stopped.", 0, 0).markdown
     assert "**Nothing here seems to answer this.**" in told and " quote" not in told
-    assert "\n> *Closest passage, may be off topic*\n>\n> **How to make" in told
+    assert "Closest passage" not in told and "## How to make" not in told
     assert "no model has judged" not in told
+
+
+def test_a_sub_question_that_nothing_seems_to_answer_is_left_without_passages() -> None:
+    made = judged("How to make scrambled eggs?", 0.8, RECIPE)
+    standing = made.aspects["A1"].standing
+    assert standing is not None
+    made.raise_aspect("Why are eggs yellow?", "eggs yellow", "plan", 0)
+    made.refresh_aspects({"A1": standing, "A2": replace(standing, probability=0.2)})
+    told = render_report(made, draft_offline(made), "Stopped.", 0, 0).markdown
+    assert "## Why are eggs yellow?\n\n*Nothing here seems to answer this.*\n\n#" in told
+
+
+def test_runs_that_began_before_show_the_closest_passage() -> None:
+    made = judged("How to make scrambled eggs?", 0.2, RECIPE)
+    made.names_entries = False
+    told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
+    assert "\n> *Closest passage, may be off topic*\n>\n> **How to make" in told
 
 
 def test_a_passage_is_quoted_once_and_then_referred_to() -> None:

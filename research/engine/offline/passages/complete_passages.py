@@ -26,6 +26,18 @@ FEWEST_WORDS, MOST_WORDS = 60, 120
 MOST_SLICES = 4
 _ONLY_MARK = re.compile(r"\s*(?:[-*•]\s+|\d{1,3}[.)]\s+)?")
 """`\\n2. `: the separator of two list items."""
+_NAMED = re.compile(r"(\S{2,60}?)(?:\(\d\w*\))?\s+[-–—]{1,2}\s")
+"""`ST_Resize — Resize a raster`: how a manual page names what it describes."""
+_STATES = re.compile(
+    r"^(?:defaults?\b|default value|new in\b|added in\b|changed in\b|deprecated since|since\b"
+    r"|availability\b|introduced in\b)|\bdefault\t",
+    re.IGNORECASE,
+)
+"""A line or the head of a table that states the default or version of an entry."""
+_CODE_NAME = re.compile(r"^[a-z]|[a-zA-Z%$][_.:/]+\w|[a-z][A-Z]")
+"""`wick_length`, `Ratelimit.Burst`, `RatelimitBurst`, `batch`."""
+MOST_NAME_WORDS = 3
+"""Words of a heading that may be an entry's name."""
 _OPENINGS = frozenset({"name", "synopsis"})
 """Sections of a manual page that are read with the description behind them."""
 MOST_OPENING = 12
@@ -77,33 +89,67 @@ def joined(text: str, slices: Sequence[Span]) -> str:
     return " ".join(parts)
 
 
-def complete_passages(page: Page) -> list[Passage]:
-    """Every passage of a page that may be shown, in the page's order; they overlap."""
+def complete_passages(page: Page, names_entries: bool = True) -> list[Passage]:
+    """Every passage of a page that may be shown, in the page's order; they overlap.
+
+    `names_entries` is False in runs that began before `Form.ENTRIES`: the name of an entry that its
+    heading gives is left out.
+    """
     found = ranked_sentences(page.text)
     heads = told_rows(page.text, found)
-    told = quotable_lines(found, heads)
+    told = quotable_lines(found, heads, names_entries)
     result: list[Passage] = []
     opening: list[RankedSentence] = []
+    described: Span | None = None
     for (name, _), group in groupby(
         told, key=lambda line: (line.sentence.section, line.sentence.label)
     ):
         lines = [*opening, *group]
+        if name.casefold() == "name" and not opening:
+            described = _described(page.text, lines[0])
+        entry = described or _heading_of(page.text, lines[0]) if names_entries else None
         is_opening = name.casefold() in _OPENINGS and len(lines) < MOST_OPENING
         opening = lines if is_opening else []
         if not is_opening:
-            result += _Section(page, lines, heads).passages()
+            result += _Section(page, lines, heads, entry, names_entries).passages()
     if opening:
-        result += _Section(page, opening, heads).passages()
+        result += _Section(page, opening, heads, None, names_entries).passages()
     return result
+
+
+def _described(text: str, line: RankedSentence) -> Span | None:
+    """Return the name that the first line of a manual page gives to what it describes."""
+    start = line.sentence.start
+    found = _NAMED.match(text, start, line.sentence.end)
+    return found.span(1) if found else None
+
+
+def _heading_of(text: str, line: RankedSentence) -> Span | None:
+    """Return the short heading right above a line if it names an entry: it isn't written like a
+    word of prose, or what is below it begins with a statement or a table.
+    """
+    name = line.sentence.section.rpartition(" › ")[2]
+    states = line.sentence.kind == "row" or _STATES.search(line.sentence.text)
+    if not 0 < len(name.split()) <= MOST_NAME_WORDS or not (states or _CODE_NAME.search(name)):
+        return None
+    start = text.rfind(f" {name}\n", 0, line.sentence.start) + 1
+    above = text.rfind("\n", 0, start) + 1
+    return (start, start + len(name)) if start and not text[above:start].strip("# ") else None
 
 
 class _Section:
     """The sentences of one section, of which passages are cut."""
 
     def __init__(
-        self, page: Page, found: list[RankedSentence], heads: dict[int, RankedSentence | None]
+        self,
+        page: Page,
+        found: list[RankedSentence],
+        heads: dict[int, RankedSentence | None],
+        entry: Span | None,
+        goes_on_in_text: bool,
     ) -> None:
-        self.page, self.lines, self.heads = page, found, heads
+        self.page, self.lines, self.heads, self.entry = page, found, heads, entry
+        self.goes_on_in_text = goes_on_in_text
         self.words = [words_in(line.sentence.text) for line in found]
         self.blocks = [line.sentence.block for line in found]
 
@@ -164,10 +210,15 @@ class _Section:
 
     def _goes_on(self, at: int) -> bool:
         """Return whether a sentence belongs to a list, table or code block that the previous one
-        introduces.
+        introduces, or ends the sentence that was interrupted by such a block.
         """
         before, this = self.lines[at - 1].sentence, self.lines[at].sentence
-        return before.text.endswith(":") or (this.kind == before.kind != "prose")
+        ends = this.kind == "prose" != before.kind and this.text[0].islower()
+        return (
+            (self.goes_on_in_text and ends)
+            or before.text.endswith(":")
+            or (this.kind == before.kind != "prose")
+        )
 
     def _lead_in(self, start: int) -> RankedSentence | None:
         """Return the sentence that announces the list or code, or the head of the table, that a
@@ -187,13 +238,24 @@ class _Section:
         chosen = self.lines[start:end]
         lead = self._lead_in(start)
         told = [lead, *chosen] if lead and lead not in chosen else chosen
-        label = chosen[0].sentence.label
+        label = chosen[0].sentence.label or self._named_by(told)
         spans = [(line.sentence.start, line.sentence.end) for line in told]
         slices = _sliced(self.page.text, [label, *spans] if label else spans)
-        heading = chosen[0].heading | (term_set(chosen[0].label) if label else frozenset())
+        named = term_set(self.page.text[slice(*label)]) if label else frozenset()
+        heading = chosen[0].heading | named
         return Passage(
             self.page, slices, tuple(told), chosen[0].sentence.section, label, heading, start == 0
         )
+
+    def _named_by(self, told: Sequence[RankedSentence]) -> Span | None:
+        """Return the name of the entry whose default or version these lines state without it."""
+        if self.entry is None:
+            return None
+        start, end = self.entry
+        if any(line.sentence.start <= start < line.sentence.end for line in told):
+            return None
+        raw = (self.page.text[line.sentence.start : line.sentence.end] for line in told)
+        return (start, end) if any(map(_STATES.search, raw)) else None
 
 
 def _sliced(text: str, spans: Sequence[Span]) -> tuple[Span, ...]:

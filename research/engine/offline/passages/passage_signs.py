@@ -51,8 +51,30 @@ _ASKS: Mapping[str, re.Pattern[str]] = {
         "meaning": r"^what (?:is|are)\b|\bmeans?\b|\bmeant by\b|\bcalled\b",
     }.items()
 }
-_OF_A_NAME = frozenset({"default", "version"})
-"""Kinds that count only in a passage that holds the name asked for: a sibling's answers nothing."""
+_ASKS_OF_ENTRIES: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(cue, re.IGNORECASE)
+    for name, cue in {
+        "default": r"\b(?:initial|preset)\b|\bunset\b"
+        r"|(?:\bnot|n[’']t) (?:\w+ )?(?:set|given|specified|configured)\b",
+        "version": r"\bwhen (?:was|were|did)\b.{0,120}?"
+        r"\b(?:add|introduc|appear|remov|deprecat|arriv)",
+    }.items()
+}
+"""Other words of questions for a default or a version."""
+_STATES: Mapping[str, re.Pattern[str]] = {
+    name: re.compile(cue, re.IGNORECASE)
+    for name, cue in {
+        "default": r"\bdefaults?(?: value)?(?::| (?:is|are|to|of)\b)|\b(?:by|the) default\b"
+        r"|\bdefault \w+ (?:is|are)\b|^[^.:]{0,80}\bdefault\s",
+        "version": r"\b(?:new|added|introduced|appeared|available) (?:in|since|as of|from)"
+        r" (?:\w+ ){0,2}v?\d|\b(?:availability|since):? (?:\w+ )?v?\d",
+    }.items()
+}
+"""Statements of the default or version of an entry. They count only where they are said of the
+name that is asked for: a sibling's answers nothing.
+"""
+HEARSAY = 0.5
+"""Worth of a statement that stands beside the name of the entry instead of under it."""
 _BRINGS: Mapping[str, re.Pattern[str]] = {
     name: re.compile(cue, re.IGNORECASE)
     for name, cue in {
@@ -87,14 +109,30 @@ class PassageSigns:
 class AskedText:
     """The parts of a question that the features use."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names_entries: bool = True) -> None:
+        """`names_entries` is False in runs that began before `Form.ENTRIES`."""
         self.text = text
         self.order = _order(text)
         self.terms = tuple(dict.fromkeys(split_terms(text)))
         found = IDENTIFIER.findall(text)
         is_name_alone = len(text.split()) == 1
         self.names = tuple(dict.fromkeys([*found, *([text.strip()] if is_name_alone else [])]))
-        self.asks = tuple(name for name, cue in _ASKS.items() if cue.search(text))
+        further = _ASKS_OF_ENTRIES if names_entries else {}
+        self.asks = tuple(
+            name
+            for name, cue in _ASKS.items()
+            if cue.search(text) or (name in further and further[name].search(text))
+        )
+        plain = (word.strip("?.,:;!\"'“”‘’()").casefold() for word in text.split())
+        self.words = tuple(
+            word
+            for word in dict.fromkeys(plain)
+            if split_terms(word) and not any(cue.search(word) for cue in _ASKS.values())
+        )
+
+    def is_met_by(self, text: str) -> bool:
+        """Return whether a text has a kind of statement that the question asks for."""
+        return any(_share(kind, text) for kind in self.asks if kind not in {"number", "meaning"})
 
 
 @lru_cache(maxsize=512)
@@ -104,8 +142,8 @@ def _order(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def passages_of(page: Page) -> tuple[_Counted, ...]:
-    return tuple(_Counted(passage) for passage in complete_passages(page))
+def passages_of(page: Page, names_entries: bool = True) -> tuple[_Counted, ...]:
+    return tuple(_Counted(passage) for passage in complete_passages(page, names_entries))
 
 
 class _Counted:
@@ -123,6 +161,10 @@ class _Counted:
         self.held = frozenset(self.counts) | passage.above | self.title
         self.label = page[slice(*passage.label)].casefold() if passage.label else ""
         self.heading = passage.section.casefold()
+        heads = self.heading.rpartition(" › ")[2]
+        opening = (line.sentence.text.casefold() for line in passage.lines[:2])
+        items = (text for text in opening if len(text.split()) <= SHORT_HEADING)
+        self.entries = (self.label, heads, passage.page.title.casefold(), *items)
         self.text = passage.text
         self.lower = f"{self.heading} {self.text.casefold()}"
 
@@ -134,6 +176,15 @@ class _Counted:
         terms = self.own if len(self.order) < SHORT_PASSAGE else self.held
         return not terms.isdisjoint(wanted)
 
+    def stated(self, kind: str, names: Sequence[str]) -> float:
+        """Return the degree (0-1) to which a default or version of a named entry is stated."""
+        found = _STATES[kind]
+        if any(_is_called(name, shown) for name in names for shown in self.entries):
+            return 1.0 if found.search(self.text) else _share(kind, self.text)
+        told = (line.sentence.text for line in self.passage.lines)
+        beside = (text for text in told if any(name in text.casefold() for name in names))
+        return HEARSAY * any(map(found.search, beside))
+
     def calls(self, name: str) -> bool:
         """Return whether the passage's defined term, or a short heading, names this."""
         shown = self.label or (self.heading if len(self.heading.split()) <= SHORT_HEADING else "")
@@ -143,8 +194,10 @@ class _Counted:
 class PassageRanking:
     """The passages of some pages, ranked for any number of questions."""
 
-    def __init__(self, pages: Sequence[Page]) -> None:
-        self.passages = [each for page in pages for each in passages_of(page)]
+    def __init__(self, pages: Sequence[Page], names_entries: bool = True) -> None:
+        """`names_entries` is False in runs that began before `Form.ENTRIES`."""
+        self.names_entries = names_entries
+        self.passages = [each for page in pages for each in passages_of(page, names_entries)]
         self._holders: dict[str, int] = {}
         lengths = [len(each.order) for each in self.passages]
         self.mean = sum(lengths) / max(1, len(lengths)) or 1.0
@@ -195,7 +248,7 @@ class PassageRanking:
         passage, total = each.passage, sum(weights.values()) or 1.0
         whole = sum(w for term, w in weights.items() if term in each.held) / total
         above = passage.above & weights.keys()
-        text, lower = each.text, each.lower
+        lower = each.lower
         names = self._telling(asked)
         named = sum(name in lower for name in names) / len(names) if names else 1.0
         in_label = any(_is_called(name, each.label or each.heading) for name in names)
@@ -217,11 +270,18 @@ class PassageRanking:
             "code": kinds_of["code"] / size,
             "items": kinds_of["item"] / size,
             "sentences": ends / size,
-            **{
-                kind: _brought(kind, asked, text) if named or kind not in _OF_A_NAME else 0.0
-                for kind in _ASKS
-            },
+            **{kind: self._worth(kind, asked, each, names, bool(named)) for kind in _ASKS},
         }
+
+    def _worth(
+        self, kind: str, asked: AskedText, each: _Counted, names: Sequence[str], is_named: bool
+    ) -> float:
+        """Return the degree (0-1) to which a passage contains the requested kind of thing."""
+        if kind in _STATES and kind in asked.asks and names and self.names_entries:
+            return each.stated(kind, names)
+        if kind in _STATES and not is_named:
+            return 0.0
+        return _brought(kind, asked, each.text)
 
     def _weights(self, asked: AskedText) -> dict[str, float]:
         """Return the rarity of each term; the name of a product weighs less, because its whole
@@ -249,6 +309,10 @@ class PassageRanking:
             self._names[asked.text] = [
                 name for name in names if any(each.calls(name) for each in self.passages)
             ]
+            is_silent = self.names_entries and not self._names[asked.text]
+            if is_silent and not _STATES.keys().isdisjoint(asked.asks):
+                entries = {_last_part(name) for each in self.passages for name in each.entries}
+                self._names[asked.text] = [word for word in asked.words if word in entries]
         return self._names[asked.text]
 
     def _bm25(self, each: _Counted, weights: Mapping[str, float]) -> float:
@@ -270,8 +334,17 @@ def _brought(kind: str, asked: AskedText, text: str) -> float:
     """Return the degree (0-1) to which a passage contains the requested kind of thing."""
     if kind not in asked.asks:
         return 0.0
-    share = min(ENOUGH, len(_BRINGS[kind].findall(text))) / ENOUGH
+    share = _share(kind, text)
     return share / 2 if kind == "rule" and _GOES_ON.match(text) else share
+
+
+def _share(kind: str, text: str) -> float:
+    return min(ENOUGH, len(_BRINGS[kind].findall(text))) / ENOUGH
+
+
+def _last_part(name: str) -> str:
+    """Return the name of an entry without what it is: `System variable: arrays`."""
+    return name.rpartition(": ")[2]
 
 
 def _is_called(name: str, label: str) -> bool:

@@ -42,6 +42,8 @@ FEWEST_ENTRIES = 12
 """Entries from which a page may be judged to be an index."""
 LONGEST_BYLINE = 6
 """Words of a line that names an author or a site."""
+_CODE_WORD = re.compile(r"\w[_:/=.(]+\w")
+"""`Option: Aptitude::CmdLine::Progress` isn't made of names of people."""
 _TARGET_ENDS = re.compile(r"[,;\[(]")
 
 
@@ -73,8 +75,13 @@ def ranked_sentences(text: str) -> tuple[RankedSentence, ...]:
     )
 
 
-def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> list[RankedSentence]:
-    """Return the sentences of a page that may be quoted; of rows those in `rows`."""
+def quotable_lines(
+    found: Sequence[RankedSentence], rows: Container[int], keeps_fields: bool = True
+) -> list[RankedSentence]:
+    """Return the sentences of a page that may be quoted; of rows those in `rows`.
+
+    Unless it `keeps_fields`, a line such as `Option: Aptitude::CmdLine` is taken for a byline.
+    """
     told = find_orders(tuple(line.sentence for line in found))
     if is_index(found):
         found = [line for line in found if not (line.sentence.label or line.sentence.kind == "row")]
@@ -88,7 +95,7 @@ def quotable_lines(found: Sequence[RankedSentence], rows: Container[int]) -> lis
         for line in kept
         if line.sentence.number not in told
         and (line.sentence.kind != "row" or line.sentence.number in rows)
-        and is_quotable(line)
+        and is_quotable(line, keeps_fields)
     ]
 
 
@@ -118,12 +125,13 @@ def _is_of_contents(block: Sequence[RankedSentence]) -> bool:
     return is_text and bool(_CONTENTS.search(text)) and text[-1] not in ".:;!?)"
 
 
-def is_quotable(line: RankedSentence) -> bool:
+def is_quotable(line: RankedSentence, keeps_fields: bool = True) -> bool:
     """Return whether a sentence is about its page's subject."""
     text = line.sentence.text
     if line.sentence.kind == "code":
         return not is_order(text)
-    is_byline = line.sentence.kind == "prose" and _is_byline(text)
+    is_field = keeps_fields and _CODE_WORD.search(text)
+    is_byline = line.sentence.kind == "prose" and _is_byline(text) and not is_field
     return bool(words_in(text)) and not (is_byline or _NOTICE.search(text) or is_order(text))
 
 

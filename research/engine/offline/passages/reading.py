@@ -40,17 +40,19 @@ def read_pages(
     aspects: Sequence[Aspect],
     per_page: int,
     beside: Sequence[Page] = (),
+    names_entries: bool = True,
 ) -> list[ScoredPassage]:
     """Return the best passages for each sub-question, in the order of the pages.
 
     They are ranked together with those of the pages `beside`, which were read before.
+    `names_entries` is False in runs that began before `Form.ENTRIES`.
     """
-    ranking = PassageRanking([*beside, *pages])
+    ranking = PassageRanking([*beside, *pages], names_entries)
     order = {page.url: number for number, page in enumerate(pages)}
     found = [
         _score_passage(ranking, each, aspect, asked)
         for aspect in aspects
-        for asked in [AskedText(aspect.text)]
+        for asked in [AskedText(aspect.text, names_entries)]
         for each in _kept(rank_passages(ranking, asked), order, per_page)
     ]
     return sorted(found, key=lambda each: (order[each.passage.page.url], each.passage.slices))

@@ -50,6 +50,40 @@ def test_since_which_version_is_answered_by_the_note_of_the_thing() -> None:
     assert "New in version 4.2" in best("Since which version is there oil_grade?", SETTINGS)
 
 
+def test_defaults_and_versions_are_found_in_other_words() -> None:
+    assert "3 centimetres" in best("Which value has wick_length if it isn't set?", SETTINGS)
+    assert "New in version 4.2" in best("When was oil_grade introduced?", SETTINGS)
+
+
+def test_an_item_with_items_below_it_names_what_they_state() -> None:
+    names = [f"lamp.{part}" for part in ("wick", "oil", "glass", "brass", "rope", "bell")]
+    items = "\n".join(
+        f"- {name}\n  - description: what the keeper does with this part of a lamp of the tower"
+        f"\n  - default value: {n}"
+        for n, name in enumerate(names)
+    )
+    made = page("https://lamps.example/", f"# Lamps\n\nOptions:\n\n{items}", "Lamps")
+    assert "lamp.glass description" in best("What is the default of lamp.glass?", made)
+    assert best("What is the default of lamp.glass?", made).find("value: 2") > 0
+
+
+def test_a_plain_word_that_names_a_page_owns_what_its_page_states() -> None:
+    pages = [
+        page(
+            f"https://lamps.example/{name}",
+            f"# {name}\n\n{name} trims what {other} lights.\n\n## Credits\n\nBy the keeper."
+            f"\n\nNew in version {n}",
+            name,
+        )
+        for n, name, other in ((3, "trimmer", "lighter"), (4, "lighter", "trimmer"))
+    ]
+    asked = AskedText("Since which version is there lighter?")
+    found = PassageRanking(pages).signs(asked)
+    assert [e.passage.text for e in found if e.signs["version"]] == [
+        "By the keeper. New in version 4"
+    ]
+
+
 def test_how_something_decides_is_answered_by_the_rule() -> None:
     settings = page(
         "https://lamps.example/refill-settings",
