@@ -33,8 +33,10 @@ class PlainPages:
         self._connection.executemany("INSERT INTO pages VALUES (?, ?)", pages)
 
     def search(self, question: str, limit: int) -> list[str]:
-        """Return the addresses of the best pages, best first."""
+        """Return the addresses of the best pages, best first; none for a question without words."""
         terms = " OR ".join(f'"{word}"' for word in plain_words(question))
+        if not terms:
+            return []
         rows = self._connection.execute(
             "SELECT url FROM pages WHERE pages MATCH ? ORDER BY rank, url LIMIT ?", (terms, limit)
         )
