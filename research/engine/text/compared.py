@@ -18,8 +18,11 @@ be chosen between.
 """
 _WORD = r"[^\W\d_a-z](?:[\w'’-]|\.(?=\w))*"
 _NAME = rf"{_WORD}(?: {_WORD})*"
+_ARTICLE = r"(?:(?:an?|the|our|their) )"
+_ITEM = rf"{_ARTICLE}?{_NAME}"
+# "(Kelmar, Vintry)", "a Brindamat, a Tilsen or the Harnow"
 _LIST = re.compile(
-    rf"(?<=\(){_NAME}(?:, {_NAME})+(?=\))|{_NAME}(?:, {_NAME})*,? (?:and|or|versus|vs\.?) {_NAME}"
+    rf"(?<=\(){_NAME}(?:, {_NAME})+(?=\))|{_ITEM}(?:, {_ITEM})*,? (?:and|or|versus|vs\.?) {_ITEM}"
 )
 _ASKS = re.compile(
     r"\b(?:compar\w+|versus|vs|choos\w+|choice|decid\w+|between|which (?:of|one)|better|best"
@@ -48,7 +51,7 @@ def compared_things(question: str) -> tuple[str, ...]:
         return ()
     for found in _LIST.finditer(_OPENING.sub(lambda match: match.group().lower(), question)):
         named = re.split(r", (?:and |or )?| (?:and|or|versus|vs\.?) ", found.group())
-        names = unique_texts(name.strip() for name in named)
+        names = unique_texts(re.sub(rf"^{_ARTICLE}", "", name.strip()) for name in named)
         if len(names) >= LEAST_LISTED or (len(names) == 2 and _CHOICE.search(question)):
             return tuple(names)
     return ()

@@ -24,6 +24,10 @@ COUNCIL = (
             "Compare the three makers (Orlite, Cavel, Ebbrick) by price.",
             ("Orlite", "Cavel", "Ebbrick"),
         ),
+        (
+            "We are choosing between an Alto, a Nimbus and our Corsair.",
+            ("Alto", "Nimbus", "Corsair"),
+        ),
         ("Who wrote War and Peace?", ()),
         ("What do Romeo and Juliet die of?", ()),
     ],
