@@ -172,7 +172,7 @@ NOUNS = {
 """Nouns that are counted, by their English singular."""
 
 
-def run_state(run: Run, trust: Trust | None = None) -> State:
+def run_state(run: Run, trust: Trust | None = None, *, judged_by_model: bool = True) -> State:
     """Return the label of a run's status; of a completed run, how far its question is answered.
 
     Without readable pages, no answer could be found.
@@ -181,16 +181,16 @@ def run_state(run: Run, trust: Trust | None = None) -> State:
         return STATUS[Status(run.status)]
     if trust is Trust.NOTHING_FOUND and run.termination_reason == StopReason.PAGES_UNREADABLE:
         return PAGES_UNREADABLE
-    if trust is Trust.ANSWERED and not run.has_model:
+    if trust is Trust.ANSWERED and not judged_by_model:
         return LIKELY_ANSWERED
-    return State(trust_words(trust, has_model=run.has_model), *TRUST[trust])
+    return State(trust_words(trust, judged_by_model=judged_by_model), *TRUST[trust])
 
 
 def aspect_state(
-    mark: AnswerStatus, sources: int, *, noun: str = "site", has_model: bool = True
+    mark: AnswerStatus, sources: int, *, noun: str = "site", judged_by_model: bool = True
 ) -> State:
     """Return the label of a sub-question's answer status; its sources are counted as `noun`."""
-    if mark is AnswerStatus.ANSWERED and not has_model:
+    if mark is AnswerStatus.ANSWERED and not judged_by_model:
         return LIKELY_ANSWERED
     return State(_answer_label(mark, sources, noun), *MARK[mark])
 
@@ -253,10 +253,10 @@ def describe_support(domains: int, documents: int) -> str:
     return sites if domains else files if documents else gettext("nothing yet")
 
 
-def count_answers(marks: Sequence[AnswerStatus], *, has_model: bool) -> str:
+def count_answers(marks: Sequence[AnswerStatus], *, judged_by_model: bool) -> str:
     """Return how many of several sub-questions are answered, or have passages without a model."""
     numbers = {"n": sum(mark in ANSWERED for mark in marks), "total": len(marks)}
-    if not has_model:
+    if not judged_by_model:
         return gettext("passages for %(n)s of %(total)s sub-questions") % numbers
     return gettext("%(n)s of %(total)s sub-questions answered") % numbers
 

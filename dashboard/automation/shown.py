@@ -18,7 +18,7 @@ from dashboard.automation.forms import CADENCES, EVENTS, WEEKDAYS
 from dashboard.words import State
 from research.models import Delivery, EmailChoice, Occurrence, Schedule, Webhook
 from research.models.schedules import Cadence
-from research.readmodel.run_rows import trust_of
+from research.readmodel.run_rows import is_judged_by_model, trust_of
 from research.schedules.news import news_of
 
 LOG_LENGTH = 30
@@ -165,8 +165,10 @@ def _result(row: Occurrence) -> dict[str, Any]:
     news = news_of(row) if run and run.status == "completed" else None
     state = None
     if run is not None:
-        trust = trust_of(run.aspects.all()) if run.status == "completed" else None
-        state = words.run_state(run, trust)
+        aspects = run.aspects.all()
+        trust = trust_of(aspects) if run.status == "completed" else None
+        judged = is_judged_by_model(run, aspects)
+        state = words.run_state(run, trust, judged_by_model=judged)
     return {
         "due": _local(row.schedule, row.due_at),
         "url": reverse("run", args=[run.public_id]) if run else "",

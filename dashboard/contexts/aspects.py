@@ -48,14 +48,14 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
             part,
             can_steer and part.text not in told and (part.dropped or may_drop),
             noun=rows.voice_noun,
-            has_model=rows.run.has_model,
+            judged_by_model=rows.judged_by_model,
         )
         for part in parts
     ]
 
 
 def aspect_context(
-    part: AspectPart, can_change: bool, *, noun: str, has_model: bool
+    part: AspectPart, can_change: bool, *, noun: str, judged_by_model: bool
 ) -> dict[str, Any]:
     return {
         "id": part.id,
@@ -63,7 +63,9 @@ def aspect_context(
         "standing": {
             "state": words.LEFT_OUT
             if part.dropped
-            else words.aspect_state(part.mark, part.sources, noun=noun, has_model=has_model),
+            else words.aspect_state(
+                part.mark, part.sources, noun=noun, judged_by_model=judged_by_model
+            ),
             "claim": part.best_claim or "",
             "raised_by": raised_by(part.raised_by),
         },

@@ -21,7 +21,7 @@ from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.models import Run
-from research.readmodel.run_rows import marks_of, trust_of
+from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
@@ -34,6 +34,7 @@ BEFORE, PASSAGE_LENGTH = 60, 200
 def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     """Return a line of a list of runs; of one that was searched for, with the place of a word."""
     trust = trust_of(run.aspects.all())
+    judged = is_judged_by_model(run, run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
     cited = {each["url"] for each in getattr(run, "cited", None) or ()}
     return {
@@ -45,7 +46,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "archived": run.thread.archived,
         "thread": run.thread.public_id,
         "reason": worded(run.reason),
-        "state": words.run_state(run, trust),
+        "state": words.run_state(run, trust, judged_by_model=judged),
         "answer": answer,
         "sought": words_sought,
         "passage": _passage(run, answer, words_sought),
@@ -100,7 +101,8 @@ def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
 def _count_answered(run: Run) -> str:
     """Return how many sub-questions of several are answered; '' if there is only one."""
     marks = marks_of(run.aspects.all())
-    return words.count_answers(marks, has_model=run.has_model) if len(marks) > 1 else ""
+    judged = is_judged_by_model(run, run.aspects.all())
+    return words.count_answers(marks, judged_by_model=judged) if len(marks) > 1 else ""
 
 
 def paging_context(page: Page[Any], wanted: Mapping[str, str] | None = None) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def live_parts(rows: RunRows) -> LiveParts:
 
 
 def leaf_contexts(rows: RunRows) -> dict[str, Context]:
-    run = parts.run_head(rows.run, rows.told, rows.trust)
+    run = parts.run_head(rows.run, rows.told, rows.trust, judged_by_model=rows.judged_by_model)
     ended = run["ended"]
     steps = list_steps(rows)
     written = report_context(rows)

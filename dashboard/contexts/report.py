@@ -38,9 +38,9 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         citation_links(rows),
         titles_of(rows),
         run.language,
-        folds=not run.has_model,
+        folds=not rows.judged_by_model,
     )
-    is_answered = run.has_model or rows.trust not in UNANSWERED
+    is_answered = rows.judged_by_model or rows.trust not in UNANSWERED
     return {
         "answer": parts.answer,
         "html": parts.body,

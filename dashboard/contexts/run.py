@@ -107,14 +107,18 @@ NO_MODEL = _("Passages chosen by code; no model has assessed whether they answer
 
 
 def run_head(
-    run: Run, told: Container[str] = frozenset(), trust: Trust | None = None
+    run: Run,
+    told: Container[str] = frozenset(),
+    trust: Trust | None = None,
+    *,
+    judged_by_model: bool = True,
 ) -> dict[str, Any]:
     """Return the header of a run's page.
 
     `told` has the kinds of pending commands. The header already shows their effect.
     """
     heard = goes_on(run, told)
-    state = state_of(run, told, trust)
+    state = state_of(run, told, trust, judged_by_model=judged_by_model)
     asks = run.waiting and not heard
     turned_out = trust or Status(run.status)
     is_likely = state is words.LIKELY_ANSWERED
@@ -143,10 +147,12 @@ def run_head(
     }
 
 
-def state_of(run: Run, told: Container[str], trust: Trust | None) -> words.State:
+def state_of(
+    run: Run, told: Container[str], trust: Trust | None, *, judged_by_model: bool = True
+) -> words.State:
     if goes_on(run, told):
         return words.GOES_ON
-    return words.run_state(run, trust)
+    return words.run_state(run, trust, judged_by_model=judged_by_model)
 
 
 def goes_on(run: Run, told: Container[str]) -> bool:
@@ -203,7 +209,8 @@ def result_line(rows: RunRows) -> Iterator[str]:
     payload, run = rows.progress, rows.run
     aspects = exclude_dropped(payload.aspects)
     if len(aspects) > 1:
-        yield words.count_answers([each.mark for each in aspects], has_model=run.has_model)
+        marks = [each.mark for each in aspects]
+        yield words.count_answers(marks, judged_by_model=rows.judged_by_model)
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
     if cited:
         is_found = may_answer(aspects)
@@ -271,7 +278,7 @@ def _describe_judging(rows: RunRows) -> str:
     quality = rows.progress.quality
     if quality.score is None:
         return ""
-    if rows.run.has_model:
+    if rows.judged_by_model:
         told = gettext("A model rated the findings %(score)s of 10; research can stop at %(goal)s.")
     else:
         told = gettext(
@@ -394,9 +401,9 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     """Return the answer of a finished run, and what is uncertain about it."""
     if not written:
         return {"answer": ""}
-    by_code = not rows.run.has_model
+    by_code = not rows.judged_by_model
     parts = [describe_uncertainty(rows.progress.aspects, by_code, rows.voice_noun)]
-    if not rows.run.has_model and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
+    if by_code and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
     return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
 

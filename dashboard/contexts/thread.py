@@ -165,7 +165,7 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
 
 def _state_of(part: AspectPart, rows: RunRows) -> words.State:
     return words.aspect_state(
-        part.mark, part.sources, noun=rows.voice_noun, has_model=rows.run.has_model
+        part.mark, part.sources, noun=rows.voice_noun, judged_by_model=rows.judged_by_model
     )
 
 

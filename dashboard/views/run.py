@@ -140,7 +140,7 @@ def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
 
 def desk_of(rows: RunRows, topic_form: object = None, **forms: object) -> dict[str, Any]:
     run = rows.run
-    shown = run_head(run, rows.told, rows.trust)
+    shown = run_head(run, rows.told, rows.trust, judged_by_model=rows.judged_by_model)
     asked = {**waiting_forms(run), **forms} if shown["asks"] else {}
     key = desk_key(run, shown)
     return {

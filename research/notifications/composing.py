@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from research.engine.assessment.answer_status import Trust
 from research.models import Delivery, EmailChoice, Event, Occurrence, Run
-from research.readmodel.run_rows import trust_of
+from research.readmodel.run_rows import is_judged_by_model, trust_of
 from research.readmodel.trust_words import trust_words
 from research.schedules.news import news_of
 
@@ -57,6 +57,7 @@ def _data(delivery: Delivery) -> dict[str, Any]:
 def _run(run: Run, status: str) -> dict[str, Any]:
     report = run.reports.order_by("number").last()
     ended = status == "completed"
+    aspects = run.aspects.all()
     return {
         "id": run.public_id,
         "thread": run.thread.public_id,
@@ -65,7 +66,8 @@ def _run(run: Run, status: str) -> dict[str, Any]:
         "termination_reason": run.termination_reason,
         "text": run.termination_text or "",
         "analyst": run.analyst,
-        "trust": trust_of(run.aspects.all()).value if ended else None,
+        "judged_by_model": is_judged_by_model(run, aspects),
+        "trust": trust_of(aspects).value if ended else None,
         "quality_score": run.quality_score,
         "answer": report.short_answer if report else "",
         "questions": (run.plan or {}).get("questions", []) if run.waiting else [],
@@ -142,4 +144,5 @@ def _heading(
 def _trust(run: dict[str, Any] | None) -> str:
     if not run or not run["trust"]:
         return ""
-    return str(trust_words(Trust(run["trust"]), has_model=run["analyst"] != "extractive"))
+    judged = run.get("judged_by_model", run["analyst"] != "extractive")  # before it was told
+    return str(trust_words(Trust(run["trust"]), judged_by_model=judged))

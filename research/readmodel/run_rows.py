@@ -70,6 +70,10 @@ class Committed:
         return list(self.run.aspects.all())
 
     @cached_property
+    def judged_by_model(self) -> bool:
+        return is_judged_by_model(self.run, self.aspects)
+
+    @cached_property
     def gaps(self) -> Sequence[Gap]:
         return list(self.run.gaps.all())
 
@@ -106,6 +110,15 @@ def marked_row(row: Aspect, keys: Collection[str]) -> AspectStatus:
 def marks_of(rows: Iterable[Aspect]) -> list[AnswerStatus]:
     """Return the answer status of each sub-question that was not dropped."""
     return [marked_row(row, row.evidence_labels).mark for row in rows if not row.dropped]
+
+
+def is_judged_by_model(run: Run, rows: Iterable[Aspect]) -> bool:
+    """Return whether a model judged any answer: not in a run without one, nor where code had to
+    take its place for every sub-question.
+    """
+    asked = [row.standing for row in rows if not row.dropped]
+    by_code = [told for told in asked if told and told.get("probability") is not None]
+    return run.has_model and (not asked or len(by_code) < len(asked))
 
 
 def trust_of(rows: Iterable[Aspect]) -> Trust:

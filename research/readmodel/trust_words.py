@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 from research.engine.assessment.answer_status import Trust
 
 LIKELY = _("Likely answered")
-"""Without a model only the probability of an answer is known."""
+"""Where code judged in a model's place, only the probability of an answer is known."""
 WORDS = {
     Trust.ANSWERED: _("Answered"),
     Trust.PARTLY: _("Partly answered"),
@@ -18,5 +18,5 @@ WORDS = {
 }
 
 
-def trust_words(trust: Trust, *, has_model: bool) -> Promise:
-    return LIKELY if trust is Trust.ANSWERED and not has_model else WORDS[trust]
+def trust_words(trust: Trust, *, judged_by_model: bool) -> Promise:
+    return LIKELY if trust is Trust.ANSWERED and not judged_by_model else WORDS[trust]

@@ -47,6 +47,19 @@ def test_the_question_is_the_heading_and_the_answer_comes_before_the_report(
     assert text(soup, ".contents a") == "Growth"
 
 
+def test_what_code_judged_in_the_place_of_a_failing_model_is_only_likely(
+    client: Client, run: Run
+) -> None:
+    address = f"/runs/{run.public_id}/"
+    assert "Likely" not in text(shown(client, address), ".verdict-top .state")
+    told = {"sources": ["a.example"], "agree": False, "probability": 0.9}
+    Aspect.objects.update(standing=told, evidence_labels=["E1"])
+    soup = shown(client, address)
+    assert text(soup, ".verdict-top .state") == "Likely answered"
+    assert "no model has assessed" in text(soup, ".answer")
+    assert text(shown(client, "/runs/"), ".run-list .state") == "Likely answered"
+
+
 def test_each_tab_has_an_address(client: Client, run: Run) -> None:
     addresses = {
         "report": f"/runs/{run.public_id}/",

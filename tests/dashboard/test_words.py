@@ -29,19 +29,22 @@ def test_a_sub_question_says_what_it_rests_on(
 
 
 def test_without_a_model_an_answer_is_only_likely() -> None:
-    shown = words.aspect_state(AnswerStatus.ANSWERED, 3, has_model=False)
+    shown = words.aspect_state(AnswerStatus.ANSWERED, 3, judged_by_model=False)
     assert (shown.word, shown.tone) == ("Likely answered", "idle")
     run = Run(status="completed")
-    assert words.run_state(run, Trust.ANSWERED).word == "Likely answered"
-    run.analyst = "a-model"
+    by_code = words.run_state(run, Trust.ANSWERED, judged_by_model=False)
+    assert by_code.word == "Likely answered"
     assert words.run_state(run, Trust.ANSWERED).word == "Answered"
 
 
 @pytest.mark.parametrize("analyst", ["extractive", "a-model"])
 @pytest.mark.parametrize("trust", Trust)
 def test_page_list_and_mail_say_the_same_of_an_answer(trust: Trust, analyst: str) -> None:
-    on_page = words.run_state(Run(status="completed", analyst=analyst), trust).word
-    assert composing._trust({"trust": str(trust), "analyst": analyst}) == on_page
+    judged = analyst != "extractive"
+    on_page = words.run_state(Run(status="completed"), trust, judged_by_model=judged).word
+    told = {"trust": str(trust), "analyst": analyst}
+    assert composing._trust(told) == composing._trust({**told, "judged_by_model": judged})
+    assert composing._trust(told) == on_page
 
 
 @pytest.mark.parametrize(
