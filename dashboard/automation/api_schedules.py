@@ -26,17 +26,17 @@ from research.schedules import manage
 from research.schedules.manage import Plan
 from research.schedules.news import news_of
 
-router = Router(tags=["schedules"])
+schedules_router = Router(tags=["schedules"])
 WEEKDAYS = get_args(Weekday)
 
 
-@router.get("", response=SchedulePage, summary="List schedules, newest first")
+@schedules_router.get("", response=SchedulePage, summary="List schedules, newest first")
 def list_schedules(request: HttpRequest, paging: Paging) -> dict[str, Any]:
     shown, following = page_of(request.auth.user.schedules.all(), paging)
     return {"items": [schedule_out(row) for row in shown], "next_cursor": following}
 
 
-@router.post("", response={201: ScheduleOut}, summary="Add a schedule")
+@schedules_router.post("", response={201: ScheduleOut}, summary="Add a schedule")
 def create_schedule(
     request: HttpRequest, payload: NewSchedule, idempotency_key: IdempotencyKey = None
 ) -> Status:
@@ -62,12 +62,12 @@ def create_schedule(
     return Status(201, schedule_out(row))
 
 
-@router.get("/{schedule_id}", response=ScheduleOut, summary="Read a schedule")
+@schedules_router.get("/{schedule_id}", response=ScheduleOut, summary="Read a schedule")
 def read_schedule(request: HttpRequest, schedule_id: str) -> ScheduleOut:
     return schedule_out(find_schedule(request, schedule_id))
 
 
-@router.patch("/{schedule_id}", response=ScheduleOut, summary="Change, pause or resume a schedule")
+@schedules_router.patch("/{schedule_id}", response=ScheduleOut, summary="Change, pause or resume a schedule")
 def change_schedule(
     request: HttpRequest, schedule_id: str, payload: ChangedSchedule
 ) -> ScheduleOut:
@@ -82,14 +82,14 @@ def change_schedule(
     return schedule_out(manage.change_schedule(find_schedule(request, schedule_id), changes))
 
 
-@router.delete("/{schedule_id}", response={204: None}, summary="Delete a schedule")
+@schedules_router.delete("/{schedule_id}", response={204: None}, summary="Delete a schedule")
 def delete_schedule(request: HttpRequest, schedule_id: str) -> Status:
     """Its runs stay."""
     manage.delete_schedule(find_schedule(request, schedule_id))
     return Status(204, None)
 
 
-@router.get("/{schedule_id}/results", response=ResultPage, summary="List the results of a schedule")
+@schedules_router.get("/{schedule_id}/results", response=ResultPage, summary="List the results of a schedule")
 def list_results(request: HttpRequest, schedule_id: str, paging: Paging) -> dict[str, Any]:
     """Its due dates, newest first, each with what its report cites that the one before didn't."""
     rows = find_schedule(request, schedule_id).occurrences.select_related("run")

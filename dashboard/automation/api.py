@@ -22,15 +22,15 @@ from dashboard.automation.schemas import (
 from research.models import Delivery, Webhook
 from research.notifications import webhooks
 
-router = Router(tags=["webhooks"])
+webhooks_router = Router(tags=["webhooks"])
 
 
-@router.get("", response=WebhookList, summary="List webhooks")
+@webhooks_router.get("", response=WebhookList, summary="List webhooks")
 def list_webhooks(request: HttpRequest) -> dict[str, Any]:
     return {"items": [webhook_out(row) for row in webhooks.list_webhooks(request.auth.user)]}
 
 
-@router.post("", response={201: NewWebhookOut}, summary="Add a webhook")
+@webhooks_router.post("", response={201: NewWebhookOut}, summary="Add a webhook")
 def create_webhook(
     request: HttpRequest, payload: NewWebhook, idempotency_key: IdempotencyKey = None
 ) -> Status:
@@ -43,25 +43,25 @@ def create_webhook(
     return Status(201, _with_secret(made))
 
 
-@router.get("/{webhook_id}", response=WebhookOut, summary="Read a webhook")
+@webhooks_router.get("/{webhook_id}", response=WebhookOut, summary="Read a webhook")
 def read_webhook(request: HttpRequest, webhook_id: str) -> WebhookOut:
     return webhook_out(find_webhook(request, webhook_id))
 
 
-@router.patch("/{webhook_id}", response=WebhookOut, summary="Change a webhook")
+@webhooks_router.patch("/{webhook_id}", response=WebhookOut, summary="Change a webhook")
 def change_webhook(request: HttpRequest, webhook_id: str, payload: ChangedWebhook) -> WebhookOut:
     """Enabled again, a webhook receives what was held back."""
     changes = payload.model_dump(exclude_none=True)
     return webhook_out(webhooks.change_webhook(find_webhook(request, webhook_id), **changes))
 
 
-@router.delete("/{webhook_id}", response={204: None}, summary="Delete a webhook")
+@webhooks_router.delete("/{webhook_id}", response={204: None}, summary="Delete a webhook")
 def delete_webhook(request: HttpRequest, webhook_id: str) -> Status:
     webhooks.delete_webhook(find_webhook(request, webhook_id))
     return Status(204, None)
 
 
-@router.post("/{webhook_id}/secret", response=NewWebhookOut, summary="Make a new secret")
+@webhooks_router.post("/{webhook_id}/secret", response=NewWebhookOut, summary="Make a new secret")
 def rotate_secret(
     request: HttpRequest, webhook_id: str, idempotency_key: IdempotencyKey = None
 ) -> NewWebhookOut:
@@ -71,14 +71,14 @@ def rotate_secret(
     return _with_secret(make_once(request, idempotency_key, None, rows, rotate))
 
 
-@router.post("/{webhook_id}/test", response={202: DeliveryOut}, summary="Send a test")
+@webhooks_router.post("/{webhook_id}/test", response={202: DeliveryOut}, summary="Send a test")
 def send_test(request: HttpRequest, webhook_id: str) -> Status:
     """The delivery is tried once; read its result in the list of deliveries."""
     hook = find_webhook(request, webhook_id)
     return Status(202, delivery_out(webhooks.send_test(request.auth.user, hook)))
 
 
-@router.get("/{webhook_id}/deliveries", response=DeliveryPage, summary="List deliveries")
+@webhooks_router.get("/{webhook_id}/deliveries", response=DeliveryPage, summary="List deliveries")
 def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> dict[str, Any]:
     """Newest first, each with its attempts."""
     hook = find_webhook(request, webhook_id)
@@ -86,7 +86,7 @@ def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> di
     return {"items": [delivery_out(row) for row in shown], "next_cursor": following}
 
 
-@router.post(
+@webhooks_router.post(
     "/{webhook_id}/deliveries/{delivery_id}/redeliver",
     response={202: DeliveryOut},
     summary="Send a delivery again",
