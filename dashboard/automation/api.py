@@ -29,7 +29,7 @@ from dashboard.automation.schemas import (
     Weekday,
 )
 from research.models import Delivery, Occurrence, Schedule, Webhook
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.schedules import manage
 from research.schedules.manage import Plan
 from research.schedules.news import news_of
@@ -41,7 +41,7 @@ WEEKDAYS = get_args(Weekday)
 
 @webhooks_router.get("", response=WebhookList, summary="List webhooks")
 def list_webhooks(request: HttpRequest) -> dict[str, Any]:
-    return {"items": [webhook_out(row) for row in webhooks.list_webhooks(request.auth.user)]}
+    return {"items": [webhook_out(row) for row in subscriptions.list_webhooks(request.auth.user)]}
 
 
 @webhooks_router.post("", response={201: NewWebhookOut}, summary="Add a webhook")
@@ -52,7 +52,7 @@ def create_webhook(
     `Idempotency-Key`.
     """
     actor = request.auth.user
-    add = partial(webhooks.add_webhook, actor, payload.url, payload.events)
+    add = partial(subscriptions.add_webhook, actor, payload.url, payload.events)
     made = make_once(request, idempotency_key, payload, actor.webhooks.all(), add)
     return Status(201, _with_secret(made))
 
@@ -66,12 +66,12 @@ def read_webhook(request: HttpRequest, webhook_id: str) -> WebhookOut:
 def change_webhook(request: HttpRequest, webhook_id: str, payload: ChangedWebhook) -> WebhookOut:
     """Enabled again, a webhook receives what was held back."""
     changes = payload.model_dump(exclude_none=True)
-    return webhook_out(webhooks.change_webhook(find_webhook(request, webhook_id), **changes))
+    return webhook_out(subscriptions.change_webhook(find_webhook(request, webhook_id), **changes))
 
 
 @webhooks_router.delete("/{webhook_id}", response={204: None}, summary="Delete a webhook")
 def delete_webhook(request: HttpRequest, webhook_id: str) -> Status:
-    webhooks.delete_webhook(find_webhook(request, webhook_id))
+    subscriptions.delete_webhook(find_webhook(request, webhook_id))
     return Status(204, None)
 
 
@@ -80,7 +80,7 @@ def rotate_secret(
     request: HttpRequest, webhook_id: str, idempotency_key: IdempotencyKey = None
 ) -> NewWebhookOut:
     """For a day requests are signed with the secret before it, too."""
-    rotate = partial(webhooks.rotate_secret, find_webhook(request, webhook_id))
+    rotate = partial(subscriptions.rotate_secret, find_webhook(request, webhook_id))
     rows = request.auth.user.webhooks.all()
     return _with_secret(make_once(request, idempotency_key, None, rows, rotate))
 
@@ -89,14 +89,14 @@ def rotate_secret(
 def send_test(request: HttpRequest, webhook_id: str) -> Status:
     """The delivery is tried once; read its result in the list of deliveries."""
     hook = find_webhook(request, webhook_id)
-    return Status(202, delivery_out(webhooks.send_test(request.auth.user, hook)))
+    return Status(202, delivery_out(subscriptions.send_test(request.auth.user, hook)))
 
 
 @webhooks_router.get("/{webhook_id}/deliveries", response=DeliveryPage, summary="List deliveries")
 def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> dict[str, Any]:
     """Newest first, each with its attempts."""
     hook = find_webhook(request, webhook_id)
-    shown, following = page_of(webhooks.deliveries_of(request.auth.user, hook), paging)
+    shown, following = page_of(subscriptions.deliveries_of(request.auth.user, hook), paging)
     return {"items": [delivery_out(row) for row in shown], "next_cursor": following}
 
 
@@ -108,15 +108,15 @@ def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> di
 def redeliver(request: HttpRequest, webhook_id: str, delivery_id: str) -> Status:
     """Its id and body stay the same."""
     hook = find_webhook(request, webhook_id)
-    rows = webhooks.deliveries_of(request.auth.user, hook)
+    rows = subscriptions.deliveries_of(request.auth.user, hook)
     row = rows.filter(public_id=delivery_id).first()
     if row is None:
         raise Http404("no such delivery")
-    return Status(202, delivery_out(webhooks.redeliver(row)))
+    return Status(202, delivery_out(subscriptions.redeliver(row)))
 
 
 def find_webhook(request: HttpRequest, public_id: str) -> Webhook:
-    hook = webhooks.find_webhook(request.auth.user, public_id)
+    hook = subscriptions.find_webhook(request.auth.user, public_id)
     if hook is None:
         raise Http404("no such webhook")
     return hook

@@ -9,7 +9,7 @@ from ninja import Schema
 from pydantic import Field, StringConstraints
 
 from dashboard.api.schemas import WHOLE, Payload, Question
-from research.notifications.webhooks import SUBSCRIBABLE, URL_LENGTH
+from research.notifications.subscriptions import SUBSCRIBABLE, URL_LENGTH
 
 EventName = Literal["run.finished", "run.failed", "run.asks", "schedule.result"]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LENGTH)]

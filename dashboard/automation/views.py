@@ -16,7 +16,7 @@ from dashboard.automation.forms import EmailForm, ScheduleForm, WebhookForm
 from dashboard.forms.form_errors import focus_on_first
 from dashboard.views.sending import by_form
 from research.models import Schedule, Webhook
-from research.notifications import emails, webhooks
+from research.notifications import subscriptions
 from research.schedules import manage
 from research.services.errors import ServiceError
 
@@ -29,14 +29,17 @@ def show_notifications(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             values = form.cleaned_data
-            made = webhooks.add_webhook(request.user, values["url"], values["events"])
+            made = subscriptions.add_webhook(request.user, values["url"], values["events"])
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
             return _webhook_page(request, made, secret=made.secret)
     focus_on_first(form)
-    hooks = webhooks.list_webhooks(request.user)
-    email, has_mail_server = emails.email_choice(request.user), emails.is_set_up()
+    hooks = subscriptions.list_webhooks(request.user)
+    email, has_mail_server = (
+        subscriptions.email_choice(request.user),
+        subscriptions.has_mail_server(),
+    )
     context = {
         "form": form,
         "adding": form.is_bound or request.GET.get("new") == "webhook",
@@ -61,7 +64,7 @@ def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
     form = WebhookForm(request.POST)
     if form.is_valid():
         try:
-            webhooks.change_webhook(hook, **form.cleaned_data)
+            subscriptions.change_webhook(hook, **form.cleaned_data)
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
@@ -75,33 +78,33 @@ def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_GET
 def show_webhook_log(request: HttpRequest, public_id: str) -> HttpResponse:
     hook = find_webhook(request, public_id)
-    context = shown.log_context(webhooks.deliveries_of(request.user, hook), hook)
+    context = shown.log_context(subscriptions.deliveries_of(request.user, hook), hook)
     return render(request, "dashboard/_deliveries.html", context)
 
 
 @never_cache
 @by_form
 def rotate_secret(request: HttpRequest, public_id: str) -> HttpResponse:
-    hook = webhooks.rotate_secret(find_webhook(request, public_id))
+    hook = subscriptions.rotate_secret(find_webhook(request, public_id))
     return _webhook_page(request, hook, secret=hook.secret, rotated=True)
 
 
 @by_form
 def test_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    webhooks.send_test(request.user, find_webhook(request, public_id))
+    subscriptions.send_test(request.user, find_webhook(request, public_id))
     return redirect("webhook", public_id)
 
 
 @by_form
 def switch_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
     hook = find_webhook(request, public_id)
-    webhooks.change_webhook(hook, enabled="enable" in request.POST)
+    subscriptions.change_webhook(hook, enabled="enable" in request.POST)
     return redirect("webhook", public_id)
 
 
 @by_form
 def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    webhooks.delete_webhook(find_webhook(request, public_id))
+    subscriptions.delete_webhook(find_webhook(request, public_id))
     messages.info(request, _("The webhook was deleted."))
     return redirect("notifications")
 
@@ -110,12 +113,12 @@ def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
 def redeliver(request: HttpRequest, public_id: str = "") -> HttpResponse:
     """Send a delivery of the webhook, or of the e-mails, again."""
     hook = find_webhook(request, public_id) if public_id else None
-    found = webhooks.deliveries_of(request.user, hook)
+    found = subscriptions.deliveries_of(request.user, hook)
     row = found.filter(public_id=request.POST.get("delivery", "")).first()
     if row is None:
         raise Http404("no such delivery")
     try:
-        webhooks.redeliver(row)
+        subscriptions.redeliver(row)
     except ServiceError as error:
         messages.error(request, str(error))
     return redirect("webhook", public_id) if hook else redirect("emails")
@@ -128,7 +131,7 @@ def redeliver(request: HttpRequest, public_id: str = "") -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_emails(request: HttpRequest) -> HttpResponse:
     """Show what is mailed, with the log; a POST changes it."""
-    choice = emails.email_choice(request.user)
+    choice = subscriptions.email_choice(request.user)
     initial = {"address": request.user.email}
     if choice:
         initial = {"address": choice.address, "events": choice.events}
@@ -136,7 +139,7 @@ def show_emails(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            emails.choose_emails(request.user, values["address"], values["events"])
+            subscriptions.choose_emails(request.user, values["address"], values["events"])
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
@@ -146,8 +149,8 @@ def show_emails(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "choice": choice,
-        "has_mail_server": emails.is_set_up(),
-        **shown.log_context(webhooks.deliveries_of(request.user)),
+        "has_mail_server": subscriptions.has_mail_server(),
+        **shown.log_context(subscriptions.deliveries_of(request.user)),
     }
     return render(request, "dashboard/emails.html", context, status=422 if form.is_bound else 200)
 
@@ -155,7 +158,7 @@ def show_emails(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def show_email_log(request: HttpRequest) -> HttpResponse:
-    context = shown.log_context(webhooks.deliveries_of(request.user))
+    context = shown.log_context(subscriptions.deliveries_of(request.user))
     return render(request, "dashboard/_deliveries.html", context)
 
 
@@ -164,7 +167,7 @@ def show_email_log(request: HttpRequest) -> HttpResponse:
 def confirm_email(request: HttpRequest) -> HttpResponse:
     """Confirm the address to which this link was mailed; the link of a mail can only be a GET."""
     try:
-        emails.confirm_address(request.user, request.GET.get("token", ""))
+        subscriptions.confirm_address(request.user, request.GET.get("token", ""))
     except ServiceError as error:
         messages.error(request, str(error))
     else:
@@ -175,7 +178,7 @@ def confirm_email(request: HttpRequest) -> HttpResponse:
 @by_form
 def test_emails(request: HttpRequest) -> HttpResponse:
     try:
-        webhooks.send_test(request.user)
+        subscriptions.send_test(request.user)
     except ServiceError as error:
         messages.error(request, str(error))
     return redirect("emails")
@@ -183,14 +186,14 @@ def test_emails(request: HttpRequest) -> HttpResponse:
 
 @by_form
 def stop_emails(request: HttpRequest) -> HttpResponse:
-    emails.stop_emails(request.user)
+    subscriptions.stop_emails(request.user)
     messages.info(request, _("You get no more e-mails."))
     return redirect("emails")
 
 
 def find_webhook(request: HttpRequest, public_id: str) -> Webhook:
     """Return a webhook of the user. Raise `Http404` also for those of other users."""
-    hook = webhooks.find_webhook(request.user, public_id)
+    hook = subscriptions.find_webhook(request.user, public_id)
     if hook is None:
         raise Http404("no such webhook")
     return hook
@@ -208,7 +211,7 @@ def _webhook_page(
     context |= {
         "hook": shown.webhook_line(hook),
         "form": form or WebhookForm(initial=initial),
-        **shown.log_context(webhooks.deliveries_of(request.user, hook), hook),
+        **shown.log_context(subscriptions.deliveries_of(request.user, hook), hook),
     }
     return render(request, "dashboard/webhook.html", context, status=status)
 

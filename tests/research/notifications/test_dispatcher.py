@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Run, Webhook
 from research.notifications import dispatcher as dispatching
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.notifications.channels import Outcome
 from research.notifications.dispatcher import MOST_TRIES, Dispatcher, wait_seconds
 from tests.research.collections import apart
@@ -122,7 +122,7 @@ async def test_a_webhook_that_always_fails_is_disabled_with_a_reason(
     await apart(end_run, run, "failed")
     assert await apart(Delivery.objects.count) == 1, "a disabled webhook collects nothing more"
     receiver.recover()
-    await apart(lambda: webhooks.change_webhook(row.webhook, enabled=True))
+    await apart(lambda: subscriptions.change_webhook(row.webhook, enabled=True))
     await apart(webhooks.redeliver, row)
     clock.forward(10 * 365 * 86_400)
     assert await deliver(dispatcher) == 1
@@ -135,9 +135,9 @@ async def test_deliveries_to_a_disabled_webhook_wait_until_it_is_enabled(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver
 ) -> None:
     await apart(end_run, run)
-    await apart(lambda: webhooks.change_webhook(hook, enabled=False))
+    await apart(lambda: subscriptions.change_webhook(hook, enabled=False))
     assert await deliver(dispatcher) == 0
-    await apart(lambda: webhooks.change_webhook(hook, enabled=True))
+    await apart(lambda: subscriptions.change_webhook(hook, enabled=True))
     assert await deliver(dispatcher) == 1
     assert len(receiver.received) == 1
 
