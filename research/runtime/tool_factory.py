@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from research.engine.ports import Fetch, Search, ToolFailure, Tools
 from research.runtime import installation
-from research.runtime.clock import SystemClock
 from research.runtime.db_threads import query_async
 from research.runtime.installation import Installation
 from research.runtime.process_resources import Parts
+from research.runtime.program import SystemClock
 from research.runtime.source_choices import (
     DOCUMENTS,
     NO_FOLDER,

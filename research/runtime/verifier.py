@@ -24,7 +24,7 @@ from research.engine.verifier.qualification import (
 from research.llm.prices import find_price
 from research.llm.settings import ModelSettings
 from research.models import VerifierQualification
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from research.search.fallback import NoSearch
 
 ROLE = "evaluator"

@@ -24,7 +24,7 @@ from research.models import Command, Run, Thread
 from research.models.runs import Priority
 from research.queue.admission import next_turn
 from research.runtime import installation
-from research.runtime.versions import ENGINE_VERSION, prompt_digests
+from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
 from research.services.capacity import refuse_when_full
 from research.services.errors import InvalidValueError, ServiceError

@@ -22,7 +22,7 @@ from django.utils.crypto import get_random_string
 
 from research.errors import PlumblineError
 from research.models import Run
-from research.runtime.versions import REPLAY_VERSIONS
+from research.runtime.program import REPLAY_VERSIONS
 from research.worker import notify
 from research.worker.commands import WAKES, WORKING
 
