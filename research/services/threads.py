@@ -26,9 +26,9 @@ from research.queue.admission import next_turn
 from research.runtime import installation
 from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.capacity import refuse_when_full
 from research.services.errors import InvalidValueError, ServiceError
 from research.services.people import require_access
+from research.services.runs import refuse_when_full
 from research.threads import seeds
 from research.worker import notify
 
