@@ -66,9 +66,6 @@ FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused o
 MOST_ROUNDS = 10
 KEY_USED = "This idempotency key was used for a different question or other settings."
 REPEATABLE_STATUSES = frozenset({Status.FAILED, Status.CANCELLED})
-
-
-# --- asking and finding ------------------------------------------------------------------
 RECENT = timedelta(hours=1)
 PACE_UNKNOWN_SECONDS = 60.0
 """Assumed time from one start to the next while no run has ended recently."""
@@ -77,6 +74,9 @@ FULL = (
     "The queue is full: {waiting:,} questions wait, {own:,} of them yours. Please ask again after "
     "{when:%-d %B, %H:%M}, or cancel one that waits."
 )
+
+
+# --- asking and finding ------------------------------------------------------------------
 
 
 def ask_question(
