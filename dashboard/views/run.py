@@ -28,7 +28,7 @@ from dashboard.contexts.lists import paging_context
 from dashboard.contexts.report import export_links
 from dashboard.contexts.run import action_context, desk_key, plan_context, run_head
 from dashboard.contexts.thread import after_report_context, conversation_context
-from dashboard.exports import FORMATS, NothingToExport, export_report
+from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.forms.form_errors import focus_on_first
 from dashboard.forms.plan_form import PlanForm
 from dashboard.forms.run_forms import ClarificationForm, CommentForm, TopicForm
@@ -315,7 +315,7 @@ def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResp
         raise Http404("no such format")
     try:
         written = export_report(run, FORMATS[extension])
-    except NothingToExport as error:
+    except NothingToExportError as error:
         messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)
     name = content_disposition_header(as_attachment=True, filename=written.filename)

@@ -155,7 +155,7 @@ class Indexer:
         """Index one collection; any error ends up in its row (error boundary)."""
         try:
             outcome = await self._indexed(collection)
-        except Exception:
+        except Exception:  # shown on the collection's page; the indexer goes on with others
             log.exception("collection %s: not indexed", collection.public_id)
             outcome = {"problem": BROKEN}
         await self.writer.call(finish_indexing, collection, outcome)
@@ -183,7 +183,7 @@ class Indexer:
             if not collection.folder:
                 await asyncio.to_thread(uploads.remove_all, collection.public_id)
             await self.writer.call(collection.delete)
-        except Exception:
+        except Exception:  # remote storage raises its client's own errors
             log.exception("collection %s: could not be deleted", collection.public_id)
 
     @asynccontextmanager

@@ -11,7 +11,7 @@ from research.notifications import subscriptions
 from research.notifications.outbox import announce_status
 from research.services.errors import ServiceError
 from research.worker.fail_or_cancel import fail_run, stall_run
-from research.worker.leases import LeaseLost, claim_run, release_lease
+from research.worker.leases import LeaseLostError, claim_run, release_lease
 from tests.engine.scripted import harbour
 from tests.research.notifications.conftest import EVERYTHING
 from tests.research.test_threads import asked
@@ -90,7 +90,7 @@ def test_a_worker_that_lost_its_lease_announces_nothing(ada: AbstractUser, run: 
     assert lease is not None
     release_lease(lease)
     for end in (lambda: fail_run(lease, "Late."), lambda: stall_run(lease)):
-        with pytest.raises(LeaseLost):
+        with pytest.raises(LeaseLostError):
             end()
     assert events() == []
 
