@@ -445,7 +445,7 @@ def _date_in_words(found: re.Match[str]) -> str:
 
 
 def _anchor_headings(tokens: list[Token]) -> list[Heading]:
-    found = []
+    found: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
             heading = Heading(f"section-{len(found) + 1}", _plain(inline))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from ninja import Schema
 from pydantic import Field, StringConstraints
@@ -25,7 +25,7 @@ Budget = Annotated[float, Field(gt=0)]
 
 class NewWebhook(Payload):
     url: Url
-    events: Events = Field(default_factory=lambda: [event.value for event in SUBSCRIBABLE])
+    events: Events = Field(default_factory=lambda: list(get_args(EventName)))
 
 
 class ChangedWebhook(Payload):

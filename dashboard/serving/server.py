@@ -34,7 +34,7 @@ alternative: they would also apply to what the server sends."""
 RECENT_SECONDS = 20.0
 
 
-class LimitedSocket(WebSocketProtocol):  # type: ignore[misc]
+class LimitedSocket(WebSocketProtocol):
     """A WebSocket that is dropped if it receives too much.
 
     Thousands of tiny frames would block the event loop.
@@ -124,7 +124,7 @@ several turns that a request takes, wherever research runs in the same process.
 """
 
 
-class EmbeddedServer(Server):  # type: ignore[misc]
+class EmbeddedServer(Server):
     """Starts and stops the web server together with its worker.
 
     `run` raises `ListenError`, or the exception that prevented the worker from starting.
@@ -185,7 +185,7 @@ class EmbeddedServer(Server):  # type: ignore[misc]
             await details["drain"].wait()
 
     def listen_error(self, failure: Failure) -> None:
-        cause = getattr(failure.value, "socketError", failure.value)
+        cause: Any = getattr(failure.value, "socketError", failure.value)
         self.failure = ListenError(why_not(cause, self.address))
         self.stop()
 

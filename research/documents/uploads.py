@@ -25,7 +25,7 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from research.documents.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.errors import PlumblineError
-from research.extract.extract import DOCX, PDF
+from research.fetch.sniffing import DOCX, PDF
 from research.runtime.private_files import for_owner
 
 log = logging.getLogger(__name__)

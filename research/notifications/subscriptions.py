@@ -170,7 +170,7 @@ def choose_emails(actor: AbstractUser, address: str, events: Sequence[str]) -> E
         ) from None
     before = email_choice(actor)
     is_same = before is not None and before.address == address
-    confirmed = address == actor.email or (is_same and before.confirmed)
+    confirmed = address == actor.email or (before is not None and is_same and before.confirmed)
     chosen = {"address": address, "events": checked_events(events), "confirmed": confirmed}
     with transaction.atomic():
         made = EmailChoice.objects.update_or_create(owner=actor, defaults=chosen)[0]

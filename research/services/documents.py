@@ -175,7 +175,9 @@ def add_files(
     _require(actor, collection)
     if collection.folder:
         raise ServiceError("Files are put into this collection's folder, on the server.")
-    added, replaced, refused = [], [], []
+    added: list[str] = []
+    replaced: list[str] = []
+    refused: list[RefusedFile] = []
     for sent in files:
         try:
             name, is_new = _add_file(collection, sent)

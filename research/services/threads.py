@@ -69,8 +69,8 @@ def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
     _need_report(run)
-    seed = replace(seed, shape=ReportFormat(form, for_whom))  # type: ignore[arg-type]
-    return _create(actor, run, seed, reason=REASONS[form].format(reader=for_whom))  # type: ignore[index]
+    seed = replace(seed, shape=ReportFormat(form, for_whom))
+    return _create(actor, run, seed, reason=REASONS[form].format(reader=for_whom))
 
 
 def dig_deeper(
