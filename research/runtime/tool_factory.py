@@ -268,11 +268,10 @@ def _provider(name: str, now: Installation, parts: Parts) -> NamedSearch:
 
 def _web_of(run: Run, config: ResearchConfig) -> Fetch:
     """Return the web within the run's bounds, through the page cache."""
-    from research.fetch.page_cache import DjangoPageCache
-    from research.fetch.run_fetch import RunFetch
+    from research.fetch.page_cache import PageCache, RunFetch
     from research.search.bounds import Bounds
 
-    cache = DjangoPageCache(run.owner_id, config.page_max_age_hours)
+    cache = PageCache(run.owner_id, config.page_max_age_hours)
     return RunFetch(_parts.web, Bounds.of_run(config), cache)
 
 
