@@ -43,7 +43,7 @@ from research.engine.llm_tasks.prompting.ask import (
     InvalidAnswerError,
     parse_answer,
 )
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from tests.support.real_model import MODEL, SERVER, served
 
 ANSWERS: Mapping[str, type[Answer]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from channels.auth import AuthMiddlewareStack
@@ -23,7 +24,7 @@ from dashboard.serving.probes import PROBES, serve_probe  # noqa: E402
 sockets = URLRouter([path("live/<slug:public_id>/", watch_run, name="socket")])
 
 
-at_paths = {
+at_paths: dict[str, Callable[..., Awaitable[None]]] = {
     **dict.fromkeys(PROBES, serve_probe),
     mcp.PATH: mcp.endpoint,
     mcp.METADATA_PATH: mcp.serve_metadata,

@@ -8,24 +8,23 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth.decorators import login_not_required
 from django.contrib.auth.views import LogoutView
-from django.urls import URLPattern, URLResolver, include, path
+from django.urls import URLPattern, URLResolver, path
 from django.urls.resolvers import RoutePattern
 from django.views.i18n import set_language
 
+from dashboard.automation import views as automation
 from dashboard.views import (
     account,
     ask,
     citation,
     documents,
     errors,
-    exports,
     history,
     installation,
     review,
     run,
     sources,
     threads,
-    tokens,
     what_if,
     work,
 )
@@ -125,15 +124,31 @@ urlpatterns = [
         )
         for change in history.CHANGES
     ),
-    path("runs/<slug:public_id>/export/<slug:extension>", exports.export_run, name="export"),
+    path("runs/<slug:public_id>/export/<slug:extension>", run.export_run, name="export"),
     path(f"{CITATION}/", citation.show_citation, name="citation"),
     path(f"{CITATION}/judge/", citation.judge_citation, name="judge_citation"),
-    path("tokens/", tokens.show_tokens, name="tokens"),
-    path("tokens/<slug:public_id>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("tokens/", account.show_tokens, name="tokens"),
+    path("tokens/<slug:public_id>/revoke/", account.revoke_token, name="revoke_token"),
     path("installation/", installation.show_settings, name="installation"),
     path("installation/qualify/", installation.qualify_verifier, name="qualify_verifier"),
     path("installation/try/", installation.try_settings, name="try_installation"),
-    path("", include("dashboard.automation.urls")),
+    path("notifications/", automation.show_notifications, name="notifications"),
+    path("notifications/email/", automation.show_emails, name="emails"),
+    path("notifications/email/log/", automation.show_email_log, name="email_log"),
+    path("notifications/email/confirm/", automation.confirm_email, name="confirm_email"),
+    path("notifications/email/test/", automation.test_emails, name="test_emails"),
+    path("notifications/email/stop/", automation.stop_emails, name="stop_emails"),
+    path("notifications/email/redeliver/", automation.redeliver, name="email_redeliver"),
+    path("notifications/<slug:public_id>/", automation.show_webhook, name="webhook"),
+    path("notifications/<slug:public_id>/log/", automation.show_webhook_log, name="webhook_log"),
+    *(
+        path(f"notifications/<slug:public_id>/{name}/", view, name=f"webhook_{name}")
+        for name, view in automation.ACTIONS.items()
+    ),
+    path("schedules/", automation.show_schedules, name="schedules"),
+    path("schedules/<slug:public_id>/", automation.show_schedule, name="schedule"),
+    path("schedules/<slug:public_id>/pause/", automation.pause_schedule, name="pause_schedule"),
+    path("schedules/<slug:public_id>/delete/", automation.delete_schedule, name="delete_schedule"),
     path("language/", login_not_required(set_language), name="set_language"),
     path("sign-in/", account.SignIn.as_view(), name="sign_in"),
     path("sign-in/<str:token>", account.sign_in_link, name="sign_in_link"),

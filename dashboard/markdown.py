@@ -177,9 +177,8 @@ def parse_with_places(markdown: str) -> list[Token]:
 def _mark_opening(answer: list[Token]) -> None:
     """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
     inline = next((token for token in answer if token.type == "inline"), None)
-    children = [
-        child for child in (inline and inline.children) or () if child.content or child.nesting
-    ]
+    every = (inline.children or []) if inline else []
+    children = [child for child in every if child.content or child.nesting]
     kinds = [child.type for child in children[:3]]
     if kinds == ["strong_open", "text", "strong_close"] and children[1].content.endswith(
         (".", "。")
@@ -188,7 +187,7 @@ def _mark_opening(answer: list[Token]) -> None:
         period = Token("html_inline", "", 0)
         period.content = f'<span class="hidden">{children[1].content[-1]}</span>'
         children[1].content = children[1].content[:-1]
-        inline.children.insert(inline.children.index(children[2]), period)
+        every.insert(every.index(children[2]), period)
 
 
 def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
@@ -470,7 +469,7 @@ def _date_in_words(found: re.Match[str]) -> str:
 
 
 def _anchor_headings(tokens: list[Token]) -> list[Heading]:
-    found = []
+    found: list[Heading] = []
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open" and opening.tag == "h2":
             heading = Heading(f"section-{len(found) + 1}", _plain(inline))

@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from django.utils import formats, timezone
@@ -23,7 +24,7 @@ from research.fetch.sites import independence_key
 from research.models import Run
 from research.readmodel.trust_words import LIKELY, trust_words
 
-Text = str | Promise
+Text: TypeAlias = str | Promise
 
 FILE_PART = re.compile(r"part=(\d+)$")  # "?part=2" of a long document
 

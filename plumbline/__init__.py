@@ -9,7 +9,7 @@ from __future__ import annotations
 import research.engine as _engine
 from plumbline.library import Pages, research, research_async
 from research.engine import *  # noqa: F403 - the same public names
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 
 __all__ = [
     *_engine.__all__,

@@ -20,7 +20,7 @@ from research.engine import (
     run_in_memory,
 )
 from research.engine.text.tokens import term_set
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 
 SNIPPET = 300
 

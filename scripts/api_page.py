@@ -56,7 +56,7 @@ def _errors(described: dict[str, Any]) -> Iterator[str]:
     yield "## Errors\n"
     yield "The body of an error is a [`Problem`](#problem), as `application/problem+json`.\n"
     yield "| status | meaning |\n| --- | --- |"
-    told = {}
+    told: dict[str, str] = {}
     for operations in described["paths"].values():
         for operation in (operations[each] for each in METHODS if each in operations):
             responses = operation["responses"].items()
@@ -76,8 +76,8 @@ def _operation(method: str, path: str, operation: dict[str, Any]) -> Iterator[st
         yield "| parameter | in | type | |\n| --- | --- | --- | --- |"
         for each in parameters:
             needed = "Required. " if each.get("required") else ""
-            told = f"{needed}{each.get('description', '')}"
-            row = (f"`{each['name']}`", each["in"], _type(each["schema"]), told)
+            meaning = f"{needed}{each.get('description', '')}"
+            row = (f"`{each['name']}`", each["in"], _type(each["schema"]), meaning)
             yield f"| {' | '.join(_cell(part) for part in row)} |"
         yield ""
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():

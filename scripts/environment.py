@@ -88,8 +88,22 @@ def install(lock: str) -> int:
         (VENV / stamp).unlink(missing_ok=True)
     # The lock lists every package, so pip needs no resolver; Python compiles modules on their
     # first import. Each halves the time.
-    pip = [PYTHON, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
-    options = ["--require-hashes", "--no-deps", "--no-compile", "--requirement", lock]
+    pip: list[str | Path] = [
+        PYTHON,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--no-input",
+        "install",
+        "--quiet",
+    ]
+    options: list[str | Path] = [
+        "--require-hashes",
+        "--no-deps",
+        "--no-compile",
+        "--requirement",
+        lock,
+    ]
     status = subprocess.run([*pip, *options], cwd=ROOT).returncode
     if status:
         print(

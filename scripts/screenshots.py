@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import FilePayload, Page, ViewportSize, sync_playwright
 
 from tests.browser.serving import Server
 from tests.support.installation import ROOT, Installation
@@ -24,8 +24,8 @@ from tests.support.world import CHAINED, SCRIPTS, SIMPLE, WIDE, World, opened
 
 FOLDER = ROOT / "docs" / "screenshots"
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-dev-shm-usage"]
-DESK = {"width": 1280, "height": 720}
-PHONE = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 720}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 MOST_BYTES = 40_000
 QUALITIES = (75, 60, 50, 40, 30)
 QUANTUM = "Impact of quantum computing"
@@ -158,7 +158,7 @@ def take_thread(page: Page, run: str) -> None:
 def take_documents(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/documents/")
     page.get_by_role("textbox", name="Name").first.fill("Leases")
-    files = [
+    files: list[FilePayload] = [
         {"name": name, "mimeType": "text/markdown", "buffer": text.encode()}
         for name, text in DOCUMENTS.items()
     ]

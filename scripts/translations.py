@@ -65,8 +65,9 @@ def declared_texts() -> set[str]:
     found |= {text for preset in MODEL_PRESETS for text in (preset.hint, preset.label)}
     for setting in (*settings.SETUP_SETTINGS, *needed_settings()):
         found |= {setting.label, setting.hint or setting.help}
-    needing = [provider for provider in PROVIDERS.values() if provider.needs]
-    found |= {provider.needs.help for provider in needing} | {each.label for each in needing}
+    for provider in PROVIDERS.values():
+        if provider.needs:
+            found |= {provider.needs.help, provider.label}
     return found - {""}
 
 

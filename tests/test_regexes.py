@@ -325,7 +325,7 @@ def first_line(text: str) -> None:
 BOUNDED = {
     ("research.search.providers.words", "_UNSHOWN"): Bound(4_000, words.strip_html),
     ("research.extract.plaintext", "_SENTENCE_END"): Bound(100, first_line),
-    ("research.extract.plaintext", "_LINK"): Bound(200, first_heading),
+    ("research.extract.plaintext", "_TITLE_LINK"): Bound(200, first_heading),
 }
 """Patterns whose input is short whatever the text holds."""
 

@@ -56,7 +56,7 @@ def test_a_process_without_model_postgresql_or_redis_imports_none_of_their_clien
     tmp_path: Path,
 ) -> None:
     code = "import django; django.setup(); import research.worker.run_executor, dashboard.live.hub"
-    code += "; from research.runtime.process_resources import Parts"
+    code += "; from research.runtime.tool_factory import Parts"
     code += "; Parts().model(None)"
     assert imported_by(code, tmp_path) & {"openai", "psycopg", "redis"} == set()
 

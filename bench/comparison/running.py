@@ -35,7 +35,7 @@ from research.extract.pool import TextPool
 from research.fetch.fetch import FetchSettings, SafeFetch
 from research.llm.client import ChatModel, ModelSettings
 from research.llm.prices import Price
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from research.search.providers import open_search
 from research.search.providers.base import ProviderSettings
 

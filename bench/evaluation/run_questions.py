@@ -21,7 +21,7 @@ from bench.evaluation.results import Failed, Job, Outcome
 from research.engine import Tools
 from research.fulltext.index import DocumentIndex
 from research.llm.settings import ModelSettings
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from research.search.documents import DocumentFetch, DocumentSearch
 
 if TYPE_CHECKING:

@@ -25,17 +25,17 @@ def shift_clock(seconds: float) -> None:
         return real_now() + timedelta(seconds=seconds)
 
     timezone.now = now
-    from research.runtime.clock import SystemClock
+    from research.runtime.program import SystemClock
 
     SystemClock.now = lambda self: now()  # type: ignore[method-assign]
 
 
 def take_version(name: str) -> None:
     """Replay runs of this engine version only."""
-    from research.runtime import versions
+    from research.runtime import program
 
-    versions.ENGINE_VERSION = name
-    versions.REPLAY_VERSIONS = frozenset({name})
+    program.ENGINE_VERSION = name
+    program.REPLAY_VERSIONS = frozenset({name})
 
 
 def watch_loop(told: Path) -> None:

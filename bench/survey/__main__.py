@@ -23,7 +23,7 @@ from research.engine import Clock, Question, ResearchConfig, Tools, run_in_memor
 from research.engine.llm_tasks.verify import prompt_version
 from research.engine.records import Aspect, Plan, Qualification
 from research.engine.records.result import RunResult
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from tests.support.virtual_time import LoopClock, VirtualTimeLoop
 
 DEPTHS = ("quick", "standard", "thorough")

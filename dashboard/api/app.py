@@ -9,7 +9,7 @@ from ninja import NinjaAPI
 from dashboard.api import account, collections, results, runs, threads
 from dashboard.api.auth import BearerToken, SignedIn
 from dashboard.api.problems import CONTENT_TYPE, Problem, add_handlers
-from dashboard.automation import api_schedules, api_webhooks
+from dashboard.automation.api import schedules_router, webhooks_router
 
 DESCRIPTION = (
     "Start, steer and read research runs. Send a token as `Authorization: Bearer TOKEN`. "
@@ -70,8 +70,8 @@ def build_api() -> PlumblineAPI:
     api.add_router("/runs", threads.following)
     api.add_router("/threads", threads.router)
     api.add_router("/collections", collections.router)
-    api.add_router("/webhooks", api_webhooks.router)
-    api.add_router("/schedules", api_schedules.router)
+    api.add_router("/webhooks", webhooks_router)
+    api.add_router("/schedules", schedules_router)
     api.add_router("", account.router)
     add_handlers(api)
     return api

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from dashboard.api.rate_limits import ThrottledError
 from dashboard.api.schemas import KINDS
-from dashboard.exports import NothingToExport
+from dashboard.exports import NothingToExportError
 from research.engine.knobs import ConfigError
 from research.services.errors import InvalidValueError, ServiceError
 
@@ -127,7 +127,7 @@ HANDLERS: dict[type[Exception], Callable[[HttpRequest, Any], HttpResponse]] = {
     PermissionDenied: lambda request, error: problem_response(403, str(error)),
     ServiceError: _service_error,
     ConfigError: _invalid_settings,
-    NothingToExport: lambda request, error: problem_response(409, str(error)),
+    NothingToExportError: lambda request, error: problem_response(409, str(error)),
     SuspiciousOperation: lambda request, error: problem_response(400, str(error)),
     MultiPartParserError: lambda request, error: problem_response(400, str(error)),
     HttpError: lambda request, error: problem_response(error.status_code, str(error)),

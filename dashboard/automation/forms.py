@@ -15,7 +15,7 @@ from dashboard.forms import sources
 from dashboard.queries import queries
 from research.engine.knobs import ConfigError
 from research.models import Cadence, Schedule
-from research.notifications.webhooks import SUBSCRIBABLE, URL_LENGTH
+from research.notifications.subscriptions import SUBSCRIBABLE, URL_LENGTH
 from research.runtime.installation import current_installation
 from research.schedules.manage import Plan
 from research.services.runs import QUESTION_LENGTH

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from ninja import Schema
 from pydantic import Field, StringConstraints
 
 from dashboard.api.schemas import WHOLE, KnownId, Payload, Question
-from research.notifications.webhooks import SUBSCRIBABLE, URL_LENGTH
+from research.notifications.subscriptions import SUBSCRIBABLE, URL_LENGTH
 
 EventName = Literal["run.finished", "run.failed", "run.asks", "schedule.result"]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=URL_LENGTH)]
@@ -25,7 +25,7 @@ Budget = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 class NewWebhook(Payload):
     url: Url
-    events: Events = Field(default_factory=lambda: [event.value for event in SUBSCRIBABLE])
+    events: Events = Field(default_factory=lambda: list(get_args(EventName)))
 
 
 class ChangedWebhook(Payload):

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 
 from dashboard.command_line.output import BadUse
-from dashboard.exports import FORMATS, Exported, NothingToExport, export_report
+from dashboard.exports import FORMATS, Exported, NothingToExportError, export_report
 from research.engine.records import Status
 from research.models import Run
 from research.readmodel.run_json import run_resource
@@ -45,7 +45,7 @@ class LocalRuns:
     def export(self, public_id: str, form: str) -> Exported:
         try:
             return export_report(self.find(public_id), FORMATS[form])
-        except NothingToExport as error:
+        except NothingToExportError as error:
             raise BadUse(str(error)) from None
 
     def resume(self, public_id: str) -> str:

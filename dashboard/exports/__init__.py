@@ -73,14 +73,14 @@ class Exported:
     content_type: str
 
 
-class NothingToExport(PlumblineError):
+class NothingToExportError(PlumblineError):
     """The run has no report, and the format cannot represent anything else."""
 
 
 def export_report(run: Run, form: Format) -> Exported:
     """Return the run's latest report in a format.
 
-    Raise `NothingToExport` if the format needs a report and there is none.
+    Raise `NothingToExportError` if the format needs a report and there is none.
     """
     with translation.override(interface_language(run.language)):
         return _export_as(run, form)
@@ -95,6 +95,6 @@ def interface_language(tag: str) -> str:
 def _export_as(run: Run, form: Format) -> Exported:
     whole = load_contents(run)
     if form.needs_report and not whole.markdown:
-        raise NothingToExport(_("This run has no report. Its record can be exported as JSON."))
+        raise NothingToExportError(_("This run has no report. Its record can be exported as JSON."))
     name = slugify(run.question)[:NAME_LENGTH].strip("-") or run.public_id
     return Exported(form.render(whole), f"{name}.{form.extension}", form.content_type)

@@ -31,7 +31,6 @@ from dashboard.live import fragments, progress_publisher
 from dashboard.live.fragments import State
 from dashboard.queries import queries
 from research.runtime.db_threads import with_fresh_connection
-from research.runtime.outages import loaded_errors
 
 log = logging.getLogger(__name__)
 
@@ -225,7 +224,7 @@ class Hub:
         while True:
             try:
                 await self._subscribed()
-            except (OSError, *loaded_errors("redis.exceptions", "RedisError")):
+            except progress_publisher.layer_errors():
                 log.warning("the channel layer does not answer; pages fall back on the tail check")
                 await asyncio.sleep(LAYER_AGAIN_SECONDS)
 
@@ -251,7 +250,7 @@ class Hub:
             await asyncio.sleep(self.timing.renew_seconds)
             try:
                 await layer.group_add(progress_publisher.GROUP, channel)
-            except (OSError, *loaded_errors("redis.exceptions", "RedisError")):
+            except progress_publisher.layer_errors():
                 log.warning("the subscription could not be renewed; it is tried again later")
 
     async def _check_tail(self) -> None:

@@ -51,7 +51,7 @@ class Sender:
                 for public_id, sequence in waiting.items():
                     message = {"type": MESSAGE, "run": public_id, "sequence": sequence}
                     await layer.group_send(GROUP, message)
-            except (OSError, *loaded_errors("redis.exceptions", "RedisError")):
+            except layer_errors():
                 log.warning("a change could not be announced; pages find it by themselves")
 
     def _take(self) -> dict[str, int]:
@@ -68,6 +68,11 @@ def register_sender(sender: Sender) -> None:
     _watching.append(sender)
 
 
+def layer_errors() -> tuple[type[Exception], ...]:
+    """Return the exceptions of a channel layer whose Redis doesn't answer."""
+    return OSError, *loaded_errors("redis.exceptions", "RedisError")
+
+
 def unregister_sender(sender: Sender) -> None:
     _watching.remove(sender)
 
@@ -76,8 +81,8 @@ def announce_sequence(public_id: str, sequence: int) -> None:
     """Publish a commit without blocking; a hook of `research.worker.notify`."""
     if settings.REDIS_URL:
         with _starting:
-            sender = _in_a_thread()
-        sender(public_id, sequence)
+            remote = _in_a_thread()
+        remote(public_id, sequence)
         return
     for sender in tuple(_watching):
         sender(public_id, sequence)

@@ -6,7 +6,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.types import ToolAnnotations
 
 from dashboard.mcp.tools import FindCaller, ResearchTools
-from research.runtime.versions import ENGINE_VERSION
+from research.runtime.program import ENGINE_VERSION
 
 INSTRUCTIONS = """\
 Plumbline researches a question in rounds and reports with a verbatim quote behind every citation.

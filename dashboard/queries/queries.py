@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.base_user import AbstractBaseUser
@@ -33,7 +33,7 @@ from research.models import (
 )
 from research.services import documents, runs, sites
 
-Viewer = AbstractBaseUser | AnonymousUser
+Viewer: TypeAlias = AbstractBaseUser | AnonymousUser
 
 RUNS_ON_A_PAGE = 25
 RECENT_RUNS = 5

@@ -134,7 +134,7 @@ class LimitedChannel(http.HTTPChannel):  # type: ignore[misc]
     async def _find_limit(self) -> None:
         try:
             limit = await body_limits.most_bytes(self._request_head())
-        except Exception:
+        except Exception:  # unanswered, the paused connection would hang until its time-out
             log.exception("could not determine the size limit of a request body")
             self._go_on(refusals.CANNOT_CHECK)
         else:

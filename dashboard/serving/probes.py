@@ -124,8 +124,10 @@ async def check_redis() -> None:
 @cache
 def readiness() -> Readiness:
     """Return the readiness of this process."""
-    checks = {"database": check_database}
-    return Readiness(checks | ({"redis": check_redis} if settings.REDIS_URL else {}))
+    checks: dict[str, Callable[[], Awaitable[None]]] = {"database": check_database}
+    if settings.REDIS_URL:
+        checks["redis"] = check_redis
+    return Readiness(checks)
 
 
 async def check_readiness(scope: Scope) -> Answer:

@@ -4,24 +4,91 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from daphne.server import Server
 from daphne.ws_protocol import WebSocketProtocol
 from twisted.internet import defer, reactor
+from twisted.internet.interfaces import IPushProducer
 from twisted.python.failure import Failure
+from zope.interface import implementer
 
 from dashboard.serving import refusals
 from dashboard.serving.http_channel import LimitedFactory
 from dashboard.serving.probes import readiness
-from dashboard.serving.socket_protocol import Drain, LimitedSocket
 from research.errors import PlumblineError
 from research.queue.workers import Worker
+
+log = logging.getLogger(__name__)
+
+RECENT_BYTES = 8_192
+"""Received within `RECENT_SECONDS`, pings included. Daphne's limits on frames and messages are no
+alternative: they would also apply to what the server sends."""
+
+RECENT_SECONDS = 20.0
+
+
+class LimitedSocket(WebSocketProtocol):
+    """A WebSocket that is dropped if it receives too much.
+
+    Thousands of tiny frames would block the event loop.
+    """
+
+    _received = 0
+    _since: float | None = None
+
+    def dataReceived(self, data: bytes) -> None:
+        """Count received bytes, except for the request head, which the HTTP channel limits."""
+        now = self.factory.reactor.seconds()
+        if self._since is None:
+            self._since = now
+        elif self._is_too_much(len(data), now):
+            log.info("a socket sent more than %s bytes at once and was dropped", RECENT_BYTES)
+            self.dropConnection(abort=True)
+            return
+        super().dataReceived(data)
+
+    def _is_too_much(self, size: int, now: float) -> bool:
+        if now - (self._since or now) >= RECENT_SECONDS:
+            self._since, self._received = now, 0
+        self._received += size
+        return self._received > RECENT_BYTES
+
+
+@implementer(IPushProducer)
+class Drain:
+    """Backpressure of one WebSocket client: Daphne itself would buffer without limit."""
+
+    def __init__(self) -> None:
+        self._runs = asyncio.Event()
+        self._runs.set()
+
+    @classmethod
+    def of(cls, transport: Any) -> Self:
+        """Register on a transport, replacing the HTTP channel that handed it to the WebSocket."""
+        drain = cls()
+        transport.unregisterProducer()
+        transport.registerProducer(drain, True)
+        return drain
+
+    async def wait(self) -> None:
+        await self._runs.wait()
+
+    def pauseProducing(self) -> None:
+        self._runs.clear()
+
+    def resumeProducing(self) -> None:
+        self._runs.set()
+
+    def stopProducing(self) -> None:
+        self._runs.set()
+
 
 SERVICE_RESTART = 1012
 WORKER_SECONDS = 1.2
@@ -57,7 +124,7 @@ several turns that a request takes, wherever research runs in the same process.
 """
 
 
-class EmbeddedServer(Server):  # type: ignore[misc]
+class EmbeddedServer(Server):
     """Starts and stops the web server together with its worker.
 
     `run` raises `ListenError`, or the exception that prevented the worker from starting.
@@ -118,7 +185,7 @@ class EmbeddedServer(Server):  # type: ignore[misc]
             await details["drain"].wait()
 
     def listen_error(self, failure: Failure) -> None:
-        cause = getattr(failure.value, "socketError", failure.value)
+        cause: Any = getattr(failure.value, "socketError", failure.value)
         self.failure = ListenError(why_not(cause, self.address))
         self.stop()
 

@@ -36,8 +36,8 @@ TEMPLATES = (_("Compare … with …"), _("What changed in … since …?"), _("
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def ask_question(request: HttpRequest) -> HttpResponse:
-    sent = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    form = AskForm(request.user, *sent, initial=asked_for(request))
+    data, files = (request.POST, request.FILES) if request.method == "POST" else (None, None)
+    form = AskForm(request.user, data, files, initial=asked_for(request))
     more = MoreForm(request.POST or None)
     if request.method == "POST":
         is_asked = form.is_valid()

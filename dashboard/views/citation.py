@@ -88,4 +88,4 @@ def place_in(request: HttpRequest) -> int | None:
 
 
 def is_panel(request: HttpRequest) -> bool:
-    return bool(request.htmx) and request.htmx.target == PANEL  # type: ignore[attr-defined]
+    return bool(request.htmx) and request.htmx.target == PANEL

@@ -7,9 +7,10 @@ from typing import Any
 
 from django.contrib import messages
 from django.forms import BaseForm
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.html import escape
+from django.utils.http import content_disposition_header
 from django.utils.text import Truncator
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -27,6 +28,7 @@ from dashboard.contexts.lists import paging_context
 from dashboard.contexts.report import export_links
 from dashboard.contexts.run import action_context, desk_key, plan_context, run_head
 from dashboard.contexts.thread import after_report_context, conversation_context
+from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.forms.form_errors import focus_on_first
 from dashboard.forms.plan_form import PlanForm
 from dashboard.forms.run_forms import ClarificationForm, CommentForm, TopicForm
@@ -303,3 +305,22 @@ def send_command(request: HttpRequest, run: Run, tell: Callable[[], object]) -> 
     except ServiceError as error:
         messages.error(request, worded(str(error)))
     return redirect("run", run.public_id)
+
+
+@never_cache
+@require_GET
+def export_run(request: HttpRequest, public_id: str, extension: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    if extension not in FORMATS:
+        raise Http404("no such format")
+    try:
+        written = export_report(run, FORMATS[extension])
+    except NothingToExportError as error:
+        messages.error(request, worded(str(error)))
+        return redirect("run", run.public_id)
+    name = content_disposition_header(as_attachment=True, filename=written.filename)
+    return HttpResponse(
+        written.content,
+        content_type=written.content_type,
+        headers={"Content-Disposition": name, "X-Content-Type-Options": "nosniff"},
+    )

@@ -79,7 +79,7 @@ def run(typed: str, arguments: Sequence[str]) -> int:
         command.execute(*options.pop("args", ()), **options)
     except CommandError as error:
         print(f"plumbline {typed}: {error}", file=sys.stderr)
-        return error.returncode
+        return int(error.returncode)
     finally:
         connections.close_all()
     return 0

@@ -33,7 +33,7 @@ class ReadOnly:
         return False
 
 
-class BoundedPaginator(Paginator):  # type: ignore[type-arg]
+class BoundedPaginator(Paginator):
     """Paginates at most `COUNTED` rows: beyond that, users need a filter rather than a page number.
 
     The filters are evaluated once, for the keys of all pages; the rows of the requested page are

@@ -20,8 +20,15 @@ class DocumentInline(ReadOnlyInline, admin.TabularInline):
 
 @admin.register(Collection)
 class CollectionAdmin(ReadOnlyAdmin):
-    list_display = ("name", "owner", "is_shared", "place", "documents", "unreadable_count")
-    list_display += ("indexed_at",)
+    list_display = (
+        "name",
+        "owner",
+        "is_shared",
+        "place",
+        "documents",
+        "unreadable_count",
+        "indexed_at",
+    )
     list_filter = ("is_shared", "indexed_at")
     list_select_related = ("owner",)
     search_fields = ("name", "owner__username", "folder")

@@ -83,13 +83,17 @@ class JudgingForm(ActionForm):
 class EvidenceAdmin(ReadOnlyAdmin):
     list_display = ("label", "claim", "review", "site", "sources", "disputed", "run")
     list_display_links = ("label", "claim")
-    list_filter = (ReviewFilter, InRun, VersionFilter, SiteFilter, ConfidenceFilter)
-    list_filter += (DisputedFilter, "key")
+    list_filter = (
+        *(ReviewFilter, InRun, VersionFilter, SiteFilter, ConfidenceFilter, DisputedFilter),
+        "key",
+    )
     list_select_related = ("run",)
     search_fields = ("claim",)
     search_help_text = _("Words of the claim, a run’s id, or a site such as example.org.")
-    fields = ("claim", "run", "answers", ("round", "confidence", "relevance"))
-    fields += ("caveats", "disputed", "review")
+    fields = (
+        *("claim", "run", "answers", ("round", "confidence", "relevance")),
+        *("caveats", "disputed", "review"),
+    )
     readonly_fields = ("answers", "caveats", "disputed", "review")
     inlines = (QuoteInline, VerdictInline)
     actions = ("accept", "reject", "flag")

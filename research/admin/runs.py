@@ -146,8 +146,17 @@ class ReportAdmin(RunRecordAdmin):
 class JournalEntryAdmin(RunRecordAdmin):
     list_display = ("place", "run", "attempt", "kind", "status", "seconds", "created_at")
     list_filter = (InRun, "kind", "status")
-    fields = ("run", "place", "attempt", "kind", "status", "seconds", "created_at")
-    fields += ("asked", "answered")
+    fields = (
+        "run",
+        "place",
+        "attempt",
+        "kind",
+        "status",
+        "seconds",
+        "created_at",
+        "asked",
+        "answered",
+    )
     readonly_fields = fields
 
     @admin.display(description=_("asked"))

@@ -12,20 +12,16 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from django.db import Error as DatabaseError
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
 
 from research.documents import uploads
-from research.documents.collection_leases import (
-    claim_next_collection,
-    finish_indexing,
-    make_due,
-    release_collection,
-    renew_collection_lease,
-)
 from research.documents.folder import BrokenFile, DocumentError, FileAddressing, left_out
 from research.documents.indexing_log import refresh_and_log
 from research.documents.parse_document import Reading
@@ -33,10 +29,13 @@ from research.fulltext.index import DocumentIndex, IndexReport, Workers
 from research.models import Collection
 from research.runtime.db_threads import query_async
 from research.worker import notify
-from research.worker.leases import new_owner
+from research.worker.leases import database_now, new_owner
 from research.worker.writer import Writer
 
 log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 15.0
+LOOK_AGAIN = timedelta(minutes=5)
 
 TELL_SECONDS = 0.5
 POLL_SECONDS = 2.0
@@ -156,7 +155,7 @@ class Indexer:
         """Index one collection; any error ends up in its row (error boundary)."""
         try:
             outcome = await self._indexed(collection)
-        except Exception:
+        except Exception:  # shown on the collection's page; the indexer goes on with others
             log.exception("collection %s: not indexed", collection.public_id)
             outcome = {"problem": BROKEN}
         await self.writer.call(finish_indexing, collection, outcome)
@@ -184,7 +183,7 @@ class Indexer:
             if not collection.folder:
                 await asyncio.to_thread(uploads.remove_all, collection.public_id)
             await self.writer.call(collection.delete)
-        except Exception:
+        except Exception:  # remote storage raises its client's own errors
             log.exception("collection %s: could not be deleted", collection.public_id)
 
     @asynccontextmanager
@@ -261,3 +260,50 @@ def _others(report: IndexReport) -> list[list[str]]:
     """Return the note on unsupported files; it concerns the whole folder, so its path is ""."""
     told = left_out(report.others)
     return [["", told]] if told else []
+
+
+def claim_next_collection(owner: str) -> Collection | None:
+    """Lease and return the next free collection that needs indexing; None if there is none.
+
+    Unlike leases of runs these have no epoch: the index serialises writers itself, so a late writer
+    does no harm.
+    """
+    now = database_now()
+    looked_at_long_ago = ~Q(folder="") & Q(indexed_at__lt=now - LOOK_AGAIN)
+    due = Collection.objects.filter(
+        Q(deleted_at__isnull=False) | Q(indexed_revision__lt=F("revision")) | looked_at_long_ago
+    ).filter(Q(lease_until=None) | Q(lease_until__lt=now))
+    for key in due.order_by("created_at", "pk").values_list("pk", flat=True)[:10]:
+        held = {"lease_owner": owner, "lease_until": now + timedelta(seconds=LEASE_SECONDS)}
+        if due.filter(pk=key).update(**held, done=0, total=0, failed=0):
+            return Collection.objects.get(pk=key)
+    return None
+
+
+def make_due() -> None:
+    """Mark every collection for indexing, since the index may have been replaced."""
+    Collection.objects.update(revision=F("revision") + 1)
+
+
+def renew_collection_lease(collection: Collection, counts: dict[str, int]) -> None:
+    until = database_now() + timedelta(seconds=LEASE_SECONDS)
+    _held(collection).update(lease_until=until, **counts)
+
+
+def finish_indexing(collection: Collection, outcome: dict[str, Any]) -> None:
+    """Store the outcome and release the lease; changes made meanwhile leave the collection due."""
+    _held(collection).update(
+        indexed_revision=collection.revision,
+        indexed_at=timezone.now(),
+        lease_owner="",
+        lease_until=None,
+        **outcome,
+    )
+
+
+def release_collection(collection: Collection) -> None:
+    _held(collection).update(lease_owner="", lease_until=None)
+
+
+def _held(collection: Collection) -> QuerySet[Collection]:
+    return Collection.objects.filter(pk=collection.pk, lease_owner=collection.lease_owner)

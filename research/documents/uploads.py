@@ -25,7 +25,7 @@ from django.core.files.storage import FileSystemStorage, Storage, storages
 
 from research.documents.folder import CONTENT_TYPES, MAX_FILE_BYTES, MAX_PACKED_BYTES
 from research.errors import PlumblineError
-from research.extract.extract import DOCX, PDF
+from research.fetch.sniffing import DOCX, PDF
 from research.runtime.private_files import for_owner
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ OTHER_KINDS = {
 NOT_STORED = "the server could not store it; its log says why"
 
 
-class Refused(PlumblineError):
+class RefusedUploadError(PlumblineError):
     """A rejected file; the message is the reason, in words for the user."""
 
 
@@ -91,12 +91,12 @@ class Draft:
     sha256: str
 
     def keep(self, name: str) -> None:
-        """Store the file under its final name; raise `Refused` if that fails."""
+        """Store the file under its final name; raise `RefusedUploadError` if that fails."""
         try:
             store_upload(self.path.parent.name, name, self.path)
-        except Exception:
+        except Exception:  # each remote storage (UPLOADS_STORAGE) raises its own client's errors
             log.exception("an uploaded file cannot be stored")
-            raise Refused(NOT_STORED) from None
+            raise RefusedUploadError(NOT_STORED) from None
 
     def drop(self) -> None:
         with suppress(FileNotFoundError):
@@ -181,26 +181,29 @@ def strip_unprintable(text: str) -> str:
 
 
 def safe_name(sent: str | None) -> str:
-    """Return a safe file name; raise `Refused` if there is none or its kind is unsupported."""
+    """Return a safe file name.
+
+    Raise `RefusedUploadError` if there is none, or if its kind is unsupported.
+    """
     base = (sent or "").replace("\\", "/").rpartition("/")[2]
     name = " ".join(strip_unprintable(unicodedata.normalize("NFC", base)).split()).lstrip(".")
     suffix = PurePosixPath(name).suffix.lower()
     if not name or name == suffix:
-        raise Refused("the file has no name")
+        raise RefusedUploadError("the file has no name")
     if suffix not in CONTENT_TYPES:
-        raise Refused(OTHER_KINDS.get(suffix, f"only {KINDS}"))
+        raise RefusedUploadError(OTHER_KINDS.get(suffix, f"only {KINDS}"))
     if max(len(name.encode()), len(name.casefold())) > NAME_BYTES:
-        raise Refused("the name is too long")
+        raise RefusedUploadError("the name is too long")
     return name
 
 
 def check_size(name: str, size: int) -> None:
-    """Raise `Refused` if a file is empty or exceeds the limit of its kind."""
+    """Raise `RefusedUploadError` if a file is empty or exceeds the limit of its kind."""
     if not size:
-        raise Refused("the file is empty")
+        raise RefusedUploadError("the file is empty")
     most = most_bytes(name)
     if size > most:
-        raise Refused(
+        raise RefusedUploadError(
             f"the file has {size / MEGABYTE:.0f} MB; the maximum is {most // MEGABYTE} MB"
         )
 
@@ -213,7 +216,7 @@ def most_bytes(name: str) -> int:
 def write_draft(folder: Path, sent: SentFile) -> Draft:
     """Copy a file chunk by chunk under a name with a leading dot, which the index ignores.
 
-    Raise `Refused` if it can't be stored.
+    Raise `RefusedUploadError` if it can't be stored.
     """
     path = folder / f".draft-{uuid4().hex}"
     try:
@@ -223,7 +226,7 @@ def write_draft(folder: Path, sent: SentFile) -> Draft:
         log.exception("an uploaded file cannot be stored")
         with suppress(OSError):
             path.unlink()
-        raise Refused(NOT_STORED) from None
+        raise RefusedUploadError(NOT_STORED) from None
 
 
 def _copy(sent: SentFile, path: Path) -> Draft:

@@ -45,15 +45,15 @@ class PoolError(PlumblineError):
         self.reason = reason
 
 
-class TookTooLong(PoolError):
+class TookTooLongError(PoolError):
     """The task exceeded its time limit; its worker was killed."""
 
 
-class WorkerLost(PoolError):
+class WorkerLostError(PoolError):
     """The worker died during the task, because of a crash or because the pool was closed."""
 
 
-class Unreadable(PoolError):
+class UnreadableError(PoolError):
     """The page made its extractor fail in an unexpected way."""
 
 
@@ -82,9 +82,9 @@ class TextPool:
             return await self.run(extract_page, page, timeout_seconds=timeout_seconds)
         except (EmptyPageError, PoolError):
             raise
-        except Exception as error:
+        except Exception as error:  # a reader raises anything on a broken page
             log.exception("A page of type %s broke its reader.", content_type)
-            raise Unreadable("the text of the page cannot be read") from error
+            raise UnreadableError("the text of the page cannot be read") from error
 
     async def run(
         self, function: Callable[[Item], Result], item: Item, *, timeout_seconds: float
@@ -127,7 +127,7 @@ class TextPool:
                 left.future.cancel()
 
     def close(self) -> None:
-        """Kill the workers; tasks in progress raise `WorkerLost`."""
+        """Kill the workers; tasks in progress raise `WorkerLostError`."""
         self._closed = True
         self._end()
         self._threads.shutdown(wait=False)
@@ -142,7 +142,7 @@ class TextPool:
         self, function: Callable[[Item], Any], items: Sequence[Item], limit_seconds: float
     ) -> Future[list[Outcome]]:
         if self._closed:
-            raise WorkerLost("the text pool is closed")
+            raise WorkerLostError("the text pool is closed")
         submitted = self._threads.submit(self._outcomes, function, items, limit_seconds)
         TEXT_TASKS.inc()
         submitted.add_done_callback(lambda _: TEXT_TASKS.dec())
@@ -173,7 +173,7 @@ class TextPool:
                 self._running.add(worker)
         if self._closed:
             self._discard(worker)
-            raise WorkerLost("the text pool is closed")
+            raise WorkerLostError("the text pool is closed")
         return worker
 
     def _discard(self, worker: _Worker) -> None:
@@ -212,7 +212,7 @@ class _Worker:
             for _ in items:
                 yield self._receive(limit_seconds)
         except (EOFError, OSError):
-            raise WorkerLost("the process that extracts pages crashed") from None
+            raise WorkerLostError("the process that extracts pages crashed") from None
 
     def kill(self) -> None:
         self._process.kill()
@@ -228,7 +228,7 @@ class _Worker:
 
     def _receive(self, limit_seconds: float) -> Any:
         if not self._channel.poll(limit_seconds):
-            raise TookTooLong("the page took too long to read")
+            raise TookTooLongError("the page took too long to read")
         return self._channel.recv()
 
 

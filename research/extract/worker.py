@@ -49,13 +49,10 @@ def _answer(channel: Connection) -> None:
 
 
 def _outcome(function: Callable[[Any], Any], item: Any) -> tuple[bool, Any]:
-    """Return whether the call succeeded, and its result or its exception.
-
-    This is the process boundary: every error is passed on for the caller to handle.
-    """
+    """Return whether the call succeeded, and its result or its exception."""
     try:
         return True, function(item)
-    except Exception as failure:
+    except Exception as failure:  # the boundary of the process: the caller raises it
         return False, failure.with_traceback(None)
 
 

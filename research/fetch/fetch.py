@@ -31,7 +31,7 @@ from research.fetch.network import (
 from research.fetch.rate_limit import RateLimiter, RateLimiters
 from research.fetch.response import (
     READABLE_TYPES,
-    Busy,
+    BusyError,
     check_status,
     check_type,
     fetch_failure,
@@ -174,7 +174,7 @@ class SafeFetch:
             try:
                 async with pace.turn(), self._places, left:
                     return await self._request_once(target, left.seconds)
-            except Busy as busy:
+            except BusyError as busy:
                 pace.hold(busy.wait_seconds)
                 if last or busy.wait_seconds > self._settings.longest_wait_seconds:
                     raise

@@ -1,11 +1,13 @@
-"""Cache of fetched pages across runs, restricted by access scope and age.
+"""Fetches of one run: within its bounds, and from the page cache of all runs if possible.
 
-Public pages are shared by all users. Pages of a host in `FETCH_ALLOW_PRIVATE_HOSTS` are reused
-only in runs of the same user. Documents are never cached here: they have their own index.
+The cache is restricted by access scope and age. Public pages are shared by all users. Pages of a
+host in `FETCH_ALLOW_PRIVATE_HOSTS` are reused only in runs of the same user. Documents are never
+cached here: they have their own index.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from urllib.parse import urlsplit
 
@@ -15,17 +17,19 @@ from django.utils import timezone
 from pydantic import TypeAdapter
 
 from research.documents.parse_document import EXTRACTOR_VERSION
-from research.engine.ports import Page
+from research.engine.ports import FetchFailure, Page
+from research.fetch.fetch import SafeFetch
 from research.fetch.url_policy import AddressRules
 from research.models import CachedPage, PageText
 from research.models.base import key_digest
 from research.models.journal import PUBLIC
 from research.runtime.db_threads import query_async
+from research.search.bounds import Bounds
 
 PAGE: TypeAdapter[Page] = TypeAdapter(Page)
 
 
-class DjangoPageCache:
+class PageCache:
     """Pages that the runs of one user may reuse; `max_age_hours` 0 disables the cache."""
 
     def __init__(self, owner_id: int, max_age_hours: float) -> None:
@@ -95,3 +99,43 @@ def private_scope(owner_id: int | None) -> str:
 
 def is_private(url: str) -> bool:
     return AddressRules(frozenset(settings.FETCH_ALLOW_PRIVATE_HOSTS)).lists(url)
+
+
+class RunFetch:
+    """The engine's `Fetch` for one run, over a `SafeFetch` that all runs share."""
+
+    def __init__(self, web: SafeFetch, bounds: Bounds, cache: PageCache) -> None:
+        self._web = web
+        self._bounds = bounds
+        self._cache = cache
+
+    async def fetch(self, url: str) -> Page:
+        """Return the page at `url`; raise `FetchFailure`. Excluded sites are never requested.
+
+        A cached page keeps the time at which it was fetched. If the web fails temporarily, a
+        cached copy of any age is returned, and its `note` says so.
+        """
+        self._bounds.check_site(url)
+        page = await self._cache.get(url)
+        if page is None:
+            page = await self._from_the_web(url)
+        self._bounds.check_site(page.final_url)
+        self._bounds.check_page(page)
+        return page
+
+    async def _from_the_web(self, url: str) -> Page:
+        try:
+            page = await self._web.fetch(url, self._bounds.check_site)
+        except FetchFailure as failure:
+            stored = None if failure.permanent else await self._cache.get_of_any_age(url)
+            if stored is None:
+                raise
+            return replace(stored, note=_stored_copy(stored, failure))
+        await self._cache.put(page)
+        return page
+
+
+def _stored_copy(page: Page, failure: FetchFailure) -> str:
+    day = f"{page.fetched_at.day} {page.fetched_at:%B %Y}"
+    reason = f"{failure.reason[:1].upper()}{failure.reason[1:]}"
+    return f"{reason}; the stored copy of {day} was read."

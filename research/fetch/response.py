@@ -27,7 +27,7 @@ _MAY_SAY_WHEN = frozenset({429, 503})
 _WORTH_ANOTHER_TRY = frozenset({408, 425, 429})
 
 
-class Busy(FetchFailure):
+class BusyError(FetchFailure):
     """A response 429 or 503 with Retry-After."""
 
     def __init__(self, status: int, wait_seconds: float) -> None:
@@ -39,7 +39,7 @@ def check_status(response: httpx.Response) -> None:
     status = response.status_code
     wait = retry_after_seconds(response) if status in _MAY_SAY_WHEN else None
     if wait is not None:
-        raise Busy(status, wait)
+        raise BusyError(status, wait)
     if status >= 400:
         again = status in _WORTH_ANOTHER_TRY or status >= 500
         raise fetch_failure(f"the server answered {status}", permanent=not again)

@@ -94,7 +94,7 @@ _CLOSED_V6 = tuple(
 )
 
 
-class AddressRefused(FetchFailure):
+class AddressRefusedError(FetchFailure):
     """An address that the SSRF guard refuses, whatever it serves."""
 
     def __init__(self, reason: str) -> None:
@@ -120,7 +120,7 @@ class AddressRules:
         """Return whether a URL leads to a listed pair; False for one that may not be fetched."""
         try:
             target = check_url(url, self)
-        except AddressRefused:
+        except AddressRefusedError:
             return False
         return self.opens(target.host, target.port)
 
@@ -140,7 +140,7 @@ class Target:
 
 
 def check_url(url: str, rules: AddressRules) -> Target:
-    """Return the checked target of `url`; raise `AddressRefused`.
+    """Return the checked target of `url`; raise `AddressRefusedError`.
 
     The addresses that its host resolves to are checked later, at connection time.
     """
@@ -160,24 +160,24 @@ def is_server_address(url: str, schemes: Collection[str] = tuple(_SCHEME_PORTS))
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
         labels = [host] if ":" in host else _ascii_host(host).removesuffix(".").split(".")
-    except (ValueError, AddressRefused):
+    except (ValueError, AddressRefusedError):
         return False
     fits = all(0 < len(label) <= 63 for label in labels)
     return parts.scheme in schemes and fits and not _UNPRINTABLE.search(url)
 
 
 def check_address(address: str) -> None:
-    """Raise `AddressRefused` unless `address`, an IP in canonical form, is public."""
+    """Raise `AddressRefusedError` unless `address`, an IP in canonical form, is public."""
     ip = _ip(address)
     if ip is None:
-        raise AddressRefused("the address could not be read")
+        raise AddressRefusedError("the address could not be read")
     reason = _closed(ip)
     if reason:
-        raise AddressRefused(reason)
+        raise AddressRefusedError(reason)
 
 
 def check_resolved(addresses: Iterable[str]) -> None:
-    """Raise `AddressRefused` if any of the addresses that a name resolved to is not public."""
+    """Raise `AddressRefusedError` if any of the addresses that a name resolved to is not public."""
     for address in addresses:
         check_address(address)
 
@@ -186,17 +186,17 @@ def _split(url: str) -> tuple[str, str, str]:
     """Return scheme, authority and the rest (path and query) of a URL; refuse malformed ones."""
     url = url.strip(" ")
     if len(url) > MAX_URL_LENGTH:
-        raise AddressRefused("the address is too long")
+        raise AddressRefusedError("the address is too long")
     if _UNPRINTABLE.search(url):
-        raise AddressRefused("the address contains invalid characters")
+        raise AddressRefusedError("the address contains invalid characters")
     try:
         parts = urlsplit(url)
     except ValueError:
-        raise AddressRefused("the address could not be read") from None
+        raise AddressRefusedError("the address could not be read") from None
     if parts.scheme not in _SCHEME_PORTS:
-        raise AddressRefused("only http and https addresses are fetched")
+        raise AddressRefusedError("only http and https addresses are fetched")
     if "@" in parts.netloc:
-        raise AddressRefused("the address contains a user name or password")
+        raise AddressRefusedError("the address contains a user name or password")
     query = f"?{parts.query}" if parts.query else ""
     path = parts.path if parts.path.startswith("/") else f"/{parts.path}"
     return parts.scheme, parts.netloc, f"{path}{query}"
@@ -205,10 +205,10 @@ def _split(url: str) -> tuple[str, str, str]:
 def _host_and_port(authority: str, scheme: str) -> tuple[str, int]:
     match = _AUTHORITY.fullmatch(authority)
     if match is None:
-        raise AddressRefused("the address could not be read")
+        raise AddressRefusedError("the address could not be read")
     port = int(match["port"] or _SCHEME_PORTS[scheme])
     if not 0 < port < 65_536:
-        raise AddressRefused("the port does not exist")
+        raise AddressRefusedError("the port does not exist")
     return _normal_host(match["host"]), port
 
 
@@ -219,16 +219,16 @@ def _normal_host(written: str) -> str:
     host = _ascii_host(written).removesuffix(".")
     labels = host.split(".")
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise AddressRefused("the host's name is not valid")
+        raise AddressRefusedError("the host's name is not valid")
     if _NUMBER.fullmatch(labels[-1]) and _ip(host) is None:
-        raise AddressRefused("the address is a number in an unusual spelling")
+        raise AddressRefusedError("the address is a number in an unusual spelling")
     return host
 
 
 def _normal_ipv6(written: str) -> str:
     ip = _ip(written)
     if ip is None:
-        raise AddressRefused("the address could not be read")
+        raise AddressRefusedError("the address could not be read")
     return str(ip)
 
 
@@ -245,20 +245,20 @@ def _ascii_host(written: str) -> str:
             if label.startswith("xn--"):
                 idna.decode(label)
     except idna.IDNAError:
-        raise AddressRefused("the host's name is not valid") from None
+        raise AddressRefusedError("the host's name is not valid") from None
     return host
 
 
 def _check_port(port: int, rules: AddressRules) -> None:
     if port not in rules.ports:
-        raise AddressRefused("the port is not a usual web port")
+        raise AddressRefusedError("the port is not a usual web port")
 
 
 def _check_host(host: str) -> None:
     if _ip(host) is not None:
         check_address(host)
     elif "." not in host or _is_internal(host):
-        raise AddressRefused("the host's name is an internal one")
+        raise AddressRefusedError("the host's name is an internal one")
 
 
 def _is_internal(host: str) -> bool:

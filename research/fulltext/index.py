@@ -25,7 +25,7 @@ from research.documents.folder import (
     scan_folder,
 )
 from research.documents.parse_document import Reading, ReadingTask
-from research.extract.pool import PoolError, WorkerLost
+from research.extract.pool import PoolError, WorkerLostError
 from research.fulltext import index_collections, index_queries, index_rows
 from research.fulltext.index_queries import IndexedDocument, IndexHit
 from research.fulltext.index_sqlite import SqliteStore
@@ -225,7 +225,7 @@ async def _batches(
 def _failed(task: ReadingTask, failure: Exception) -> Reading:
     """Return a file that broke its reader; one whose worker was lost gets another chance later."""
     reason = failure.reason if isinstance(failure, PoolError) else "the text cannot be read"
-    return Reading(task.path, reason=reason, retry=isinstance(failure, WorkerLost))
+    return Reading(task.path, reason=reason, retry=isinstance(failure, WorkerLostError))
 
 
 def _silent(done: int, total: int) -> None:

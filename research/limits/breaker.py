@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from research.errors import PlumblineError
 
 
-class BreakerOpen(PlumblineError):
+class BreakerOpenError(PlumblineError):
     """The server is not called for now; `is_down` if waiting is useless."""
 
     def __init__(self, failures: int, seconds: float, is_down: bool) -> None:
@@ -48,12 +48,12 @@ class BreakerState:
     is_down: bool = False
 
     def check(self, rule: BreakerRule, now: float, under_way: Container[str]) -> None:
-        """Raise `BreakerOpen` unless a turn may begin; a trial lasts as long as its turn."""
+        """Raise `BreakerOpenError` unless a turn may begin; a trial lasts as long as its turn."""
         if self.opened_at is None:
             return
         left = self.opened_at + rule.rest_seconds - now
         if left > 0 or self.trial in under_way:
-            raise BreakerOpen(self.failures, round(max(left, 1.0), 1), self.is_down)
+            raise BreakerOpenError(self.failures, round(max(left, 1.0), 1), self.is_down)
 
     def begin(self, turn: str) -> None:
         """Note a turn that begins: if the breaker is open, it is the trial."""

@@ -14,6 +14,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from django.db import Error as DatabaseError
+
 from research.limits.state import LEASE_SECONDS, LimitState, Rule
 
 log = logging.getLogger(__name__)
@@ -22,6 +24,9 @@ T = TypeVar("T")
 
 POLL_SECONDS = 0.1
 """Longest pause between two looks for a free place."""
+
+UNAVAILABLE = (DatabaseError, OSError, RuntimeError)
+"""Raised by a store without its database, or (`RuntimeError`) whose thread was shut down."""
 
 _numbers = itertools.count(1)
 
@@ -70,7 +75,7 @@ class Limiter:
     async def turn(self, tokens: int = 0) -> AsyncIterator[Turn]:
         """Wait for a turn with this number of expected tokens.
 
-        Raise `BreakerOpen` or the store's errors.
+        Raise `BreakerOpenError` or the store's errors.
         """
         turn = Turn(f"{holder_prefix()}{next(_numbers)}", tokens)
         async with self._first:
@@ -95,7 +100,7 @@ class Limiter:
 
         try:
             return await self.store.change(self.name, fail)
-        except Exception as error:
+        except UNAVAILABLE as error:
             log.warning("%s: a failure could not be counted: %s", self.name, error)
             return False
 
@@ -125,7 +130,7 @@ class Limiter:
             await asyncio.sleep(LEASE_SECONDS / 4)
             try:
                 await self.store.change(self.name, lambda state, now: state.renew(now, turn.holder))
-            except Exception as error:
+            except UNAVAILABLE as error:
                 log.warning("%s: a place could not be renewed: %s", self.name, error)
 
     async def _end(self, turn: Turn) -> None:
@@ -140,7 +145,7 @@ class Limiter:
 
         try:
             await self.store.change(self.name, end)
-        except Exception as error:
+        except UNAVAILABLE as error:
             log.warning("%s: a place could not be given back: %s", self.name, error)
 
 

@@ -59,7 +59,7 @@ class LimitState:
     def take(self, rule: Rule, now: float, holder: str, tokens: int = 0) -> float | None:
         """Begin a turn and return 0; else return the seconds to wait, None if no place is free.
 
-        Raise `BreakerOpen`.
+        Raise `BreakerOpenError`.
         """
         self.places = {each: until for each, until in self.places.items() if until > now}
         self.breaker.check(rule.breaker, now, self.places)

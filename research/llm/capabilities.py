@@ -17,7 +17,7 @@ from time import time
 from typing import Any, Literal
 
 from research.engine.ports import ModelRequest
-from research.llm.failures import Refused
+from research.llm.failures import RefusedError
 from research.llm.settings import ModelSettings
 
 AnswerForm = Literal["json_schema", "json_object", "prompt"]
@@ -180,7 +180,7 @@ _STREAM = re.compile(r"\bstream(ing|s)?\b", re.IGNORECASE)
 
 
 def after_refusal(
-    known: Capabilities, error: Refused, sent: Mapping[str, Any]
+    known: Capabilities, error: RefusedError, sent: Mapping[str, Any]
 ) -> tuple[Capabilities, bool] | None:
     """Return the capabilities to try next, and whether the error named the option; None to give up.
 
@@ -209,7 +209,7 @@ def _result(other: Capabilities | None, named: bool) -> tuple[Capabilities, bool
     return None if other is None else (other, named)
 
 
-def _named_field(error: Refused, sent: Mapping[str, Any]) -> GiveUp | None:
+def _named_field(error: RefusedError, sent: Mapping[str, Any]) -> GiveUp | None:
     """Return the adaptation for the field that the error names, else the first one in its text."""
     told = [field for field in _GIVEN_UP if field == error.field and field in sent]
     found = {

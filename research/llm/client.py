@@ -14,11 +14,11 @@ from openai import AsyncOpenAI
 
 from research.engine.budget.meter import estimate_tokens
 from research.engine.ports import Hear, ModelAnswer, ModelFailure, ModelRequest, ModelRole
-from research.limits.breaker import BreakerOpen
+from research.limits.breaker import BreakerOpenError
 from research.limits.limiter import Limiter, MemoryStore, Store, Turn
 from research.llm import failures
 from research.llm.capabilities import Capabilities, CapabilityBook, after_refusal, fields_of
-from research.llm.failures import Refused
+from research.llm.failures import RefusedError
 from research.llm.prices import Price, find_price
 from research.llm.reply import Reply, parse_events
 from research.llm.settings import ModelSettings
@@ -106,7 +106,7 @@ class ChatModel:
         try:
             async with self._free, self._limiter.turn(expected) as turn:
                 answer = await self._take_turn(turn, request, reply, hear)
-        except BreakerOpen as open_breaker:
+        except BreakerOpenError as open_breaker:
             raise failures.not_called(open_breaker) from None
         if (fault := reply.fault()) is not None:
             raise ModelFailure(fault, spent=replace(answer, text=""))
@@ -125,7 +125,7 @@ class ChatModel:
         except ModelFailure:
             turn.succeeded = True
             raise
-        except Refused as error:
+        except RefusedError as error:
             turn.succeeded = error.status < 500
             if not turn.succeeded:
                 await self._limiter.failed(turn)
@@ -170,7 +170,7 @@ class ChatModel:
             fields = fields_of(self.settings, request, known, hear is not None)
             try:
                 is_stream = await self._send(fields, reply, hear or _nobody)
-            except Refused as error:
+            except RefusedError as error:
                 first = first or error.words
                 final = error.is_final or reply.has_begun or first in self._in_vain
                 found = None if final else after_refusal(known, error, fields)
@@ -200,7 +200,10 @@ class ChatModel:
         return replace(known, reasons=known.reasons or reply.reasoned)
 
     async def _send(self, fields: Mapping[str, Any], reply: Reply, hear: Hear) -> bool:
-        """Fill the reply; return whether it was streamed. Raise `Refused` or an `openai` error."""
+        """Fill the reply; return whether it was streamed.
+
+        Raise `RefusedError` or an `openai` error.
+        """
         begins_in = self.settings.first_token_seconds if "stream" in fields else None
         chat, is_stream = self._client.chat.completions.with_streaming_response, False
         try:
@@ -211,13 +214,13 @@ class ChatModel:
                     if begins.when() is not None and not begins.expired():
                         begins.reschedule(None)
                     if isinstance(event, dict) and event.get("error"):
-                        raise Refused.told(event["error"])
+                        raise RefusedError.told(event["error"])
                     before = len(reply.text)
                     reply.take(event)
                     if is_stream and len(reply.text) > before:
                         hear(reply.text)
         except openai.APIStatusError as error:
-            raise Refused.of(error) from None
+            raise RefusedError.of(error) from None
         if not is_stream:
             reply.finish = reply.finish or "stop"
         return is_stream

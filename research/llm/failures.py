@@ -19,7 +19,7 @@ import openai
 
 from research.engine.ports import ModelAnswer, ModelFailure
 from research.errors import PlumblineError
-from research.limits.breaker import BreakerOpen
+from research.limits.breaker import BreakerOpenError
 from research.llm.settings import is_loopback
 
 TOO_LONG = "the prompt is longer than the model's context window"
@@ -90,7 +90,7 @@ _STARTING = re.compile(r"loading model|(currently|still|being) load|is loading",
 _REFUSALS = frozenset({0, 400, 404, 405, 422})
 
 
-class Refused(PlumblineError):
+class RefusedError(PlumblineError):
     """An error response: status (0 if it came in a 200 body), text and the rejected `field` ('' if
     none is named). The text is only matched against patterns, never shown.
     """
@@ -106,7 +106,7 @@ class Refused(PlumblineError):
         self.wait = retry_after_seconds(retry_after)
 
     @classmethod
-    def of(cls, error: openai.APIStatusError) -> Refused:
+    def of(cls, error: openai.APIStatusError) -> RefusedError:
         return cls(
             error.status_code,
             _body_words(error.response.text),
@@ -116,7 +116,7 @@ class Refused(PlumblineError):
         )
 
     @classmethod
-    def told(cls, error: Any) -> Refused:
+    def told(cls, error: Any) -> RefusedError:
         """Return the error that came as body, or as a stream event, of a 200 response."""
         said = error if isinstance(error, dict) else {}
         codes = (said.get(name) for name in ("status", "status_code", "code"))
@@ -141,14 +141,14 @@ class Refused(PlumblineError):
         return max((number for number in numbers if number < asked), default=None)
 
 
-def refusal_failure(error: Refused, spent: ModelAnswer | None = None) -> ModelFailure:
+def refusal_failure(error: RefusedError, spent: ModelAnswer | None = None) -> ModelFailure:
     """Return the failure for an error; `spent` is the usage before it."""
     failure = _by_words(error) or _by_status(error)
     failure.spent = spent
     return failure
 
 
-def _by_words(error: Refused) -> ModelFailure | None:
+def _by_words(error: RefusedError) -> ModelFailure | None:
     """Return the failure that the error's text identifies unambiguously, whatever the status."""
     status, words = error.status, error.words
     if status in {401, 403, 402}:
@@ -165,7 +165,7 @@ def _by_words(error: Refused) -> ModelFailure | None:
     return ModelFailure(said, permanent=True) if said else None
 
 
-def _by_status(error: Refused) -> ModelFailure:
+def _by_status(error: RefusedError) -> ModelFailure:
     status, wait = error.status, error.wait
     if status == 402 or (status in {401, 403} and _MONEY.search(error.words)):
         return ModelFailure(NOTHING_LEFT, permanent=True)
@@ -193,7 +193,7 @@ def _by_status(error: Refused) -> ModelFailure:
     return ModelFailure(f"the model's server answered {status}", retry_after_seconds=wait)
 
 
-def not_called(error: BreakerOpen) -> ModelFailure:
+def not_called(error: BreakerOpenError) -> ModelFailure:
     """Return the failure of a call that the circuit breaker refused."""
     return ModelFailure(
         f"the model's server failed {error.failures} times in a row and is not called for a while",

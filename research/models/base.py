@@ -3,11 +3,43 @@
 from __future__ import annotations
 
 import hashlib
-from enum import StrEnum
-from typing import ClassVar, get_args
+from enum import IntEnum, StrEnum
+from typing import TYPE_CHECKING, ClassVar, Self, get_args
 
 from django.db import models
 from django.utils.crypto import get_random_string
+
+if TYPE_CHECKING:
+    # Django has no types: its members would be taken for the tuples that declare them.
+
+    class TextChoices(StrEnum):
+        _value_: str
+        label: str
+        choices: ClassVar[list[tuple[str, str]]]
+        values: ClassVar[list[str]]
+
+        def __new__(cls, value: str, label: object = "") -> Self: ...
+
+    class IntegerChoices(IntEnum):
+        _value_: int
+        label: str
+        choices: ClassVar[list[tuple[int, str]]]
+        values: ClassVar[list[int]]
+
+        def __new__(cls, value: int, label: object = "") -> Self: ...
+else:
+    from django.db.models import IntegerChoices, TextChoices
+
+__all__ = [
+    "EngineRow",
+    "IntegerChoices",
+    "TextChoices",
+    "enum_choices",
+    "key_digest",
+    "literal_choices",
+    "new_public_id",
+    "within",
+]
 
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 KEY_LENGTH = 32

@@ -56,7 +56,7 @@ def _is_short(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float)
 
 
-class CompressedTextField(models.TextField):  # type: ignore[type-arg]
+class CompressedTextField(models.TextField):
     """Text, stored as a compressed BLOB in SQLite if it is large."""
 
     def get_db_prep_value(

@@ -14,7 +14,7 @@ from django.db.models import Lookup, TextField
 
 
 @TextField.register_lookup
-class HasWord(Lookup):  # type: ignore[type-arg]
+class HasWord(Lookup):
     """Matches texts with words that start with the given ones, ignoring case; on databases other
     than PostgreSQL, also texts that merely contain them.
     """

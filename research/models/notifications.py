@@ -9,11 +9,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from research.models.base import new_public_id
+from research.models.base import TextChoices, new_public_id
 from research.models.runs import Run
 
 
-class Event(models.TextChoices):
+class Event(TextChoices):
     """Occasions of a notification, as programs read them."""
 
     FINISHED = "run.finished", "run finished"
@@ -83,7 +83,7 @@ class Delivery(models.Model):
     process that delivers it, as for runs.
     """
 
-    class State(models.TextChoices):
+    class State(TextChoices):
         PENDING = "pending", "pending"
         DELIVERED = "delivered", "delivered"
         FAILED = "failed", "failed"

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from research.models.base import enum_choices, new_public_id
+from research.models.base import TextChoices, enum_choices, new_public_id
 from research.models.findings import Evidence
 from research.models.runs import Run
 from research.worker import commands
@@ -44,7 +44,7 @@ class Command(models.Model):
 class Verdict(models.Model):
     """A reviewer's verdict on one evidence record; the last one counts."""
 
-    class Kind(models.TextChoices):
+    class Kind(TextChoices):
         ACCEPT = "accept", "accepted"
         REJECT = "reject", "rejected"
         FLAG = "flag", "flagged"

@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from research.engine.records import ENDED, WAITING, Complexity, Stage, Status, StopReason
-from research.models.base import enum_choices, new_public_id, within
+from research.models.base import IntegerChoices, TextChoices, enum_choices, new_public_id, within
 
 
 class Thread(models.Model):
@@ -58,7 +58,7 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.filter(~Exists(later.exclude(status__in=("failed", "cancelled"))))
 
 
-class Kind(models.TextChoices):
+class Kind(TextChoices):
     """Reason for which a run was created."""
 
     INITIAL = "initial", "question"
@@ -72,12 +72,12 @@ class Kind(models.TextChoices):
 REWRITES = frozenset({Kind.REVISE, Kind.RESHAPE})
 
 
-class Mode(models.TextChoices):
+class Mode(TextChoices):
     ADAPTIVE = "adaptive", "adaptive"
     FIXED = "fixed", "fixed"
 
 
-class Priority(models.IntegerChoices):
+class Priority(IntegerChoices):
     """Class of a run in the queue: a lower one goes first."""
 
     INTERACTIVE = 0, "interactive"

@@ -7,11 +7,11 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from research.models.base import new_public_id
+from research.models.base import TextChoices, new_public_id
 from research.models.runs import Run
 
 
-class Cadence(models.TextChoices):
+class Cadence(TextChoices):
     DAILY = "daily", "every day"
     WEEKLY = "weekly", "every week"
     MONTHLY = "monthly", "every month"

@@ -164,7 +164,7 @@ class Dispatcher:
             return await self.channels.send(delivery, claimed.choice, now)
         except DatabaseError:
             raise
-        except Exception:
+        except Exception:  # counts as a failed attempt, so that the other deliveries go on
             log.exception("delivery %s: unexpected error", delivery.public_id)
             return Outcome(error=BROKEN)
 

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from research.documents import uploads
 from research.errors import PlumblineError
-from research.operations.database_copies import CopyFailure, StoredUpload, copy_database
+from research.operations.database_copies import CopyError, StoredUpload, copy_database
 from research.runtime.private_files import for_owner
 
 FORMAT = 1
@@ -32,11 +32,11 @@ COMPRESSION = 3
 BLOCK = 1024 * 1024
 
 
-class BackupFailure(PlumblineError):
+class BackupError(PlumblineError):
     """A backup can't be made or restored; the message is a sentence for the operator."""
 
 
-class _Changed(PlumblineError):
+class _ChangedError(PlumblineError):
     """An upload was replaced or deleted after the database had been copied."""
 
 
@@ -72,33 +72,33 @@ def write_backup(target: Path) -> Manifest:
     """Write an archive to a new file, or into a folder, while Plumbline may be serving.
 
     Database and files are of one moment: if an upload changes in between, start again. The file
-    appears under its name once it is complete and on disk. Raise `BackupFailure`.
+    appears under its name once it is complete and on disk. Raise `BackupError`.
     """
     try:
         return _write(target / default_name() if target.is_dir() else target)
-    except CopyFailure as failure:
-        raise BackupFailure(str(failure)) from None
+    except CopyError as failure:
+        raise BackupError(str(failure)) from None
     except OSError as error:
-        raise BackupFailure(f"{target} cannot be written: {error.strerror or error}.") from None
+        raise BackupError(f"{target} cannot be written: {error.strerror or error}.") from None
 
 
 def _write(target: Path) -> Manifest:
     if target.exists():
-        raise BackupFailure(f"{target} exists already; choose another name.")
+        raise BackupError(f"{target} exists already; choose another name.")
     with tempfile.TemporaryDirectory(prefix=".plumbline-backup-", dir=target.parent) as folder:
         for _ in range(TRIES):
             try:
                 manifest = _archive(Path(folder))
-            except _Changed:
+            except _ChangedError:
                 continue
             os.link(Path(folder) / "archive", target)  # unlike a rename, replaces nothing
             _sync_folder(target.parent)
             return manifest
-    raise BackupFailure("Uploads changed during each of several attempts; try again later.")
+    raise BackupError("Uploads changed during each of several attempts; try again later.")
 
 
 def _archive(folder: Path) -> Manifest:
-    """Write the archive into a private folder; raise `_Changed`."""
+    """Write the archive into a private folder; raise `_ChangedError`."""
     copy = folder / DATABASE
     copy.unlink(missing_ok=True)
     files = copy_database(copy)
@@ -140,11 +140,11 @@ def _add_upload(tar: tarfile.TarFile, file: StoredUpload) -> None:
             for block in blocks_of(source):
                 digest.update(block)
             if digest.hexdigest() != file.sha256:
-                raise _Changed
+                raise _ChangedError
             source.seek(0)
             tar.addfile(_header(file.member, file.size), source)
     except FileNotFoundError:
-        raise _Changed from None
+        raise _ChangedError from None
 
 
 def _member_of(name: str, path: Path) -> Member:

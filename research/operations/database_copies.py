@@ -23,7 +23,7 @@ WHERE c.deleted_at IS NULL ORDER BY d.id
 """
 
 
-class CopyFailure(PlumblineError):
+class CopyError(PlumblineError):
     """The database can't be copied or restored; the message is a sentence for the operator."""
 
 
@@ -45,14 +45,14 @@ class StoredUpload:
 def copy_database(path: Path) -> list[StoredUpload]:
     """Write a copy of the database to `path` while others write to it.
 
-    Return the uploads as of the same moment. Raise `CopyFailure`.
+    Return the uploads as of the same moment. Raise `CopyError`.
     """
     copied = _dump_postgresql(path) if connection.vendor == "postgresql" else _copy_sqlite(path)
     return [StoredUpload(*row) for row in copied]
 
 
 def load_database(path: Path) -> None:
-    """Replace the content of the database by a copy; raise `CopyFailure`, changing nothing."""
+    """Replace the content of the database by a copy; raise `CopyError`, changing nothing."""
     if connection.vendor == "postgresql":
         _load_postgresql(path)
     else:
@@ -71,7 +71,7 @@ def _load_sqlite(path: Path) -> None:
     connection.ensure_connection()
     with closing(sqlite3.connect(path)) as copy:
         if copy.execute("PRAGMA integrity_check").fetchone() != ("ok",):
-            raise CopyFailure("The database in the backup is damaged.")
+            raise CopyError("The database in the backup is damaged.")
         copy.backup(connection.connection)
 
 
@@ -126,8 +126,8 @@ def _call(program: str, *arguments: str, **variables: str) -> None:
             [program, *arguments], env={**os.environ, **variables}, capture_output=True, text=True
         )
     except FileNotFoundError:
-        raise CopyFailure(
+        raise CopyError(
             f"{program} is not installed; it comes with PostgreSQL's client programs."
         ) from None
     if done.returncode:
-        raise CopyFailure(f"{program} failed: {done.stderr.strip()}")
+        raise CopyError(f"{program} failed: {done.stderr.strip()}")

@@ -69,8 +69,11 @@ class FaultHandler(logging.StreamHandler[TextIO]):
             super().emit(written)
 
     def close(self) -> None:
-        with self.lock:
+        self.acquire()
+        try:
             self._summarise(float("inf"))
+        finally:
+            self.release()
         super().close()
 
     def _admit(self, record: logging.LogRecord) -> logging.LogRecord | None:

@@ -23,12 +23,12 @@ from research.operations.backup import (
     FORMAT,
     KEY,
     MANIFEST,
-    BackupFailure,
+    BackupError,
     Manifest,
     Member,
     blocks_of,
 )
-from research.operations.database_copies import CopyFailure, load_database
+from research.operations.database_copies import CopyError, load_database
 from research.runtime.private_files import SIDE_FILES, for_owner
 
 DOCUMENTS = "documents"
@@ -39,18 +39,18 @@ DAMAGED = "{path} is no complete backup of Plumbline: {reason}."
 def restore_backup(path: Path, *, replace: bool = False) -> Manifest:
     """Replace database, uploads and secret key by those of a backup, and apply newer migrations.
 
-    Runs that were in progress can be claimed at once. Raise `BackupFailure`; nothing has been
+    Runs that were in progress can be claimed at once. Raise `BackupError`; nothing has been
     changed then, unless its message says so.
     """
     if not replace and Run.objects.exists():
-        raise BackupFailure("This installation has runs; --replace deletes all that it has.")
+        raise BackupError("This installation has runs; --replace deletes all that it has.")
     with tempfile.TemporaryDirectory(prefix=".restore-", dir=settings.STATE_DIR) as name:
         folder = Path(name)
         manifest = _unpack(path, folder)
         try:
             load_database(folder / DATABASE)
-        except CopyFailure as failure:
-            raise BackupFailure(str(failure)) from None
+        except CopyError as failure:
+            raise BackupError(str(failure)) from None
         connection.close()
         call_command("migrate", verbosity=0, interactive=False)
         _put_files(folder)
@@ -67,9 +67,9 @@ def _unpack(path: Path, folder: Path) -> Manifest:
             _extract_members(tar, manifest, folder)
             return manifest
     except FileNotFoundError:
-        raise BackupFailure(f"There is no file {path}.") from None
+        raise BackupError(f"There is no file {path}.") from None
     except (tarfile.TarError, OSError, EOFError, zlib.error, KeyError, ValueError) as error:
-        raise BackupFailure(DAMAGED.format(path=path, reason=error)) from None
+        raise BackupError(DAMAGED.format(path=path, reason=error)) from None
 
 
 def _read_manifest(tar: tarfile.TarFile) -> Manifest:
@@ -98,14 +98,14 @@ def _check_name(name: str) -> None:
 
 def _check_suitable(manifest: Manifest) -> None:
     if manifest.vendor != connection.vendor:
-        raise BackupFailure(
+        raise BackupError(
             f"The backup is of a {manifest.vendor} database, and DATABASE_URL names one of "
             f"{connection.vendor}."
         )
     known = MigrationLoader(None).disk_migrations
     newer = set(manifest.migrations) - {f"{app}.{name}" for app, name in known}
     if newer:
-        raise BackupFailure(f"The backup is of a newer version of Plumbline ({max(newer)}).")
+        raise BackupError(f"The backup is of a newer version of Plumbline ({max(newer)}).")
 
 
 def _extract_members(tar: tarfile.TarFile, manifest: Manifest, folder: Path) -> None:

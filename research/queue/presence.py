@@ -20,7 +20,7 @@ from research.limits.database import delete_unused, free_places
 from research.limits.limiter import holder_prefix
 from research.models import Collection, Run, WorkerProcess
 from research.queue.host_process import HostProcess
-from research.runtime.versions import REPLAY_VERSIONS
+from research.runtime.program import REPLAY_VERSIONS
 from research.worker import notify
 from research.worker.leases import database_now
 from research.worker.writer import Writer

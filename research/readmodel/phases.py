@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import StrEnum
 
 from research.engine.assessment.stages import GATE_OF
-from research.engine.records import Stage, Status
+from research.engine.records import ENDED, WAITING, Stage, Status
 from research.models import GateResult
-from research.models.runs import ENDED, WAITING, Mode
+from research.models.runs import Mode
 from research.readmodel.run_rows import Committed
 
 

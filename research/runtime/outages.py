@@ -117,7 +117,7 @@ class Outages:
                 await self.sleep(self.seconds(failures))
                 try:
                     return await call()
-                except Exception as error:
+                except Exception as error:  # drivers raise outages as many types; others pass
                     if not is_outage(error):
                         raise
                     failures += 1

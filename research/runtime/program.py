@@ -1,9 +1,20 @@
-"""The running program's name, for advice that can be typed as printed."""
+"""The running program: its name, its clock, and the versions that are frozen in a run's row."""
 
 from __future__ import annotations
 
+import hashlib
 import sys
+import time
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
+
+ENGINE_VERSION = "1"
+REPLAY_VERSIONS = frozenset({ENGINE_VERSION, ""})
+"""Engine versions whose journals this code can continue; others are left to other workers."""
+ENGINE = Path(__file__).parents[1] / "engine"
+PROMPT_FILES = ("*.md", "*.txt")
 
 
 def program_name(python: str = "") -> str:
@@ -11,3 +22,25 @@ def program_name(python: str = "") -> str:
     if Path(sys.argv[0]).name == "plumbline":
         return "plumbline"
     return f"{python} manage.py".strip()
+
+
+@cache
+def prompt_digests() -> MappingProxyType[str, str]:
+    """Return the engine's prompts and word lists: path in the engine → digest of the text."""
+    paths = sorted(path for pattern in PROMPT_FILES for path in ENGINE.rglob(pattern))
+    return MappingProxyType(
+        {
+            path.relative_to(ENGINE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+            for path in paths
+        }
+    )
+
+
+class SystemClock:
+    """The system clock, in UTC."""
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()

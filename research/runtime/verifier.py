@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import Final
 
 from django.utils import timezone
 
@@ -24,10 +25,10 @@ from research.engine.verifier.qualification import (
 from research.llm.prices import find_price
 from research.llm.settings import ModelSettings
 from research.models import VerifierQualification
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from research.search.fallback import NoSearch
 
-ROLE = "evaluator"
+ROLE: Final = "evaluator"
 
 
 def stored_qualification(wanted: ModelSettings | None) -> Qualification | None:

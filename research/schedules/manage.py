@@ -84,7 +84,7 @@ def _checked(plan: Plan) -> Rhythm:
     if not 0 < len(plan.question.strip()) <= QUESTION_LENGTH:
         told = _("A question has from 1 to {number} characters.")
         raise InvalidValueError(told.format(number=QUESTION_LENGTH), "question")
-    if plan.cadence not in Cadence:
+    if plan.cadence not in Cadence.values:
         raise InvalidValueError(_("Choose daily, weekly or monthly."), "cadence")
     if plan.time_zone not in available_timezones() - LOCAL:
         raise InvalidValueError(_("There is no such time zone."), "time_zone")

@@ -175,11 +175,13 @@ def add_files(
     _require(actor, collection)
     if collection.folder:
         raise ServiceError("Files are put into this collection's folder, on the server.")
-    added, replaced, refused = [], [], []
+    added: list[str] = []
+    replaced: list[str] = []
+    refused: list[RefusedFile] = []
     for sent in files:
         try:
             name, is_new = _add_file(collection, sent)
-        except uploads.Refused as reason:
+        except uploads.RefusedUploadError as reason:
             refused.append(RefusedFile(sent.name or "A file", str(reason)))
         else:
             (added if is_new else replaced).append(name)
@@ -222,7 +224,7 @@ def _keep(collection: Collection, name: str, draft: uploads.Draft) -> bool:
     old = _of_name(collection, name)
     same = collection.files.filter(sha256=draft.sha256).first()
     if same is not None:
-        raise uploads.Refused(f"its content is here already, as {same.name}")
+        raise uploads.RefusedUploadError(f"its content is here already, as {same.name}")
     _check_room(collection, draft.size, old)
     row = {"name": name, "size": draft.size, "sha256": draft.sha256}
     collection.files.update_or_create(
@@ -239,14 +241,16 @@ def _of_name(collection: Collection, name: str) -> Document | None:
 
 
 def _check_room(collection: Collection, size: int, old: Document | None) -> None:
-    """Raise `Refused` if a file exceeds the limits; the file that it replaces is discounted."""
+    """Raise `RefusedUploadError` if a file exceeds the limits, without the one that it replaces."""
     kept = Document.objects.filter(collection__owner=collection.owner_id)
     held = kept.filter(collection__deleted_at=None).aggregate(size=Sum("size"))["size"] or 0
     held -= old.size if old else 0
     if held + size > settings.UPLOADS_MAX_MB * uploads.MEGABYTE:
-        raise uploads.Refused(f"your uploads are limited to {settings.UPLOADS_MAX_MB:,} MB")
+        raise uploads.RefusedUploadError(
+            f"your uploads are limited to {settings.UPLOADS_MAX_MB:,} MB"
+        )
     if old is None and collection.files.count() >= MOST_FILES:
-        raise uploads.Refused(f"a collection is limited to {MOST_FILES:,} files")
+        raise uploads.RefusedUploadError(f"a collection is limited to {MOST_FILES:,} files")
 
 
 def attach_files(

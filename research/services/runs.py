@@ -8,8 +8,10 @@ allow it, `PermissionDenied` if the run belongs to another user.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.db import IntegrityError, transaction
@@ -22,11 +24,10 @@ from research.engine.records import Status
 from research.engine.threads.plan_approval import TERMS as PLAN_TERMS
 from research.models import Command, Run, Thread
 from research.models.runs import Priority
-from research.queue.admission import next_turn
+from research.queue.admission import next_turn, queued_runs
 from research.runtime import installation
-from research.runtime.versions import ENGINE_VERSION, prompt_digests
+from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.capacity import refuse_when_full
 from research.services.errors import InvalidValueError, ServiceError
 from research.services.people import require_access
 from research.worker import notify
@@ -65,6 +66,14 @@ FIXED_SIZE = "The fixed mode searches a tree of a fixed size; it can be paused o
 MOST_ROUNDS = 10
 KEY_USED = "This idempotency key was used for a different question or other settings."
 REPEATABLE_STATUSES = frozenset({Status.FAILED, Status.CANCELLED})
+RECENT = timedelta(hours=1)
+PACE_UNKNOWN_SECONDS = 60.0
+"""Assumed time from one start to the next while no run has ended recently."""
+
+FULL = (
+    "The queue is full: {waiting:,} questions wait, {own:,} of them yours. Please ask again after "
+    "{when:%-d %B, %H:%M}, or cancel one that waits."
+)
 
 
 # --- asking and finding ------------------------------------------------------------------
@@ -333,3 +342,27 @@ def _clean_text(value: str, what: str, limit: int, about: str, *, empty: bool = 
         told = f"{what} has {len(text):,} characters; the maximum is {limit:,}."
         raise InvalidValueError(told, about)
     return text
+
+
+def refuse_when_full(owner: AbstractBaseUser) -> None:
+    """Raise `ServiceError` with a date if the queue is full and the owner has their share of it."""
+    limit = settings.QUEUE_LIMIT
+    queued = queued_runs()
+    waiting = queued.count() if limit else 0
+    if not limit or waiting < limit:
+        return
+    people = queued.order_by().values("owner").distinct().count()
+    own = queued.filter(owner_id=owner.pk).count()
+    surplus = own - limit // max(people, 1)
+    if own and surplus >= 0:
+        when = timezone.localtime(next_free_place(waiting - limit + 1))
+        raise ServiceError(FULL.format(waiting=waiting, own=own, when=when))
+
+
+def next_free_place(starts: int) -> datetime:
+    """Return when so many runs will have started, at the pace of the last hour; rounded up."""
+    now = timezone.now()
+    ended = Run.objects.filter(finished_at__gte=now - RECENT).count()
+    pace = RECENT.total_seconds() / ended if ended else PACE_UNKNOWN_SECONDS
+    due = now + timedelta(seconds=max(60.0, starts * pace))
+    return due.replace(second=0, microsecond=0) + timedelta(minutes=1)

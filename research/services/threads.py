@@ -24,11 +24,11 @@ from research.models import Run
 from research.models.runs import Kind
 from research.queue.admission import next_turn
 from research.runtime import installation
-from research.runtime.versions import ENGINE_VERSION, prompt_digests
+from research.runtime.program import ENGINE_VERSION, prompt_digests
 from research.services import sites
-from research.services.capacity import refuse_when_full
 from research.services.errors import InvalidValueError, ServiceError
 from research.services.people import require_access
+from research.services.runs import refuse_when_full
 from research.threads import seeds
 from research.worker import notify
 
@@ -76,8 +76,8 @@ def reshape_report(actor: AbstractUser, run: Run, form: str, reader: str = "") -
         raise ServiceError(NEEDS_A_MODEL)
     seed = _snapshot(actor, run, "reshape")
     _need_report(run)
-    seed = replace(seed, shape=ReportFormat(form, for_whom))  # type: ignore[arg-type]
-    return _create(actor, run, seed, reason=REASONS[form].format(reader=for_whom))  # type: ignore[index]
+    seed = replace(seed, shape=ReportFormat(form, for_whom))
+    return _create(actor, run, seed, reason=REASONS[form].format(reader=for_whom))
 
 
 def dig_deeper(

@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 
 from research.models import Run, WhatIf
 from research.models.runs import REWRITES, Mode
-from research.runtime.versions import ENGINE_VERSION
+from research.runtime.program import ENGINE_VERSION
 from research.services.errors import ServiceError
 from research.services.people import require_access
 from research.worker.replay import Cost, Replay, replay_run

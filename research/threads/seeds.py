@@ -66,8 +66,8 @@ def snapshot_run(run: RunRow, kind: SeedKind) -> Seed:
         sources=tuple(sources),
         gaps=tuple(gaps),
         pages=tuple(_pages(run, sources, before)),
-        queries=_all(before and before.queries, (q for unit in units for q in unit.queries)),
-        topics=_all(before and before.topics, (unit.topic for unit in units)),
+        queries=_all(before.queries if before else (), (q for unit in units for q in unit.queries)),
+        topics=_all(before.topics if before else (), (unit.topic for unit in units)),
         rejected=before.rejected if before else (),
         ids_used=_ids_used(before, aspects, evidence, gaps),
         dimensions=Dimensions(**last.dimensions) if last else None,
@@ -89,8 +89,8 @@ def store_seed(run: RunRow, parent: RunRow, seed: Seed) -> None:
     RunPage.objects.bulk_create(RunPage(run=run, **page) for page in pages)
 
 
-def _all(earlier: Iterable[str] | None, later: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*(earlier or ()), *later)))
+def _all(earlier: Iterable[str], later: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*earlier, *later)))
 
 
 def _pages(run: RunRow, sources: Sequence[Source], before: Seed | None) -> Iterable[Page]:

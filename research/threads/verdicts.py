@@ -121,7 +121,7 @@ def after_review(
 
 
 def is_rejected(row: Evidence) -> bool:
-    return row.last_verdict == Verdict.Kind.REJECT  # type: ignore[attr-defined, no-any-return]
+    return row.last_verdict == Verdict.Kind.REJECT
 
 
 def _decision(recorded: GateResult, criteria: Sequence[Criterion]) -> str:

@@ -36,7 +36,7 @@ def cancelled_columns() -> dict[str, Any]:
 
 
 def cancel_run(lease: Lease) -> None:
-    """End a leased run as cancelled and release it; raise `LeaseLost`."""
+    """End a leased run as cancelled and release it; raise `LeaseLostError`."""
     with transaction.atomic():
         assert_lease(lease, **cancelled_columns())
         mark_cancel_taken(lease.run_id)
@@ -49,7 +49,7 @@ def mark_cancel_taken(run_id: int) -> None:
 
 
 def fail_run(lease: Lease, sentence: str) -> None:
-    """End a leased run as failed, with the sentence as its problem; raise `LeaseLost`."""
+    """End a leased run as failed, with the sentence as its problem; raise `LeaseLostError`."""
     with transaction.atomic():
         assert_lease(lease, **_ended_columns(Status.FAILED, sentence))
         upsert_rows(Problem, [_problem_row(lease, sentence)])
@@ -58,7 +58,10 @@ def fail_run(lease: Lease, sentence: str) -> None:
 
 
 def stall_run(lease: Lease) -> None:
-    """Set aside a run that keeps killing its workers, until it is retried; raise `LeaseLost`."""
+    """Set aside a run that keeps killing its workers, until it is retried.
+
+    Raise `LeaseLostError`.
+    """
     with transaction.atomic():
         assert_lease(lease, status=Status.STALLED.value, verdict=STALLED, **_left_columns())
         upsert_rows(Problem, [_problem_row(lease, STALLED)])

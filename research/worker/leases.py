@@ -22,7 +22,7 @@ from django.utils.crypto import get_random_string
 
 from research.errors import PlumblineError
 from research.models import Run
-from research.runtime.versions import REPLAY_VERSIONS
+from research.runtime.program import REPLAY_VERSIONS
 from research.worker import notify
 from research.worker.commands import WAKES, WORKING
 
@@ -31,7 +31,7 @@ CRASHES = 3
 """Worker deaths without progress after which a run is executed alone; one more stalls it."""
 
 
-class LeaseLost(PlumblineError):
+class LeaseLostError(PlumblineError):
     """Another worker has the run, or it was deleted; nothing was written."""
 
     def __init__(self, run_id: int) -> None:
@@ -148,20 +148,20 @@ def lease_of(run_id: int) -> Lease:
 def assert_lease(lease: Lease, **columns: Any) -> None:
     """Fence a transaction: lock the run's row if the epoch is current, and set `columns`.
 
-    Raise `LeaseLost`. Must be the first statement of the transaction.
+    Raise `LeaseLostError`. Must be the first statement of the transaction.
     """
     ours = Run.objects.filter(pk=lease.run_id, lease_epoch=lease.epoch)
     if not ours.update(**(columns or {"lease_epoch": lease.epoch})):
-        raise LeaseLost(lease.run_id)
+        raise LeaseLostError(lease.run_id)
 
 
 def renew_lease(lease: Lease, seconds: float = LEASE_SECONDS) -> None:
-    """Extend the lease; raise `LeaseLost`."""
+    """Extend the lease; raise `LeaseLostError`."""
     assert_lease(lease, lease_until=database_now() + timedelta(seconds=seconds))
 
 
 def release_lease(lease: Lease) -> None:
-    """Release the run, so that it can be claimed at once; raise `LeaseLost`.
+    """Release the run, so that it can be claimed at once; raise `LeaseLostError`.
 
     The epoch is incremented too, so nothing more can be written under this lease.
     """

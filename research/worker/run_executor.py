@@ -42,7 +42,7 @@ from research.worker.leases import (
     CRASHES,
     LEASE_SECONDS,
     Lease,
-    LeaseLost,
+    LeaseLostError,
     abandon_lease,
     claim_run,
     new_owner,
@@ -130,7 +130,7 @@ async def _give_back(lease: Lease, writer: Writer) -> None:
     try:
         await writer.flush(lease)
         await writer.call(release_lease, lease)
-    except (LeaseLost, DatabaseError):
+    except (LeaseLostError, DatabaseError):
         log.warning("run %s: its lease could not be given back", lease.public_id)
 
 
@@ -168,12 +168,12 @@ class _Advance:
         current_run.set(self.lease.public_id)
         try:
             return await self._run(build_tools)
-        except LeaseLost:
+        except LeaseLostError:
             return self._lost()
         except asyncio.CancelledError:
             await asyncio.shield(_give_back(self.lease, self.writer))
             raise
-        except Exception as error:
+        except Exception as error:  # whatever ends a run is an outcome, so that others go on
             return await self._failed(error)
         finally:
             self.writer.forget(self.lease)
@@ -234,7 +234,10 @@ class _Advance:
         return await self._finish_run()
 
     async def _keep_lease(self, woken: asyncio.Event) -> None:
-        """Renew the lease periodically; return when a cancel command arrives. Raise `LeaseLost`."""
+        """Renew the lease periodically; return when a cancel command arrives.
+
+        Raise `LeaseLostError`.
+        """
         while True:
             commands = await self.writer.call(self._renew_and_poll)
             kinds = {command["kind"] for command in commands}
@@ -285,7 +288,7 @@ class _Advance:
         A lost lease may surface as any error of the engine's tasks; it is not a failure of the run.
         """
         refused = self.writer.failure(self.lease)
-        if isinstance(refused, LeaseLost):
+        if isinstance(refused, LeaseLostError):
             return self._lost()
         if is_outage(refused or error):
             log.warning("run %s: outage: %s", self.lease.public_id, refused or error)
@@ -299,7 +302,7 @@ class _Advance:
                 await self.writer.call(abandon_lease, self.lease)
                 return "elsewhere"
             return await self._end_failed(_sentence(error))
-        except LeaseLost:
+        except LeaseLostError:
             return self._lost()
         except DatabaseError as failure:
             if is_outage(failure):

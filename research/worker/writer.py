@@ -89,7 +89,7 @@ class Writer:
     async def write(self, work: Work) -> None:
         """Return once the work, and everything queued before it, is durable.
 
-        Raise `LeaseLost`, or the error of the transaction.
+        Raise `LeaseLostError`, or the error of the transaction.
         """
         self._check(work.lease)
         await self._write_and_wait(work)
@@ -165,7 +165,7 @@ class Writer:
 
 
 def commit_works(lease: Lease, works: list[Work]) -> None:
-    """Write one run's work in one transaction; raise `LeaseLost` if nothing may be written."""
+    """Write one run's work in one transaction; raise `LeaseLostError` if nothing may be written."""
     columns = {name: value for work in works for name, value in work.columns.items()}
     visible = any(work.visible for work in works)
     if visible:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from dashboard.serving.socket_protocol import Drain
+from dashboard.serving.server import Drain
 
 
 class Transport:

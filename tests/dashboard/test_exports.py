@@ -14,7 +14,7 @@ from django.test import Client
 from docx import Document
 from pypdf import PdfReader
 
-from dashboard.exports import FORMATS, NothingToExport, export_report
+from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.exports.blocks import Run as Text
 from dashboard.exports.blocks import parse_blocks
 from dashboard.exports.contents import Contents, in_context, make_citation, strip_unprintable
@@ -244,7 +244,7 @@ def test_a_context_is_the_paragraph_cut_at_words() -> None:
 
 @pytest.mark.parametrize("extension", [key for key in FORMATS if key != "json"])
 def test_without_a_report_only_the_record_is_exported(admin: User, extension: str) -> None:
-    with pytest.raises(NothingToExport, match="JSON"):
+    with pytest.raises(NothingToExportError, match="JSON"):
         export_report(make_run(admin, status="completed"), FORMATS[extension])
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from bench.bodies import asking
 from bench.dashboard.processes import Served, served
-from dashboard.serving.socket_protocol import RECENT_BYTES
+from dashboard.serving.server import RECENT_BYTES
 
 pytestmark = pytest.mark.subprocess
 

@@ -38,7 +38,7 @@ LIBRARIES = (
 OWN = (
     "research.engine.loop", "research.engine.analyst.model", "research.extract.pool",
     "research.fulltext.index", "research.search.pipeline", "research.operations.metrics",
-    "research.runtime.process_resources", "research.runtime.settings_check",
+    "research.runtime.settings_check",
 )  # fmt: skip
 LONGEST_MESSAGE = 1 << 16
 PR_SET_CHILD_SUBREAPER = 36

@@ -350,8 +350,8 @@ def _render_section(
         if quoted
         else render_paragraphs(statements, [group.inline() for group in groups])
     )
-    told = [ledger.book.records[i] for s in section.statements for i in s.evidence]
-    is_settled = layout.stale is not None and not any(record.contradicts for record in told)
+    records = [ledger.book.records[i] for s in section.statements for i in s.evidence]
+    is_settled = layout.stale is not None and not any(record.contradicts for record in records)
     if aspect.state is AspectState.DISPUTED and is_settled:
         aspect = replace(aspect, state=AspectState.ANSWERED)
     standing = _support_line(ledger, aspect, section, marks.words)

@@ -22,13 +22,13 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, path: Path, **options: Any) -> None:
-        from research.operations.backup import BackupFailure, default_name, write_backup
+        from research.operations.backup import BackupError, default_name, write_backup
 
         migrate_database()
         target = path / default_name() if path.is_dir() else path
         try:
             made = write_backup(target)
-        except BackupFailure as failure:
+        except BackupError as failure:
             raise CommandError(str(failure)) from None
         if options["json"]:
             told = {

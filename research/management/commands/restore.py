@@ -24,13 +24,13 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, path: Path, replace: bool, **options: Any) -> None:
-        from research.operations.backup import BackupFailure
+        from research.operations.backup import BackupError
         from research.operations.restore import restore_backup
 
         migrate_database()
         try:
             restored = restore_backup(path, replace=replace)
-        except BackupFailure as failure:
+        except BackupError as failure:
             raise CommandError(str(failure)) from None
         if options["json"]:
             told = {

@@ -23,7 +23,7 @@ from bench.evaluation.stopping_check import (
 from bench.evaluation.trace import Trace, run_once
 from research.engine import MemoryStore, ResearchConfig, Tools
 from research.fulltext.index import DocumentIndex
-from research.runtime.clock import SystemClock
+from research.runtime.program import SystemClock
 from research.search.documents import DocumentFetch, DocumentSearch
 from tests.bench.evaluation.planted import CHAIN
 from tests.engine.rounds.test_verification import KNOBS, QUESTION, tower

@@ -19,7 +19,7 @@ from hypothesis import settings as examples
 from schemathesis.config import SchemathesisConfig
 
 from research.models import Cadence, Event, Occurrence, Run
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.schedules import manage
 from research.schedules.manage import Plan
 from research.services import api_tokens, documents
@@ -76,7 +76,7 @@ def token(finished: Run, admin: User, settings: Any, tmp_path: Path) -> str:
     collection = documents.create_collection(admin, "Trees")
     oak = SimpleUploadedFile(IDS["path.name"], b"# Oak")
     documents.add_files(admin, collection, [oak])
-    webhook = webhooks.add_webhook(admin, "https://hooks.example.org/in", [Event.FINISHED])
+    webhook = subscriptions.add_webhook(admin, "https://hooks.example.org/in", [Event.FINISHED])
     plan = Plan("How old do oaks get?", Cadence.WEEKLY, time(8), "UTC", config=finished.config)
     schedule = manage.add_schedule(admin, plan)
     Occurrence.objects.create(schedule=schedule, due_at=finished.created_at, run=finished)
@@ -85,7 +85,7 @@ def token(finished: Run, admin: User, settings: Any, tmp_path: Path) -> str:
         "thread": finished.thread,
         "collection": collection,
         "webhook": webhook,
-        "delivery": webhooks.send_test(admin, webhook),
+        "delivery": subscriptions.send_test(admin, webhook),
         "schedule": schedule,
     }
     for name, row in rows.items():

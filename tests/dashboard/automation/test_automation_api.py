@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from research.models import Delivery, Schedule, Webhook
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.schedules import scheduler
 from research.services import documents
 from research.services.api_tokens import Scope
@@ -125,7 +125,7 @@ def test_invalid_values_are_named(
 
 
 def test_what_belongs_to_others_is_not_found(api: Client, admin: User) -> None:
-    hook = webhooks.add_webhook(admin, URL, ["run.asks"])
+    hook = subscriptions.add_webhook(admin, URL, ["run.asks"])
     send(api, "post", "/schedules", PLAN)
     stranger = client_with(User.objects.create(username="stranger"))
     for path in (f"/webhooks/{hook.public_id}", f"/schedules/{Schedule.objects.get().public_id}"):

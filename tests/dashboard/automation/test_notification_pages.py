@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 
 from research.models import Delivery, EmailChoice, Webhook
-from research.notifications import emails, webhooks
+from research.notifications import subscriptions
 from research.notifications.composing import compose_body, confirm_url
 from tests.dashboard.conftest import make_run
 
@@ -22,7 +22,7 @@ TYPED = {"url": URL, "events": ["run.finished", "run.failed"]}
 
 @pytest.fixture
 def hook(admin: User) -> Webhook:
-    return webhooks.add_webhook(admin, URL, ["run.finished"])
+    return subscriptions.add_webhook(admin, URL, ["run.finished"])
 
 
 def test_a_secret_is_shown_once(client: Client, admin: User) -> None:
@@ -49,10 +49,10 @@ def test_each_way_says_its_state(client: Client, admin: User, settings: Any) -> 
 
     assert states() == ["No mail server", "Off"]
     settings.EMAIL_URL = "smtp://127.0.0.1:25"
-    hook = webhooks.add_webhook(admin, URL, ["run.finished"])
+    hook = subscriptions.add_webhook(admin, URL, ["run.finished"])
     assert states() == ["Off", "On"]
-    webhooks.change_webhook(hook, enabled=False)
-    choice = emails.choose_emails(admin, "ada@example.org", ["run.asks"])
+    subscriptions.change_webhook(hook, enabled=False)
+    choice = subscriptions.choose_emails(admin, "ada@example.org", ["run.asks"])
     assert states() == ["Not confirmed yet", "Disabled"]
     EmailChoice.objects.filter(pk=choice.pk).update(confirmed=True)
     assert states()[0] == "On"
@@ -115,8 +115,8 @@ def test_a_webhook_is_tested_rotated_switched_changed_and_deleted(
 
 def test_webhooks_of_others_are_not_found(client: Client) -> None:
     other = User.objects.create(username="other")
-    hook = webhooks.add_webhook(other, URL, ["run.finished"])
-    row = webhooks.send_test(other, hook)
+    hook = subscriptions.add_webhook(other, URL, ["run.finished"])
+    row = subscriptions.send_test(other, hook)
     place = f"/notifications/{hook.public_id}/"
     assert client.get(place).status_code == 404
     for action in ("test", "rotate", "switch", "delete", "redeliver"):
@@ -132,7 +132,7 @@ def test_e_mails_are_chosen_tested_and_stopped(client: Client, admin: User, sett
     settings.EMAIL_URL = "smtp://127.0.0.1:25"
     typed = {"address": "ada@example.org", "events": ["run.asks"]}
     assert client.post("/notifications/email/", typed).status_code == 302
-    assert emails.email_choice(admin).events == ["run.asks"]  # type: ignore[union-attr]
+    assert subscriptions.email_choice(admin).events == ["run.asks"]  # type: ignore[union-attr]
     assert "Not confirmed yet" in client.get("/notifications/").content.decode()
     row = Delivery.objects.get()
     assert (
@@ -146,21 +146,21 @@ def test_e_mails_are_chosen_tested_and_stopped(client: Client, admin: User, sett
     stranger.force_login(User.objects.create(username="stranger"))
     for who, address in ((stranger, place), (client, f"{place}x")):
         assert who.get(address).status_code == 302
-        assert not emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+        assert not subscriptions.email_choice(admin).confirmed  # type: ignore[union-attr]
     client.get(place)
-    assert emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+    assert subscriptions.email_choice(admin).confirmed  # type: ignore[union-attr]
     assert "ada@example.org" in client.get("/notifications/").content.decode()
     client.post("/notifications/email/", {**typed, "events": ["run.failed"]})
-    assert emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+    assert subscriptions.email_choice(admin).confirmed  # type: ignore[union-attr]
     client.post("/notifications/email/", {**typed, "address": "eve@example.org"})
     client.get(place)
-    assert not emails.email_choice(admin).confirmed  # type: ignore[union-attr]
+    assert not subscriptions.email_choice(admin).confirmed  # type: ignore[union-attr]
     client.post("/notifications/email/stop/")
     assert not EmailChoice.objects.exists()
     refused = client.post("/notifications/email/", {"address": "ada", "events": ["run.asks"]})
     assert refused.status_code == 422
-    for _ in range(webhooks.MOST_TEST_MAILS):
+    for _ in range(subscriptions.MOST_TEST_MAILS):
         client.post("/notifications/email/redeliver/", {"delivery": row.public_id})
-    assert Delivery.objects.count() == webhooks.MOST_TEST_MAILS
+    assert Delivery.objects.count() == subscriptions.MOST_TEST_MAILS
     assert client.post("/notifications/email/", typed).status_code == 422
     assert not EmailChoice.objects.exists()

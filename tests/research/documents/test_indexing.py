@@ -14,8 +14,14 @@ from django.contrib.auth.models import AbstractUser
 from django.utils import timezone
 from pytest_django import Settings
 
-from research.documents.collection_leases import claim_next_collection, finish_indexing
-from research.documents.indexing import BROKEN, SLOTS, Indexer, bring_up_to_date
+from research.documents.indexing import (
+    BROKEN,
+    SLOTS,
+    Indexer,
+    bring_up_to_date,
+    claim_next_collection,
+    finish_indexing,
+)
 from research.documents.try_search import Passage, section_of, try_search
 from research.models import Collection
 from research.runtime import tool_factory

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from research.extract.extracted import EmptyPageError
-from research.extract.pool import TextPool, TookTooLong, Unreadable, WorkerLost
+from research.extract.pool import TextPool, TookTooLongError, UnreadableError, WorkerLostError
 from tests.support.retrieval import tasks
 
 pytestmark = pytest.mark.subprocess
@@ -80,7 +80,7 @@ async def test_a_task_over_its_limit_costs_its_worker_and_nothing_else():
     with TextPool(workers=1) as pool:
         first = await pool.run(tasks.process, None, timeout_seconds=5)
         started = time.monotonic()
-        with pytest.raises(TookTooLong):
+        with pytest.raises(TookTooLongError):
             await pool.run(tasks.sleep, 30, timeout_seconds=0.2)
         assert time.monotonic() - started < 15, "the task sleeps for 30 seconds"
         assert not is_running(first)
@@ -89,7 +89,7 @@ async def test_a_task_over_its_limit_costs_its_worker_and_nothing_else():
 
 async def test_a_worker_that_dies_is_replaced(pool):
     for _ in range(3):
-        with pytest.raises(WorkerLost):
+        with pytest.raises(WorkerLostError):
             await pool.run(tasks.die, 3, timeout_seconds=5)
     assert await pool.run(tasks.double, 2, timeout_seconds=5) == 4
 
@@ -99,7 +99,7 @@ async def test_a_worker_that_was_killed_from_outside_is_replaced():
         process = await pool.run(tasks.process, None, timeout_seconds=5)
         os.kill(process, signal.SIGKILL)
         assert wait_until(lambda: not is_running(process))
-        with pytest.raises(WorkerLost):
+        with pytest.raises(WorkerLostError):
             await pool.run(tasks.double, 2, timeout_seconds=5)
         assert await pool.run(tasks.double, 2, timeout_seconds=5) == 4
 
@@ -123,7 +123,7 @@ async def test_the_loop_runs_on_while_workers_work(pool):
 
 async def test_a_page_that_breaks_its_reader_is_named(pool, monkeypatch, caplog):
     monkeypatch.setattr("research.extract.pool.extract_page", tasks.fail)
-    with pytest.raises(Unreadable, match="cannot be read"):
+    with pytest.raises(UnreadableError, match="cannot be read"):
         await pool.extract(b"x", "text/html", "", timeout_seconds=5)
     assert "broke its reader" in caplog.text
 
@@ -151,7 +151,7 @@ async def test_map_keeps_the_order_and_gives_failures_as_values(pool):
 async def test_an_item_over_its_limit_costs_only_itself(pool):
     seconds = [0.0, 0.0, 30.0, 0.0, 0.0]
     done = [v async for _, v in pool.map(tasks.sleep, seconds, batch=5, timeout_seconds=0.3)]
-    assert isinstance(done[2], TookTooLong)
+    assert isinstance(done[2], TookTooLongError)
     assert done[:2] + done[3:] == [0.0] * 4
 
 
@@ -159,7 +159,7 @@ async def test_an_item_that_kills_its_worker_costs_only_itself(pool):
     calls = ((tasks.double, 1), (tasks.die, 1), (tasks.double, 2))
     done = [value async for _, value in pool.map(apply, calls, batch=3)]
     assert (done[0], done[2]) == (2, 4)
-    assert isinstance(done[1], WorkerLost)
+    assert isinstance(done[1], WorkerLostError)
 
 
 def apply(call):
@@ -190,10 +190,10 @@ async def test_close_is_quick_and_ends_what_is_under_way():
     pool.close()
     assert time.monotonic() - started < 15, "the tasks sleep for 30 seconds"
     for task in running:
-        with pytest.raises(WorkerLost):
+        with pytest.raises(WorkerLostError):
             await asyncio.wait_for(task, 15)
     assert wait_until(lambda: not is_running(process))
-    with pytest.raises(WorkerLost):
+    with pytest.raises(WorkerLostError):
         await pool.run(tasks.double, 1, timeout_seconds=5)
 
 

@@ -12,7 +12,7 @@ from cryptography.x509.oid import NameOID
 from research.engine.ports import FetchFailure
 from research.fetch.fetch import FetchSettings, SafeFetch
 from research.fetch.network import CheckedNetwork, system_resolve
-from research.fetch.url_policy import AddressRefused, AddressRules
+from research.fetch.url_policy import AddressRefusedError, AddressRules
 from tests.support.in_process import InProcessPool
 
 PUBLIC = "93.184.216.34"
@@ -55,7 +55,7 @@ async def test_the_second_answer_of_a_rebinding_name_is_checked_too():
     names, network = RebindingNames(), RecordedNetwork()
     backend = CheckedNetwork(AddressRules(), names, network)
     await backend.connect_tcp("rebinding.example", 80)
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         await backend.connect_tcp("rebinding.example", 80)
     assert network.connected == [(PUBLIC, 80)]
 
@@ -65,7 +65,7 @@ async def test_one_closed_address_closes_the_name():
         return [PUBLIC, "10.0.0.7"]
 
     network = RecordedNetwork()
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         await CheckedNetwork(AddressRules(), resolve, network).connect_tcp("a.example", 80)
     assert network.connected == []
 

@@ -9,7 +9,7 @@ import pytest
 from research.engine.ports import Page, SearchAnswer, SearchHit, SearchRequest
 from research.engine.records import Source
 from research.fetch.fetch import FetchSettings, SafeFetch
-from research.fetch.run_fetch import RunFetch
+from research.fetch.page_cache import RunFetch
 from research.search.bounds import Bounds
 from research.search.fallback import FallbackSearch, NamedSearch
 from tests.engine.scripted import LIT, LIT_TOO, SIMPLE, Oracle, Web, World

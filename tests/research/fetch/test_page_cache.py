@@ -10,8 +10,7 @@ from django.utils import timezone
 from research.engine.config import ResearchConfig
 from research.engine.ports import FetchFailure, Page
 from research.fetch.fetch import FetchSettings, SafeFetch
-from research.fetch.page_cache import DjangoPageCache, scope_of
-from research.fetch.run_fetch import RunFetch
+from research.fetch.page_cache import PageCache, RunFetch, scope_of
 from research.models import CachedPage, PageText
 from research.search.bounds import Bounds
 from tests.support.in_process import InProcessPool
@@ -58,7 +57,7 @@ def read(site, pool):
         async def fetched() -> Page:
             limits = FetchSettings(frozenset({site.place}), interval_seconds=0.0)
             async with SafeFetch(limits, pool) as web:
-                cache = DjangoPageCache(owner, max_age_hours)
+                cache = PageCache(owner, max_age_hours)
                 return await RunFetch(web, bounds, cache).fetch(site.url("/a"))
 
         return async_to_sync(fetched)()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from research.fetch.url_policy import (
-    AddressRefused,
+    AddressRefusedError,
     AddressRules,
     check_address,
     check_resolved,
@@ -72,7 +72,7 @@ ODD_PORTS = (1, 21, 22, 25, 81, 110, 143, 445, 3306, 5432, 6379, 8000, 8081, 920
 
 
 def refusal(url: str, rules: AddressRules = RULES) -> str:
-    with pytest.raises(AddressRefused) as caught:
+    with pytest.raises(AddressRefusedError) as caught:
         check_url(url, rules)
     assert caught.value.status == "refused"
     assert caught.value.permanent
@@ -81,7 +81,7 @@ def refusal(url: str, rules: AddressRules = RULES) -> str:
 
 @pytest.mark.parametrize("address", [*PRIVATE_V4, *PRIVATE_V6])
 def test_refuses_addresses_that_are_not_public(address):
-    with pytest.raises(AddressRefused) as caught:
+    with pytest.raises(AddressRefusedError) as caught:
         check_address(address)
     assert address not in caught.value.reason
 
@@ -93,12 +93,12 @@ def test_lets_public_addresses_pass(address):
 
 @pytest.mark.parametrize("address", ["", "1", "example.com", "fe80::1%eth0", "0x7f.0.0.1", "::g"])
 def test_refuses_what_is_not_an_address_in_its_one_spelling(address):
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         check_address(address)
 
 
 def test_refuses_a_name_with_one_closed_address_among_open_ones():
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefusedError):
         check_resolved(["93.184.216.34", "2606:4700::1", "10.0.0.1"])
 
 
@@ -218,7 +218,7 @@ def test_no_spelling_of_a_closed_number_passes(address: IPv4Address):
 def test_closed_is_at_least_what_python_calls_not_global(address: IPv4Address | IPv6Address):
     try:
         check_address(str(address))
-    except AddressRefused:
+    except AddressRefusedError:
         return
     assert address.is_global
     assert not address.is_multicast
@@ -232,7 +232,7 @@ def test_closed_is_at_least_what_python_calls_not_global(address: IPv4Address | 
 def test_what_passes_is_read_alike_by_the_client(rest, scheme):
     try:
         target = check_url(scheme + rest, RULES)
-    except AddressRefused:
+    except AddressRefusedError:
         return
     read = httpx.URL(target.url)
     assert read.raw_host.decode() == target.host
@@ -247,7 +247,7 @@ def test_any_text_is_answered_or_refused(text):
     for url in (text, f"http://{text}", f"http://{text}.com/", f"http://example.com/{text}"):
         try:
             target = check_url(url, RULES)
-        except AddressRefused:
+        except AddressRefusedError:
             continue
         assert target.scheme in ("http", "https")
         assert target.host == target.host.lower()

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from research.fetch.rate_limit import RateLimiter
-from research.limits.breaker import BreakerOpen
+from research.limits.breaker import BreakerOpenError
 from research.limits.database import DatabaseStore, change_state, free_places
 from research.limits.limiter import Limiter, MemoryStore, Shared, Store, holder_prefix
 from research.limits.state import LimitState, Rule
@@ -178,7 +178,7 @@ def test_the_breaker_opens_for_all_processes(database: None) -> None:
         for _ in range(5):
             async with first.turn() as turn:
                 await first.failed(turn)
-        with pytest.raises(BreakerOpen):
+        with pytest.raises(BreakerOpenError):
             async with second.turn():
                 pass
         for store in stores:

@@ -10,14 +10,14 @@ import pytest
 from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Run, Webhook
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.notifications.channels import Channels
 from research.notifications.dispatcher import Dispatcher
 from research.notifications.outbox import announce_status
 from tests.research.notifications.receiver import Receiver
 
 BEGIN = datetime(2030, 3, 1, 12, tzinfo=UTC)
-EVERYTHING = [event.value for event in webhooks.SUBSCRIBABLE]
+EVERYTHING = [event.value for event in subscriptions.SUBSCRIBABLE]
 
 
 class Clock:
@@ -45,7 +45,7 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 @pytest.fixture
 def hook(ada: AbstractUser, receiver: Receiver) -> Webhook:
-    return webhooks.add_webhook(ada, receiver.url, EVERYTHING)
+    return subscriptions.add_webhook(ada, receiver.url, EVERYTHING)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Run, Webhook
 from research.notifications import dispatcher as dispatching
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.notifications.channels import Outcome
 from research.notifications.dispatcher import MOST_TRIES, Dispatcher, wait_seconds
 from tests.research.collections import apart
@@ -122,8 +122,8 @@ async def test_a_webhook_that_always_fails_is_disabled_with_a_reason(
     await apart(end_run, run, "failed")
     assert await apart(Delivery.objects.count) == 1, "a disabled webhook collects nothing more"
     receiver.recover()
-    await apart(lambda: webhooks.change_webhook(row.webhook, enabled=True))
-    await apart(webhooks.redeliver, row)
+    await apart(lambda: subscriptions.change_webhook(row.webhook, enabled=True))
+    await apart(subscriptions.redeliver, row)
     clock.forward(10 * 365 * 86_400)
     assert await deliver(dispatcher) == 1
     again = await apart(only_delivery)
@@ -135,9 +135,9 @@ async def test_deliveries_to_a_disabled_webhook_wait_until_it_is_enabled(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver
 ) -> None:
     await apart(end_run, run)
-    await apart(lambda: webhooks.change_webhook(hook, enabled=False))
+    await apart(lambda: subscriptions.change_webhook(hook, enabled=False))
     assert await deliver(dispatcher) == 0
-    await apart(lambda: webhooks.change_webhook(hook, enabled=True))
+    await apart(lambda: subscriptions.change_webhook(hook, enabled=True))
     assert await deliver(dispatcher) == 1
     assert len(receiver.received) == 1
 
@@ -203,7 +203,7 @@ async def test_a_hanging_receiver_delays_no_other(
 ) -> None:  # fmt: skip
     with Receiver() as quick:
         settings.FETCH_ALLOW_PRIVATE_HOSTS = [receiver.place, quick.place]  # type: ignore[attr-defined]
-        await apart(webhooks.add_webhook, ada, quick.url, EVERYTHING)
+        await apart(subscriptions.add_webhook, ada, quick.url, EVERYTHING)
         await apart(end_run, run)
         await apart(end_run, run, "failed")
         receiver.hangs = True
@@ -238,7 +238,7 @@ async def test_both_secrets_sign_for_a_day_after_a_rotation(
     dispatcher: Dispatcher, hook: Webhook, run: Run, receiver: Receiver, clock: Clock
 ) -> None:
     old = hook.secret
-    await apart(webhooks.rotate_secret, hook)
+    await apart(subscriptions.rotate_secret, hook)
     hook.previous_until = clock.now + timedelta(seconds=1)
     await apart(hook.save)
     await apart(end_run, run)
@@ -256,7 +256,7 @@ async def test_a_test_is_tried_once_and_disables_nothing(
     dispatcher: Dispatcher, hook: Webhook, ada: AbstractUser, receiver: Receiver
 ) -> None:
     receiver.status = 500
-    await apart(webhooks.send_test, ada, hook)
+    await apart(subscriptions.send_test, ada, hook)
     await deliver(dispatcher)
     row = await apart(only_delivery)
     assert row.state == "failed" and row.webhook.disabled_reason == ""

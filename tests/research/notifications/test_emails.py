@@ -13,7 +13,7 @@ from aiosmtpd.smtp import SMTP, Envelope, Session
 from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Report, Run
-from research.notifications import emails, webhooks
+from research.notifications import subscriptions
 from research.notifications.composing import write_mail
 from research.notifications.dispatcher import Dispatcher
 from research.services.errors import ServiceError
@@ -68,7 +68,7 @@ def mail_server(settings: Any) -> Iterator[MailServer]:
 def choose_own(ada: AbstractUser, *events: str) -> None:
     """Mail to the account's own address, which needs no confirmation."""
     ada.email = "ada@example.org"
-    emails.choose_emails(ada, ada.email, events)
+    subscriptions.choose_emails(ada, ada.email, events)
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ async def test_without_a_mail_server_the_log_says_so(dispatcher: Dispatcher, end
 async def test_whoever_stops_e_mails_gets_none_that_are_waiting(
     dispatcher: Dispatcher, ada: AbstractUser, ended: Run, mail_server: MailServer
 ) -> None:
-    await apart(emails.stop_emails, ada)
+    await apart(subscriptions.stop_emails, ada)
     await deliver(dispatcher)
     assert (await apart(only_delivery)).state == "failed" and not mail_server.messages
 
@@ -158,7 +158,7 @@ async def test_a_test_is_mailed(
     dispatcher: Dispatcher, ada: AbstractUser, mail_server: MailServer
 ) -> None:
     await apart(choose_own, ada, "run.finished")
-    await apart(webhooks.send_test, ada)
+    await apart(subscriptions.send_test, ada)
     await deliver(dispatcher)
     assert mail_server.messages[0]["Subject"] == "Test from Plumbline"
 
@@ -168,7 +168,7 @@ async def test_an_address_gets_a_link_and_nothing_else_until_it_is_confirmed(
     dispatcher: Dispatcher, ada: AbstractUser, ended: Run, mail_server: MailServer, settings: Any
 ) -> None:
     settings.PUBLIC_URL = "https://research.example.org/"
-    await apart(emails.choose_emails, ada, "other@example.org", ["run.finished"])
+    await apart(subscriptions.choose_emails, ada, "other@example.org", ["run.finished"])
     await deliver(dispatcher)
     await apart(end_run, ended, "failed")
     await deliver(dispatcher)
@@ -185,20 +185,20 @@ async def test_an_address_gets_a_link_and_nothing_else_until_it_is_confirmed(
 async def test_a_link_is_mailed_only_to_the_address_that_it_confirms(
     dispatcher: Dispatcher, ada: AbstractUser, mail_server: MailServer
 ) -> None:
-    await apart(emails.choose_emails, ada, "victim@example.org", ["run.finished"])
+    await apart(subscriptions.choose_emails, ada, "victim@example.org", ["run.finished"])
     first = await apart(only_delivery)
-    await apart(emails.choose_emails, ada, "mine@example.org", ["run.finished"])
+    await apart(subscriptions.choose_emails, ada, "mine@example.org", ["run.finished"])
     await apart(Delivery.objects.exclude(pk=first.pk).delete)
     await deliver(dispatcher)
-    await apart(webhooks.redeliver, first)
+    await apart(subscriptions.redeliver, first)
     await deliver(dispatcher)
     assert [each["To"] for each in mail_server.messages] == ["mine@example.org"] * 2
-    await apart(emails.choose_emails, ada, "victim@example.org", ["run.finished"])
+    await apart(subscriptions.choose_emails, ada, "victim@example.org", ["run.finished"])
     for message in mail_server.messages:
         told = message.get_body(("plain",)).get_content()
         token = told.partition("?token=")[2].split()[0]
         with pytest.raises(ServiceError):
-            await apart(emails.confirm_address, ada, token)
+            await apart(subscriptions.confirm_address, ada, token)
 
 
 async def test_a_question_has_what_is_asked(

@@ -7,11 +7,11 @@ from django.contrib.auth.models import AbstractUser
 from django.db import transaction
 
 from research.models import Delivery, EmailChoice, Run, Webhook
-from research.notifications import emails, webhooks
+from research.notifications import subscriptions
 from research.notifications.outbox import announce_status
 from research.services.errors import ServiceError
 from research.worker.fail_or_cancel import fail_run, stall_run
-from research.worker.leases import LeaseLost, claim_run, release_lease
+from research.worker.leases import LeaseLostError, claim_run, release_lease
 from tests.engine.scripted import harbour
 from tests.research.notifications.conftest import EVERYTHING
 from tests.research.test_threads import asked
@@ -39,7 +39,7 @@ def events() -> list[str]:
 def test_only_ends_and_questions_are_announced(
     ada: AbstractUser, run: Run, status: str, told: list[str]
 ) -> None:
-    webhooks.add_webhook(ada, URL, EVERYTHING)
+    subscriptions.add_webhook(ada, URL, EVERYTHING)
     announce_status(run.pk, status)
     assert events() == told
 
@@ -47,17 +47,17 @@ def test_only_ends_and_questions_are_announced(
 def test_a_webhook_gets_the_events_that_it_subscribed_to(
     ada: AbstractUser, bob: AbstractUser, run: Run
 ) -> None:
-    webhooks.add_webhook(ada, URL, ["run.failed"])
-    webhooks.add_webhook(bob, URL, EVERYTHING)
+    subscriptions.add_webhook(ada, URL, ["run.failed"])
+    subscriptions.add_webhook(bob, URL, EVERYTHING)
     ada.email = "ada@example.org"
-    emails.choose_emails(ada, ada.email, ["run.finished"])
+    subscriptions.choose_emails(ada, ada.email, ["run.finished"])
     announce_status(run.pk, "completed")
     row = Delivery.objects.get()
     assert (row.webhook, row.event, row.owner) == (None, "run.finished", ada)
 
 
 def test_people_without_an_account_get_nothing(ada: AbstractUser, run: Run) -> None:
-    webhooks.add_webhook(ada, URL, EVERYTHING)
+    subscriptions.add_webhook(ada, URL, EVERYTHING)
     ada.is_active = False
     ada.save()
     announce_status(run.pk, "completed")
@@ -66,13 +66,13 @@ def test_people_without_an_account_get_nothing(ada: AbstractUser, run: Run) -> N
 
 @pytest.mark.django_db(transaction=True)
 def test_a_whole_run_is_announced_once(ada: AbstractUser) -> None:
-    webhooks.add_webhook(ada, URL, EVERYTHING)
+    subscriptions.add_webhook(ada, URL, EVERYTHING)
     run = asked(ada, harbour())
     assert run.status == "completed" and events() == ["run.finished"]
 
 
 def test_a_failed_run_is_announced_in_its_own_transaction(ada: AbstractUser, run: Run) -> None:
-    webhooks.add_webhook(ada, URL, EVERYTHING)
+    subscriptions.add_webhook(ada, URL, EVERYTHING)
     lease = claim_run(run.pk, "me")
     assert lease is not None
     with pytest.raises(RuntimeError), transaction.atomic():
@@ -85,12 +85,12 @@ def test_a_failed_run_is_announced_in_its_own_transaction(ada: AbstractUser, run
 
 
 def test_a_worker_that_lost_its_lease_announces_nothing(ada: AbstractUser, run: Run) -> None:
-    webhooks.add_webhook(ada, URL, EVERYTHING)
+    subscriptions.add_webhook(ada, URL, EVERYTHING)
     lease = claim_run(run.pk, "me")
     assert lease is not None
     release_lease(lease)
     for end in (lambda: fail_run(lease, "Late."), lambda: stall_run(lease)):
-        with pytest.raises(LeaseLost):
+        with pytest.raises(LeaseLostError):
             end()
     assert events() == []
 
@@ -103,10 +103,10 @@ def test_values_are_checked(ada: AbstractUser) -> None:
         "http://u:p@a.example/",
     ):
         with pytest.raises(ServiceError) as refused:
-            webhooks.add_webhook(ada, url, EVERYTHING)
+            subscriptions.add_webhook(ada, url, EVERYTHING)
         assert refused.value.about == "url"
     with pytest.raises(ServiceError):
-        webhooks.add_webhook(ada, URL, ["test"])
+        subscriptions.add_webhook(ada, URL, ["test"])
     with pytest.raises(ServiceError):
-        emails.choose_emails(ada, "not an address", EVERYTHING)
+        subscriptions.choose_emails(ada, "not an address", EVERYTHING)
     assert not Webhook.objects.exists() and not EmailChoice.objects.exists()

@@ -20,7 +20,7 @@ from research.documents import uploads
 from research.engine.loop import run_research
 from research.models import Collection, JournalEntry, Run
 from research.operations import backup, database_copies
-from research.operations.backup import BackupFailure, write_backup
+from research.operations.backup import BackupError, write_backup
 from research.operations.restore import restore_backup
 from research.services import documents, runs
 from research.worker.leases import claim_run
@@ -110,7 +110,7 @@ def test_the_archive_is_private_and_appears_complete_under_a_free_name(
 ) -> None:
     write_backup(archive)
     assert stat.S_IMODE(archive.stat().st_mode) == 0o600
-    with pytest.raises(BackupFailure, match="exists already"):
+    with pytest.raises(BackupError, match="exists already"):
         write_backup(archive)
     folder = tmp_path / "backups"
     folder.mkdir()
@@ -144,20 +144,20 @@ def test_uploads_that_never_rest_are_an_error_and_leave_nothing_behind(
     mill: Collection, archive: Path, tmp_path: Path
 ) -> None:
     (uploads.folder_of(mill.public_id) / "wheel.txt").unlink()
-    with pytest.raises(BackupFailure, match="Uploads changed"):
+    with pytest.raises(BackupError, match="Uploads changed"):
         write_backup(archive)
     assert [path.name for path in tmp_path.iterdir()] == ["state"]
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BackupFailure, match="cannot be written: No such file"):
+    with pytest.raises(BackupError, match="cannot be written: No such file"):
         write_backup(tmp_path / "none" / "backup.tar.gz")
 
 
 def test_an_installation_with_runs_is_replaced_only_on_request(run: Run, archive: Path) -> None:
     write_backup(archive)
     Run.objects.update(question="A later question?")
-    with pytest.raises(BackupFailure, match="--replace"):
+    with pytest.raises(BackupError, match="--replace"):
         restore_backup(archive)
     assert Run.objects.get().question == "A later question?"
     restore_backup(archive, replace=True)
@@ -209,7 +209,7 @@ def test_an_archive_that_was_changed_changes_nothing(
 ) -> None:
     write_backup(archive)
     rewrite(archive, CHANGES[reason])
-    with pytest.raises(BackupFailure, match=reason):
+    with pytest.raises(BackupError, match=reason):
         restore_backup(archive, replace=True)
     assert Run.objects.get() == run
     assert (uploads.folder_of(mill.public_id) / "wheel.txt").exists()
@@ -218,7 +218,7 @@ def test_an_archive_that_was_changed_changes_nothing(
 def test_an_archive_that_was_cut_off_changes_nothing(run: Run, archive: Path) -> None:
     write_backup(archive)
     archive.write_bytes(archive.read_bytes()[:-2000])
-    with pytest.raises(BackupFailure, match="no complete backup"):
+    with pytest.raises(BackupError, match="no complete backup"):
         restore_backup(archive, replace=True)
     assert Run.objects.get() == run
 

@@ -33,7 +33,7 @@ from research.search.documents import DocumentSearch
 from research.search.fallback import FallbackSearch, NamedSearch
 from research.services import ServiceError, runs
 from research.worker import leases
-from research.worker.leases import CRASHES, LeaseLost
+from research.worker.leases import CRASHES, LeaseLostError
 from research.worker.run_executor import Timing, advance_run
 from tests.research.killing import Killed, killed_at
 from tests.research.scripts import World, research
@@ -113,7 +113,7 @@ OUTAGES = [
 ]
 DEFECTS = [
     ValueError(),
-    LeaseLost(1),
+    LeaseLostError(1),
     IntegrityError(),
     ConnectionRefusedError(errno.ECONNREFUSED, "a site's"),
     TimeoutError(),

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time
 from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Evidence, EvidenceSource, Occurrence, Report, Run, Schedule
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.notifications.composing import compose_body
 from research.notifications.outbox import announce_status
 from research.schedules import manage
@@ -89,7 +89,9 @@ def test_results_of_other_schedules_do_not_count(ada: AbstractUser) -> None:
 
 def test_the_result_of_a_schedule_is_announced_with_what_is_new(ada: AbstractUser) -> None:
     schedule = make_schedule(ada)
-    webhooks.add_webhook(ada, "https://hooks.example.org/", ["run.finished", "schedule.result"])
+    subscriptions.add_webhook(
+        ada, "https://hooks.example.org/", ["run.finished", "schedule.result"]
+    )
     first = result(schedule, 4, [("An egg.", OLD)])
     second = result(schedule, 5, [("A hen.", NEW)])
     assert second.run is not None and first.run is not None

@@ -10,7 +10,7 @@ import pytest
 from django.contrib.auth.models import AbstractUser
 
 from research.models import Delivery, Run, Schedule
-from research.notifications import webhooks
+from research.notifications import subscriptions
 from research.notifications.composing import compose_body, write_mail
 from research.schedules import manage, scheduler
 from research.schedules.manage import Plan
@@ -44,7 +44,7 @@ def pass_week(number: int) -> Run:
 
 @pytest.mark.requirement("F30")
 def test_each_result_is_compared_with_the_one_before(ada: AbstractUser) -> None:
-    webhooks.add_webhook(ada, "https://hooks.example.org/in", ["schedule.result"])
+    subscriptions.add_webhook(ada, "https://hooks.example.org/in", ["schedule.result"])
     schedule = manage.add_schedule(ada, PLAN, lambda: BEGIN)
     made = [pass_week(number) for number in range(len(WEEKS))]
     assert [run.occurrence.due_at for run in made] == [

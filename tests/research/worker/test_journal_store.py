@@ -11,7 +11,7 @@ from research.models import Command, JournalEntry, PageText, Run, RunPage
 from research.services import runs
 from research.worker import leases
 from research.worker.journal_store import DjangoInbox, DjangoStore, RecordedStore
-from research.worker.leases import Lease, LeaseLost
+from research.worker.leases import Lease, LeaseLostError
 from research.worker.writer import Writer
 from tests.research.scripts import page_at
 
@@ -136,7 +136,7 @@ def test_an_entry_under_a_lost_lease_is_refused(run: Run) -> None:
 
     async def scenario() -> None:
         async with Writer() as writer:
-            with pytest.raises(LeaseLost):
+            with pytest.raises(LeaseLostError):
                 await DjangoStore(lease, writer).put(DONE)
 
     asyncio.run(scenario())

@@ -14,7 +14,7 @@ from research.queue import admission
 from research.services import runs
 from research.worker import leases, notify
 from research.worker.fail_or_cancel import cancel_run, fail_run, stall_run
-from research.worker.leases import Lease, LeaseLost
+from research.worker.leases import Lease, LeaseLostError
 
 
 def expire(run: Run) -> None:
@@ -72,7 +72,7 @@ def test_a_lease_that_ran_out_is_taken_over_and_counts_a_crash(run: Run) -> None
     assert new and new.epoch == old.epoch + 1
     run.refresh_from_db()
     assert run.crashes == 1
-    with pytest.raises(LeaseLost):
+    with pytest.raises(LeaseLostError):
         leases.renew_lease(old)
     leases.renew_lease(new)
 
@@ -101,7 +101,7 @@ def test_a_lease_that_was_given_back_counts_no_crash_and_fences_its_writer(run: 
     lease = leases.claim_run(run.pk, "me")
     assert lease
     leases.release_lease(lease)
-    with pytest.raises(LeaseLost):
+    with pytest.raises(LeaseLostError):
         leases.renew_lease(lease)
     assert leases.claim_run(run.pk, "you")
     run.refresh_from_db()

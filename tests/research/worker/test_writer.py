@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from research.models import Evidence, EvidenceSource, Problem, Run
 from research.worker import leases, notify
-from research.worker.leases import Lease, LeaseLost
+from research.worker.leases import Lease, LeaseLostError
 from research.worker.writer import Work, Writer, commit_works
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -121,9 +121,9 @@ def test_a_late_writer_is_refused_and_writes_nothing(run: Run) -> None:
 
     async def scenario() -> None:
         async with Writer() as writer:
-            with pytest.raises(LeaseLost):
+            with pytest.raises(LeaseLostError):
                 await writer.write(Work(lease, (problem(run.pk, 1),), columns={"round": 9}))
-            with pytest.raises(LeaseLost):
+            with pytest.raises(LeaseLostError):
                 writer.post(Work(lease, (problem(run.pk, 2),)))
 
     asyncio.run(scenario())

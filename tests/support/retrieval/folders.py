@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from research.extract.pool import WorkerLost
+from research.extract.pool import WorkerLostError
 
 
 class InProcess:
@@ -25,7 +25,7 @@ class InProcess:
         for item in items:
             self.read.append(item.path)
             await asyncio.sleep(0)
-            yield item, WorkerLost("lost") if item.path == self._lost else function(item)
+            yield item, WorkerLostError("lost") if item.path == self._lost else function(item)
 
 
 def write(root: Path, files: dict[str, str | bytes]) -> Path:

@@ -1,4 +1,4 @@
-"""The pages of notifications: webhooks, e-mails, and the logs of both."""
+"""The pages of notifications and schedules: webhooks, e-mails with the logs of both; schedules."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard.automation import shown
-from dashboard.automation.forms import EmailForm, WebhookForm
+from dashboard.automation.forms import EmailForm, ScheduleForm, WebhookForm
 from dashboard.forms.form_errors import focus_on_first
 from dashboard.views.sending import by_form
-from research.models import Webhook
-from research.notifications import emails, webhooks
+from research.models import Schedule, Webhook
+from research.notifications import subscriptions
+from research.schedules import manage
 from research.services.errors import ServiceError
 
 
@@ -28,14 +29,17 @@ def show_notifications(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             values = form.cleaned_data
-            made = webhooks.add_webhook(request.user, values["url"], values["events"])
+            made = subscriptions.add_webhook(request.user, values["url"], values["events"])
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
             return _webhook_page(request, made, secret=made.secret)
     focus_on_first(form)
-    hooks = webhooks.list_webhooks(request.user)
-    email, has_mail_server = emails.email_choice(request.user), emails.is_set_up()
+    hooks = subscriptions.list_webhooks(request.user)
+    email, has_mail_server = (
+        subscriptions.email_choice(request.user),
+        subscriptions.has_mail_server(),
+    )
     context = {
         "form": form,
         "adding": form.is_bound or request.GET.get("new") == "webhook",
@@ -60,7 +64,7 @@ def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
     form = WebhookForm(request.POST)
     if form.is_valid():
         try:
-            webhooks.change_webhook(hook, **form.cleaned_data)
+            subscriptions.change_webhook(hook, **form.cleaned_data)
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
@@ -74,33 +78,33 @@ def show_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
 @require_GET
 def show_webhook_log(request: HttpRequest, public_id: str) -> HttpResponse:
     hook = find_webhook(request, public_id)
-    context = shown.log_context(webhooks.deliveries_of(request.user, hook), hook)
+    context = shown.log_context(subscriptions.deliveries_of(request.user, hook), hook)
     return render(request, "dashboard/_deliveries.html", context)
 
 
 @never_cache
 @by_form
 def rotate_secret(request: HttpRequest, public_id: str) -> HttpResponse:
-    hook = webhooks.rotate_secret(find_webhook(request, public_id))
+    hook = subscriptions.rotate_secret(find_webhook(request, public_id))
     return _webhook_page(request, hook, secret=hook.secret, rotated=True)
 
 
 @by_form
 def test_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    webhooks.send_test(request.user, find_webhook(request, public_id))
+    subscriptions.send_test(request.user, find_webhook(request, public_id))
     return redirect("webhook", public_id)
 
 
 @by_form
 def switch_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
     hook = find_webhook(request, public_id)
-    webhooks.change_webhook(hook, enabled="enable" in request.POST)
+    subscriptions.change_webhook(hook, enabled="enable" in request.POST)
     return redirect("webhook", public_id)
 
 
 @by_form
 def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
-    webhooks.delete_webhook(find_webhook(request, public_id))
+    subscriptions.delete_webhook(find_webhook(request, public_id))
     messages.info(request, _("The webhook was deleted."))
     return redirect("notifications")
 
@@ -109,12 +113,12 @@ def delete_webhook(request: HttpRequest, public_id: str) -> HttpResponse:
 def redeliver(request: HttpRequest, public_id: str = "") -> HttpResponse:
     """Send a delivery of the webhook, or of the e-mails, again."""
     hook = find_webhook(request, public_id) if public_id else None
-    found = webhooks.deliveries_of(request.user, hook)
+    found = subscriptions.deliveries_of(request.user, hook)
     row = found.filter(public_id=request.POST.get("delivery", "")).first()
     if row is None:
         raise Http404("no such delivery")
     try:
-        webhooks.redeliver(row)
+        subscriptions.redeliver(row)
     except ServiceError as error:
         messages.error(request, str(error))
     return redirect("webhook", public_id) if hook else redirect("emails")
@@ -127,7 +131,7 @@ def redeliver(request: HttpRequest, public_id: str = "") -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_emails(request: HttpRequest) -> HttpResponse:
     """Show what is mailed, with the log; a POST changes it."""
-    choice = emails.email_choice(request.user)
+    choice = subscriptions.email_choice(request.user)
     initial = {"address": request.user.email}
     if choice:
         initial = {"address": choice.address, "events": choice.events}
@@ -135,7 +139,7 @@ def show_emails(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            emails.choose_emails(request.user, values["address"], values["events"])
+            subscriptions.choose_emails(request.user, values["address"], values["events"])
         except ServiceError as error:
             form.add_error(error.about or None, str(error))
         else:
@@ -145,8 +149,8 @@ def show_emails(request: HttpRequest) -> HttpResponse:
     context = {
         "form": form,
         "choice": choice,
-        "has_mail_server": emails.is_set_up(),
-        **shown.log_context(webhooks.deliveries_of(request.user)),
+        "has_mail_server": subscriptions.has_mail_server(),
+        **shown.log_context(subscriptions.deliveries_of(request.user)),
     }
     return render(request, "dashboard/emails.html", context, status=422 if form.is_bound else 200)
 
@@ -154,7 +158,7 @@ def show_emails(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def show_email_log(request: HttpRequest) -> HttpResponse:
-    context = shown.log_context(webhooks.deliveries_of(request.user))
+    context = shown.log_context(subscriptions.deliveries_of(request.user))
     return render(request, "dashboard/_deliveries.html", context)
 
 
@@ -163,7 +167,7 @@ def show_email_log(request: HttpRequest) -> HttpResponse:
 def confirm_email(request: HttpRequest) -> HttpResponse:
     """Confirm the address to which this link was mailed; the link of a mail can only be a GET."""
     try:
-        emails.confirm_address(request.user, request.GET.get("token", ""))
+        subscriptions.confirm_address(request.user, request.GET.get("token", ""))
     except ServiceError as error:
         messages.error(request, str(error))
     else:
@@ -174,7 +178,7 @@ def confirm_email(request: HttpRequest) -> HttpResponse:
 @by_form
 def test_emails(request: HttpRequest) -> HttpResponse:
     try:
-        webhooks.send_test(request.user)
+        subscriptions.send_test(request.user)
     except ServiceError as error:
         messages.error(request, str(error))
     return redirect("emails")
@@ -182,14 +186,14 @@ def test_emails(request: HttpRequest) -> HttpResponse:
 
 @by_form
 def stop_emails(request: HttpRequest) -> HttpResponse:
-    emails.stop_emails(request.user)
+    subscriptions.stop_emails(request.user)
     messages.info(request, _("You get no more e-mails."))
     return redirect("emails")
 
 
 def find_webhook(request: HttpRequest, public_id: str) -> Webhook:
     """Return a webhook of the user. Raise `Http404` also for those of other users."""
-    hook = webhooks.find_webhook(request.user, public_id)
+    hook = subscriptions.find_webhook(request.user, public_id)
     if hook is None:
         raise Http404("no such webhook")
     return hook
@@ -207,7 +211,7 @@ def _webhook_page(
     context |= {
         "hook": shown.webhook_line(hook),
         "form": form or WebhookForm(initial=initial),
-        **shown.log_context(webhooks.deliveries_of(request.user, hook), hook),
+        **shown.log_context(subscriptions.deliveries_of(request.user, hook), hook),
     }
     return render(request, "dashboard/webhook.html", context, status=status)
 
@@ -220,3 +224,72 @@ ACTIONS: dict[str, Callable[..., HttpResponse]] = {
     "redeliver": redeliver,
 }
 """Forms on the page of a webhook, by the last part of their address."""
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_schedules(request: HttpRequest) -> HttpResponse:
+    """List the schedules; a POST adds one. `?question=` fills in the form."""
+    last = manage.list_schedules(request.user)
+    initial = {"question": request.GET.get("question", "")}
+    if last:
+        initial["time_zone"] = last[-1].time_zone
+    form = ScheduleForm(request.user, request.POST or None, **initial)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = manage.add_schedule(request.user, form.plan())
+        except ServiceError as error:
+            form.add_error(error.about if error.about in form.fields else None, str(error))
+        else:
+            return redirect("schedule", made.public_id)
+    focus_on_first(form)
+    context = {"form": form, "schedules": [shown.schedule_line(row) for row in last]}
+    status = 422 if form.is_bound else 200
+    return render(request, "dashboard/schedules.html", context, status=status)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def show_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Show a schedule with its results; a POST changes it."""
+    schedule = find_schedule(request, public_id)
+    form = ScheduleForm(request.user, request.POST or None, schedule=schedule)
+    if request.method == "POST" and form.is_valid():
+        try:
+            manage.change_schedule(schedule, form.changes())
+        except ServiceError as error:
+            form.add_error(error.about if error.about in form.fields else None, str(error))
+        else:
+            messages.success(request, _("Saved."))
+            return redirect("schedule", public_id)
+    focus_on_first(form)
+    stored = find_schedule(request, public_id)
+    context = {
+        "form": form,
+        "schedule": shown.schedule_line(stored),
+        "results": shown.result_lines(stored),
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "dashboard/schedule.html", context, status=status)
+
+
+@by_form
+def pause_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
+    schedule = find_schedule(request, public_id)
+    manage.change_schedule(schedule, {"paused": "pause" in request.POST})
+    return redirect("schedule", public_id)
+
+
+@by_form
+def delete_schedule(request: HttpRequest, public_id: str) -> HttpResponse:
+    manage.delete_schedule(find_schedule(request, public_id))
+    messages.info(request, _("The schedule was deleted; its runs stay."))
+    return redirect("schedules")
+
+
+def find_schedule(request: HttpRequest, public_id: str) -> Schedule:
+    """Return a schedule of the user. Raise `Http404` also for those of other users."""
+    schedule = manage.find_schedule(request.user, public_id)
+    if schedule is None:
+        raise Http404("no such schedule")
+    return schedule
