@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from weakref import WeakValueDictionary
 
 from research.engine.budget.meter import Meter
 from research.engine.journal.entries import (
@@ -18,9 +19,23 @@ from research.engine.journal.entries import (
     make_storable,
 )
 from research.engine.journal.forms import NEWEST, Form
-from research.engine.journal.in_flight import InFlight
 from research.engine.ports import Tools
 from research.engine.records import Record, key_of
+
+
+class InFlight:
+    """A lock per key, kept as long as it is held or awaited.
+
+    A caller that gets the lock checks the record first, because the previous computation may have
+    settled the key. If that one was cancelled or failed, the caller computes.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[tuple[str, int], asyncio.Lock] = WeakValueDictionary()
+
+    def alone(self, place: str, attempt: int = 1) -> asyncio.Lock:
+        """Return the lock of this place and attempt, for an `async with`."""
+        return self._locks.setdefault((place, attempt), asyncio.Lock())
 
 
 class Recording:

@@ -16,12 +16,11 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compare import (
     FigureAnswer,
     RecalledAnswer,
-    find_disagreements,
     find_figures,
     find_recalled,
-    find_replaced,
     has_value,
 )
+from research.engine.llm_tasks.compared_findings import find_disagreements, find_replaced
 from research.engine.records import AspectState, Evidence, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import count_words, render_report

@@ -8,7 +8,7 @@ import pytest
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
-from research.engine.llm_tasks.compare import _with_doubts, find_replaced
+from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import render_report
@@ -66,10 +66,10 @@ def test_a_pair_that_no_date_orders_leaves_a_doubt_unless_more_sites_give_the_fi
     ledger = ledger_of(old, new)
     pairs = [["E1", "E2"]]
     assert find_replaced(ledger, pairs) == {}
-    ledger.relations = _with_doubts(ledger, Relations(True), pairs)
+    ledger.relations = with_doubts(ledger, Relations(True), pairs)
     assert mark(ledger, old.claim) == "may be outdated"
     both = replace(old, sources=(*old.sources, *record_of("E9", old.claim, "c.example").sources))
-    assert _with_doubts(ledger_of(both, new), Relations(True), pairs).doubted == {}
+    assert with_doubts(ledger_of(both, new), Relations(True), pairs).doubted == {}
 
 
 def test_a_quotation_of_an_older_value_is_outdated_and_never_outdates_a_claim() -> None:
@@ -94,5 +94,5 @@ def test_a_quotation_that_recalls_a_claim_s_figure_marks_it_as_earlier() -> None
     old = on_day(record_of("E1", "The fine for poaching is 35 marks.", "a.example"), "2015")
     both = "Signs threaten a fine of 35 marks for poaching, although it is 120 marks."
     quoted = dictated(on_day(record_of("E2", both, "b.example"), "2025"))
-    found = _with_doubts(ledger_of(old, quoted), Relations(True), [])
+    found = with_doubts(ledger_of(old, quoted), Relations(True), [])
     assert found.recalled == {"E2": frozenset({"35"})} and found.doubted == {"E1": "E2"}

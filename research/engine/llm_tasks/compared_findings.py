@@ -1,0 +1,266 @@
+"""What code decides of a comparison: what a question compares, and which findings are outdated.
+
+The names and properties that a question lists are rows and columns that a model may forget or word
+otherwise; names are recognised by their capitals, so that this works for English and for languages
+that write nouns small. What a model calls outdated or disputed is accepted if dates, quotes and
+sources confirm it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Relations
+from research.engine.llm_tasks.answers import id_in
+from research.engine.records import Evidence
+from research.engine.report.parts.dating import (
+    amounts_of,
+    date_of_statement,
+    first_date,
+    is_alike,
+    is_other_value,
+    recalls,
+    stated_date,
+    tells_in_order,
+)
+from research.engine.text.tokens import term_set, unique_texts
+
+SHARED_TERMS = 2
+MOST_PROPERTIES, LONGEST_PROPERTY = 8, 7
+LEAST_LISTED = 3
+"""Names of a list that is compared wherever the question asks for a comparison; two of them have to
+be chosen between.
+"""
+_WORD = r"[^\W\d_a-z](?:[\w'’-]|\.(?=\w))*"
+_NAME = rf"{_WORD}(?: {_WORD})*"
+_ARTICLE = r"(?:(?:an?|the|our|their) )"
+_ITEM = rf"{_ARTICLE}?{_NAME}"
+# "(Kelmar, Vintry)", "a Brindamat, a Tilsen or the Harnow"
+_LIST = re.compile(
+    rf"(?<=\(){_NAME}(?:, {_NAME})+(?=\))|{_ITEM}(?:, {_ITEM})*,? (?:and|or|versus|vs\.?) {_ITEM}"
+)
+_ASKS = re.compile(
+    r"\b(?:compar\w+|versus|vs|choos\w+|choice|decid\w+|between|which (?:of|one)|better|best"
+    r"|rank\w*|each|differ\w*|advis\w+|recommend\w*|table)\b",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(r"\b(?:compar\w+|between|versus|vs|which|better|choos\w+)\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"(?:(?<=[.?!:] )|^)(?:Compare|Between|Which|Is|Are|Was|Were|Do|Does|Did|Can|Should|Has|Have"
+    r"|How|What|Why|When|Where|Who|If|In|For|Of|The|We|Our|My|I|Please|Choose|Both|And|Or) "
+)
+_BY = re.compile(
+    r"\b(?:by|(?:should|must|to) (?:give|show|list|have)(?: for each(?: of them)?)?"
+    r"|for each(?: of them)?|into a table|table (?:of|with))(?: the)? ([^.?!:;]+)",
+    re.IGNORECASE,
+)
+_SPLIT = re.compile(r",\s*(?:(?:and|or)\s+)?|\s+and\s+")
+_LEAD = re.compile(r"^(?:the|their|its|a|an)\s+", re.IGNORECASE)
+_NOT_ONE = re.compile(r"\b(?:table|best|one)\b", re.IGNORECASE)
+
+
+@lru_cache(maxsize=200)
+def compared_things(question: str) -> tuple[str, ...]:
+    """Return the names that a question lists to compare them; () if it compares nothing."""
+    if not _ASKS.search(question):
+        return ()
+    for found in _LIST.finditer(_OPENING.sub(lambda match: match.group().lower(), question)):
+        named = re.split(r", (?:and |or )?| (?:and|or|versus|vs\.?) ", found.group())
+        names = unique_texts(re.sub(rf"^{_ARTICLE}", "", name.strip()) for name in named)
+        if len(names) >= LEAST_LISTED or (len(names) == 2 and _CHOICE.search(question)):
+            return tuple(names)
+    return ()
+
+
+@lru_cache(maxsize=200)
+def compared_properties(question: str) -> tuple[str, ...]:
+    """Return what the table of a comparison is to give for each thing; () where no list says it."""
+    for found in _BY.finditer(question):
+        named = (_LEAD.sub("", part.strip()) for part in _SPLIT.split(found.group(1)))
+        kept = [
+            part
+            for part in unique_texts(named)
+            if 0 < len(part.split()) <= LONGEST_PROPERTY and not _NOT_ONE.search(part)
+        ]
+        if len(kept) >= 2:
+            return tuple(kept[:MOST_PROPERTIES])
+    return ()
+
+
+def find_replaced(
+    ledger: Ledger,
+    pairs: Iterable[Sequence[str]],
+    first_seen: bool = True,
+    by_others: bool = True,
+    by_likeness: bool = True,
+) -> dict[str, str]:
+    """Return the outdated records with the newest one of their chain.
+
+    A pair is accepted if both claims share words and the newer value appeared later or its claim
+    recalls the older value. A value appeared with the oldest page, or stated date, of all records
+    that give it and are paired with the same record: later pages may repeat what has been replaced.
+    Without `first_seen`, dates are those of the newest pages, as in older runs. With `by_others`, a
+    pair is also accepted if a third claim gives both values, the older first; and what gives the
+    value of an outdated record in like words is outdated as well. With `by_likeness`, a value has
+    also appeared with records that give it in like words, quotations among them, and a quotation of
+    an older value than that of a like claim is outdated.
+    """
+    newer: dict[str, str] = {}
+    every = list(ledger.book.records.values())
+    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair)]
+    if first_seen:
+        known = [pair[::-1] if recalls(*pair) else pair for pair in known]
+    for old, new in known:
+        if first_seen:
+            like = every if by_likeness else ()
+            dates = _first_seen(old, new, known, like), _first_seen(new, old, known, like)
+        else:
+            dates = date_of_statement(old), date_of_statement(new)
+        is_later = bool(dates[0]) and dates[0] < dates[1]
+        is_told = by_others and any(tells_in_order(each, old, new) for each in every)
+        if is_later or is_told or (first_seen and recalls(new, old)):
+            newer.setdefault(old.id, new.id)
+    if by_others:
+        said_newer = {new.id for _, new in known}
+        newer |= _likewise_replaced([r for r in every if r.id not in said_newer], newer, ledger)
+    if by_likeness:
+        newer |= _outdated_quotations(ledger, newer)
+    return {old: _end_of_chain(old, newer) for old in newer}
+
+
+def _likewise_replaced(
+    every: Iterable[Evidence], newer: Mapping[str, str], ledger: Ledger
+) -> dict[str, str]:
+    """Return the records that repeat the value of an outdated one, with the newer record; not where
+    they date it later than that.
+    """
+    records, found = ledger.book.records, dict[str, str]()
+    for record in every:
+        amounts = amounts_of(record.claim)
+        for old, new in newer.items():
+            is_same = bool(amounts) and amounts == amounts_of(records[old].claim)
+            if record.id in newer or not is_same:
+                continue
+            is_newer = bool(stated := stated_date(record)) and stated > first_date(records[new])
+            if is_alike(record, records[old]) and not is_newer:
+                found.setdefault(record.id, new)
+    return found
+
+
+def _may_replace(old: Evidence, new: Evidence) -> bool:
+    return _share_terms(old, new) and old.claim != new.claim
+
+
+def _first_seen(
+    record: Evidence,
+    other: Evidence,
+    pairs: Iterable[tuple[Evidence, Evidence]],
+    every: Iterable[Evidence] = (),
+) -> str:
+    """Return when the value of a record first appeared, in any record with the same amounts that is
+    paired with the other one, or of `every` one has like words.
+    """
+    own = amounts_of(record.claim)
+    paired = [one if two.id == other.id else two for one, two in pairs if other in (one, two)]
+    paired += [each for each in every if is_alike(each, record)]
+    same = [each for each in paired if own and amounts_of(each.claim) == own]
+    return min(filter(None, map(first_date, (record, *same))), default="")
+
+
+def _outdated_quotations(ledger: Ledger, replaced: Mapping[str, str]) -> dict[str, str]:
+    """Return the quotations of a value that is older than that of a like claim, with its record.
+
+    No comparison shows them to a model, so their words and dates alone decide. None of them makes
+    another record outdated.
+    """
+    found: dict[str, str] = {}
+    current = [record for record in ledger.statable if record.id not in replaced]
+    for quoted in ledger.evidence:
+        if not quoted.is_dictated or quoted.id in replaced or not (date := first_date(quoted)):
+            continue
+        newer = [r for r in current if first_date(r) > date and is_other_value(quoted, r)]
+        if newer:
+            found[quoted.id] = max(newer, key=first_date).id
+    return found
+
+
+def with_doubts(ledger: Ledger, relations: Relations, pairs: Iterable[Sequence[str]]) -> Relations:
+    """Return the relations with the records that a pair calls outdated though nothing dates them,
+    unless more independent sources give their figure than the other one.
+    """
+    doubted = {
+        old.id: new.id
+        for old, new in known_pairs(ledger, pairs)
+        if not {old.id, new.id} & relations.replaced.keys()
+        and _may_replace(old, new)
+        and len(old.keys) <= len(new.keys)
+    }
+    recalled = dict(relations.recalled)
+    for quoted, old in _recalled_by_quotations(ledger):
+        known = recalled.get(quoted.id, frozenset())
+        recalled[quoted.id] = known | amounts_of(old.claim)
+        if old.id not in relations.replaced:
+            doubted.setdefault(old.id, quoted.id)
+    return replace(relations, doubted=doubted, recalled=recalled)
+
+
+def _recalled_by_quotations(ledger: Ledger) -> Iterator[tuple[Evidence, Evidence]]:
+    """Yield the quotations that give the figure of an older claim on the same beside one of their
+    own, with that claim.
+    """
+    for quoted in ledger.evidence:
+        if quoted.is_dictated and (date := first_date(quoted)):
+            for old in ledger.statable:
+                if recalls(quoted, old) and first_date(old) < date and is_alike(quoted, old):
+                    yield quoted, old
+
+
+def contested_pairs(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return the pairs of different figures for one thing whose dates don't tell which is newer."""
+    return [
+        [old.id, new.id]
+        for old, new in known_pairs(ledger, pairs)
+        if old.id not in ledger.relations.replaced
+        and _share_terms(old, new)
+        and old.fields.numbers != new.fields.numbers
+    ]
+
+
+def _end_of_chain(record_id: str, newer: dict[str, str]) -> str:
+    passed = {record_id}
+    while newer.get(record_id, record_id) not in passed:
+        record_id = newer[record_id]
+        passed.add(record_id)
+    return record_id
+
+
+def find_disagreements(
+    ledger: Ledger, pairs: Iterable[Sequence[str]]
+) -> list[tuple[Evidence, Evidence]]:
+    """Return the pairs from independent sources on one thing, neither of them outdated."""
+    replaced = ledger.relations.replaced
+    return [
+        (one, other)
+        for one, other in known_pairs(ledger, pairs)
+        if not {one.id, other.id} & replaced.keys()
+        and not set(one.keys) & set(other.keys)
+        and (_share_terms(one, other) or set(one.answers) & set(other.answers))
+    ]
+
+
+def known_pairs(
+    ledger: Ledger, pairs: Iterable[Sequence[str]]
+) -> Iterable[tuple[Evidence, Evidence]]:
+    records = ledger.book.records
+    for pair in pairs:
+        known = [records[i] for i in unique_texts(map(id_in, pair)) if i in records]
+        if len(known) == len(pair) == 2:
+            yield known[0], known[1]
+
+
+def _share_terms(one: Evidence, other: Evidence) -> bool:
+    return len(term_set(one.claim) & term_set(other.claim)) >= SHARED_TERMS
