@@ -112,11 +112,11 @@ _WOKEN = f"""FROM research_command AS command JOIN research_run AS run ON run.id
 _IN_TURN = "ORDER BY run.priority, run.turn, run.id"
 
 WAITS = f"""
-SELECT 1 WHERE (SELECT run.id {_QUEUED} {_IN_TURN} LIMIT 1) IS NOT NULL OR EXISTS (SELECT 1 {_BEGUN})
-    OR EXISTS (SELECT 1 {_WOKEN})
+SELECT 1 WHERE (SELECT run.id {_QUEUED} {_IN_TURN} LIMIT 1) IS NOT NULL
+    OR EXISTS (SELECT 1 {_BEGUN}) OR EXISTS (SELECT 1 {_WOKEN})
 """
-"""Whether any run waits for a worker; the order leads PostgreSQL to the index of what is queued, past
-runs that have ended.
+"""Whether any run waits for a worker; the order leads PostgreSQL to the index of what is queued,
+past runs that have ended.
 """
 
 NEXT = f"""

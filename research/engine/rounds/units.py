@@ -29,9 +29,8 @@ from research.engine.rounds.findings import Asked, Reading
 from research.engine.rounds.private_words import private_words
 from research.engine.rounds.topics import Topic
 from research.engine.run import Run
-from research.engine.text.offload import run_in_thread_if_long
-from research.engine.text.sentences import take_apart
-from research.engine.untrusted.screening import screened_answer, screened_page
+from research.engine.text.offload import run_in_thread
+from research.engine.untrusted.screening import screened_answer, screened_page, take_pages_apart
 from research.engine.untrusted.search_words import search_words
 
 T = TypeVar("T")
@@ -199,8 +198,11 @@ async def fetch_and_read(
         run.report_action(f"Reading for: {item.topic.text}")
         try:
             with contain_errors(item.place, ToolFailure(UNEXPECTED)):
-                await run_in_thread_if_long(
-                    item.pages, take_apart, [page.text for page in item.pages]
+                await run_in_thread(
+                    take_pages_apart,
+                    item.pages,
+                    run.question.text,
+                    finds_dictation=run.form >= Form.QUOTED,
                 )
             item.reading = await read_unit(run, item)
         except ToolFailure as error:
@@ -278,7 +280,9 @@ async def _take_pages(
         run.report_action(f"Reading {host_name(url)}")
         try:
             page, is_new = await task, run.form >= Form.QUOTED
-            item.pages.append(screened_page(page, run.question.text, cuts_dictation=is_new))
+            item.pages.append(
+                await run_in_thread(screened_page, page, run.question.text, cuts_dictation=is_new)
+            )
         except FetchFailure as failure:
             lost += 1
             mark_source(run, url, failure.status, failure.reason)
