@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.subprocess
+
 TOLD = """
 import gc
 from research.runtime.garbage import YOUNG_OBJECTS, spare_what_is_loaded
