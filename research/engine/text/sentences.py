@@ -45,8 +45,8 @@ END_OF_TERMS = "***"
 """A line that ends the definitions above it (`tools.Page`)."""
 
 
-REMEMBERED_CHARACTERS = 6_000_000
-"""Of pages taken apart, some five bytes each: those of a few hundred runs at once."""
+REMEMBERED_CHARACTERS = 30_000_000
+"""Of pages taken apart: 60 runs at once need less than 6 million, 200 need more."""
 _SHORT = 1_000
 """Characters of a text that is a quote or a claim rather than a page."""
 
