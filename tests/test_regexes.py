@@ -303,7 +303,7 @@ READERS: dict[str, Match] = {
     "a growing answer": lambda text: list(stream_draft._strings_of(text)),
     "phrases": leads.find_phrases,
     "a phrase in its sentence": lambda text: leads.is_thing("pump rotor", f"{text} pump rotor"),
-    "sentences": lambda text: sentences.split_sentences.__wrapped__(text),
+    "sentences": sentences._find_sentences,
     "words": engine_text.split_tokens,
     "a plain page": lambda text: read_page(text, "text/markdown"),
     "an HTML page": lambda text: read_page(f"<p>So it is.</p>{text}", "text/html"),

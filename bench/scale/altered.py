@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import json
 import os
+import sys
 import threading
 import time
 from datetime import datetime, timedelta
@@ -14,6 +15,9 @@ from pathlib import Path
 from django.utils import timezone
 
 WATCH_SECONDS = 0.02
+LONG_SECONDS = 0.05
+"""An answer that takes longer is a block of the loop, whose place is noted every so often."""
+LONGEST = 5
 
 
 def shift_clock(seconds: float) -> None:
@@ -39,7 +43,9 @@ def take_version(name: str) -> None:
 
 
 def watch_loop(told: Path) -> None:
-    """Write how long, in seconds, the loop that executes runs took to answer, from its start on."""
+    """Write how long, in seconds, the loop that executes runs took to answer, from its start on,
+    the CPU time that it took meanwhile, and where it was half-way through the longest waits.
+    """
     from research.queue.embedded import EmbeddedWorker
 
     start = EmbeddedWorker.start
@@ -47,21 +53,41 @@ def watch_loop(told: Path) -> None:
     async def watched(self: EmbeddedWorker) -> None:
         await start(self)
         loop = asyncio.get_running_loop()
-        threading.Thread(target=_watch, args=(loop, told), daemon=True).start()
+        watched = (loop, threading.get_ident(), told)
+        threading.Thread(target=_watch, args=watched, daemon=True).start()
 
     EmbeddedWorker.start = watched  # type: ignore[method-assign]
 
 
-def _watch(loop: asyncio.AbstractEventLoop, told: Path) -> None:
+def _watch(loop: asyncio.AbstractEventLoop, thread: int, told: Path) -> None:
     answers: list[float] = []
+    computed: list[float] = []
+    longest: list[tuple[float, list[str]]] = []
+    clock = time.pthread_getcpuclockid(thread)
     while not loop.is_closed():
-        answered, began = threading.Event(), time.perf_counter()
+        answered, began, before = threading.Event(), time.perf_counter(), time.clock_gettime(clock)
         loop.call_soon_threadsafe(answered.set)
-        answered.wait()
+        stacks: list[list[str]] = []
+        while not answered.wait(LONG_SECONDS):
+            stacks.append(_stack_of(thread))
         answers.append(time.perf_counter() - began)
+        computed.append(time.clock_gettime(clock) - before)
+        if stacks:
+            longest.append((computed[-1], stacks[len(stacks) // 2]))
+            longest = sorted(longest, reverse=True)[:LONGEST]
         if len(answers) % 50 == 0:
-            told.write_text(json.dumps(answers))
+            known = {"answers": answers, "computed": computed, "longest": longest}
+            told.write_text(json.dumps(known))
         time.sleep(WATCH_SECONDS)
+
+
+def _stack_of(thread: int) -> list[str]:
+    """Return the functions that a thread is in, outermost first."""
+    frame, found = sys._current_frames().get(thread), list[str]()
+    while frame is not None:
+        found.insert(0, f"{Path(frame.f_code.co_filename).name}:{frame.f_code.co_qualname}")
+        frame = frame.f_back
+    return found
 
 
 def main() -> None:

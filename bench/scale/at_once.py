@@ -48,12 +48,18 @@ def at_once(runs: int) -> Figures:
             time.sleep(LOOK_SECONDS)
         seconds = time.monotonic() - began
         [(left,)] = fleet.rows(LEFT) or [(runs,)]
-        blocked = json.loads(watched.read_text())
+        loop = json.loads(watched.read_text())
+        blocked = loop["answers"]
+        for lasted, stack in loop["longest"]:
+            where = " < ".join(stack[:-7:-1])
+            print(f"  the loop computed for {lasted * 1_000:.0f} ms in {where}")
         return {
             "at_once_unfinished": left,
             "at_once_cpu": (_cpu_seconds(web.pid) - cpu) / runs,
             "at_once_megabytes": (_peak_megabytes(web.pid) - memory) / runs,
             "at_once_blocked": max(blocked) * 1_000,
+            "at_once_computed": max(loop["computed"]) * 1_000,
+            "at_once_computed_p99": percentile(loop["computed"], 0.99) * 1_000,
             "at_once_blocked_p99": percentile(blocked, 0.99) * 1_000,
             "at_once_read_p95": percentile(reads, 0.95) * 1_000,
             "at_once_a_minute": (runs - left) * 60 / seconds,

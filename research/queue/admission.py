@@ -109,11 +109,15 @@ _BEGUN = f"FROM research_run AS run WHERE run.status IN ({listed(BEGUN)}) AND {F
 _WOKEN = f"""FROM research_command AS command JOIN research_run AS run ON run.id = command.run_id
     WHERE command.taken_at_place IS NULL AND {FREE} AND ({ACTED})"""
 
+_IN_TURN = "ORDER BY run.priority, run.turn, run.id"
+
 WAITS = f"""
-SELECT 1 WHERE EXISTS (SELECT 1 {_QUEUED}) OR EXISTS (SELECT 1 {_BEGUN})
-    OR EXISTS (SELECT 1 {_WOKEN})
+SELECT 1 WHERE (SELECT run.id {_QUEUED} {_IN_TURN} LIMIT 1) IS NOT NULL
+    OR EXISTS (SELECT 1 {_BEGUN}) OR EXISTS (SELECT 1 {_WOKEN})
 """
-"""Whether any run waits for a worker."""
+"""Whether any run waits for a worker; the order leads PostgreSQL to the index of what is queued,
+past runs that have ended.
+"""
 
 NEXT = f"""
 WITH leased AS (
@@ -125,7 +129,7 @@ WITH leased AS (
         SELECT {_COLUMNS}, 1 AS is_new {_QUEUED}
             AND (%(per_person)s = 0 OR run.owner_id NOT IN (
                 SELECT owner_id FROM busy WHERE runs >= %(per_person)s))
-        ORDER BY run.priority, run.turn, run.id LIMIT %(looked_at)s
+        {_IN_TURN} LIMIT %(looked_at)s
     ) AS head
     UNION ALL SELECT {_COLUMNS}, 0 {_BEGUN}
     UNION ALL SELECT {_COLUMNS}, 1 {_WOKEN}

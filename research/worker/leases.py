@@ -82,11 +82,11 @@ FREE = f"""(run.lease_until IS NULL OR run.lease_until < %(now)s)
     AND run.engine_version IN ({listed(REPLAY_VERSIONS)})"""
 """In SQL, of `run`: no worker has it, and this code can continue its journal."""
 
-ACTED = " OR ".join(
-    f"(run.status = '{status}' AND command.kind IN ({listed(kinds)}))"
-    for status, kinds in WAKES.items()
-)
-"""In SQL, of `run` and `command`: the command makes the run go on."""
+_WAKING = [f"{status} {kind}" for status, kinds in WAKES.items() for kind in kinds]
+ACTED = f"run.status || ' ' || command.kind IN ({listed(_WAKING)})"
+"""In SQL, of `run` and `command`: the command makes the run go on. PostgreSQL plans this one
+comparison in a fraction of the time that it takes for a disjunction over both tables.
+"""
 
 CLAIMABLE = f"""{FREE} AND (run.status IN ({listed(WORKING)}) OR EXISTS (
     SELECT 1 FROM research_command AS command

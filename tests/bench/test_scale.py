@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import json
 import socket
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bench.cutting import Proxy
 from bench.scale import table
+from bench.scale.altered import LONG_SECONDS, _watch
 from bench.scale.fleet import CALLS, STATES, Trial
 from bench.scale.table import BARS, Choice, print_table
 from bench.scale.trials import Extent, redis_away
@@ -109,3 +113,26 @@ def test_runs_complete_while_redis_is_away() -> None:
     found = redis_away(Extent(runs=2, outage_seconds=2.0))
     assert (found["redis_runs"], found["redis_unfinished"], found["redis_asked_again"]) == (2, 0, 0)
     assert found["redis_compared"] > 0
+
+
+def test_the_watch_notes_where_the_loop_is_held_up(tmp_path: Path) -> None:
+    told = tmp_path / "told.json"
+    loop = asyncio.new_event_loop()
+
+    def hold_up() -> None:
+        time.sleep(4 * LONG_SECONDS)
+
+    async def work() -> None:
+        watch = (loop, threading.get_ident(), told)
+        threading.Thread(target=_watch, args=watch, daemon=True).start()
+        hold_up()
+        while not told.exists():
+            await asyncio.sleep(0.01)
+
+    loop.run_until_complete(work())
+    loop.call_later(1.0, loop.stop)
+    loop.run_forever()
+    found = json.loads(told.read_text())
+    assert max(found["answers"]) >= 3 * LONG_SECONDS
+    assert len(found["answers"]) == len(found["computed"])
+    assert any("hold_up" in function for function in found["longest"][0][1])

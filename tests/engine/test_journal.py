@@ -87,6 +87,18 @@ async def everything(journal: Journal) -> list[object]:
     return found
 
 
+async def test_a_journal_keeps_no_request_of_what_is_settled_in_memory() -> None:
+    of = world()
+    journal, _ = await opened(of)
+    first = await everything(journal)
+    assert not any(entry.request for entry in journal._entries.values())
+    assert of.store.entries["round/1/assess", 1].request["prompt"] == ASKED.prompt
+    again, _ = await opened(of, live=False)
+    assert await everything(again) == first
+    assert not again.divergences
+    assert not any(entry.request for entry in again._entries.values())
+
+
 # --- unexpected errors ----------------------------------------------------------------------
 
 

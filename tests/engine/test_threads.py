@@ -67,8 +67,8 @@ def test_lexemes_of_four_threads_are_those_of_one() -> None:
 
 CACHED: Sequence[tuple[Callable[[str], object], Sequence[Callable[..., object]]]] = (
     (tokens.split_terms, (tokens.stem, tokens._terms_of)),
-    (sentences.split_sentences, (sentences.split_sentences,)),
-    (sentences.sentence_terms, (sentences.split_sentences, sentences.sentence_terms)),
+    (sentences.split_sentences, (sentences._split_short, sentences._split_long)),
+    (sentences.sentence_terms, (sentences._split_long, sentences.sentence_terms)),
     (clauses.parts_of, (clauses.parts_of, clauses.clauses_of)),
     (quantities.parse_figures, (quantities.parse_figures,)),
     (entities.find_numbers, ()),

@@ -17,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.urls import reverse
 
 from config.environment import is_loopback
+from research.runtime.garbage import spare_what_is_loaded
 from research.runtime.program import program_name
 from research.runtime.schema import migrate_database
 from research.runtime.settings_check import TAG
@@ -78,6 +79,7 @@ class Command(BaseCommand):
             worker = InThread(
                 make_workers(QUEUES, settings.RESEARCH_SLOTS) if works else Together()
             )
+            spare_what_is_loaded()
             EmbeddedServer(
                 application,
                 Together([worker, mcp.endpoint]),

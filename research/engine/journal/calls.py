@@ -79,11 +79,14 @@ class Journal(ModelCalls):
 
     async def _search_entry(self, place: str, request: SearchRequest) -> Entry:
         async with self._in_flight.alone(place):
-            recorded = self._find_recorded(place, 1, asdict(request))
-            return recorded or await self._live_search(place, request)
+            asked = asdict(request)
+            recorded = self._find_recorded(place, 1, asked)
+            return recorded or await self._live_search(place, request, asked)
 
-    async def _live_search(self, place: str, request: SearchRequest) -> Entry:
-        tools, asked = self._live_tools(place), asdict(request)
+    async def _live_search(
+        self, place: str, request: SearchRequest, asked: dict[str, Any]
+    ) -> Entry:
+        tools = self._live_tools(place)
 
         async def call() -> Settled:
             try:

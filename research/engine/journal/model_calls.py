@@ -123,8 +123,9 @@ class ModelCalls(Recording):
         self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
     ) -> Entry:
         async with self._in_flight.alone(place, attempt):
-            recorded = self._find_recorded(place, attempt, asdict(request))
-            return recorded or await self._live_model(place, attempt, request, on_text)
+            asked = asdict(request)
+            recorded = self._find_recorded(place, attempt, asked)
+            return recorded or await self._live_model(place, attempt, request, asked, on_text)
 
     def _answered(self, request: ModelRequest, entry: Entry, stage: str = "") -> ModelAnswer:
         """Count a settled call, and give its answer or raise its failure."""
@@ -146,11 +147,15 @@ class ModelCalls(Recording):
         return answer
 
     async def _live_model(
-        self, place: str, attempt: int, request: ModelRequest, on_text: Hear | None
+        self,
+        place: str,
+        attempt: int,
+        request: ModelRequest,
+        asked: dict[str, Any],
+        on_text: Hear | None,
     ) -> Entry:
         model = self._live_tools(place).model
         assert model is not None, "a model task needs a model"
-        asked = asdict(request)
         pending = Entry(place, attempt, "model", "pending", digest_of(asked), asked)
         try:
             self._check_time(request.task)

@@ -73,7 +73,7 @@ class Recording:
     async def open(self) -> None:
         """Read what is recorded; a pending model call may have been paid for already."""
         for entry in await self.store.load():
-            self._entries[entry.place, entry.attempt] = entry
+            self._remember(entry)
         self.paid_twice = [
             entry.place
             for entry in self._entries.values()
@@ -211,6 +211,12 @@ class Recording:
         if entry.status != "pending" and entry.kind != "decision":
             self.live += 1
         entry = replace(entry, answer=make_storable(entry.answer))
-        self._entries[entry.place, entry.attempt] = entry
+        self._remember(entry)
         await self.store.put(entry)
         return entry
+
+    def _remember(self, entry: Entry) -> None:
+        """Keep an entry; of a settled one without its request, which its hash stands for."""
+        if entry.status != "pending":
+            entry = replace(entry, request={})
+        self._entries[entry.place, entry.attempt] = entry

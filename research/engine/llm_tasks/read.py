@@ -24,6 +24,7 @@ from research.engine.ports import Page
 from research.engine.records import Aspect
 from research.engine.rounds.findings import Asked, Reading
 from research.engine.run import Run
+from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import words_in
 from research.engine.untrusted.prompt_injection import is_beside_the_point
 from research.engine.untrusted.screening import suspicious_pages
@@ -121,15 +122,19 @@ async def _read_with_model(
     known = {aspect.id: aspect for aspect in aspects}
     result, taken, most = Reading(), Counter[str](), dict[str, int]()
     aims = " ".join(asked.aims(run.question.text))
-    for found in answer.findings:
-        pointed = [lines[n] for n in found.sentences if n in lines]
-        aspect = known.get(id_in(found.sub_question), aspects[0])
-        for url, said in _by_page(pointed).items():
-            taken[url] += 1
-            if url not in most:
-                most[url] = _most_claims(run, said)
-            if taken[url] <= most[url]:
-                run.rules.check_finding(result, found.claim, said, aspect, run.question.text)
+
+    def check_findings() -> None:
+        for found in answer.findings:
+            pointed = [lines[n] for n in found.sentences if n in lines]
+            aspect = known.get(id_in(found.sub_question), aspects[0])
+            for url, said in _by_page(pointed).items():
+                taken[url] += 1
+                if url not in most:
+                    most[url] = _most_claims(run, said)
+                if taken[url] <= most[url]:
+                    run.rules.check_finding(result, found.claim, said, aspect, run.question.text)
+
+    await run_in_thread(check_findings)
     for lead in answer.leads[:MOST_LEADS]:
         line = lines.get(lead.sentence)
         topic = run.admitted(lead.topic)

@@ -163,6 +163,13 @@ def _find_fault(statement: Statement, ledger: Ledger) -> str:
     return f"{', '.join(check.reasons)}, compared with its quotes" if is_refused else ""
 
 
+def check_statements(
+    statements: Iterable[Statement], ledger: Ledger
+) -> dict[Statement, ClaimCheck]:
+    """Return how each statement compares with its quotes."""
+    return {each: check_statement(each, ledger) for each in statements}
+
+
 def check_statement(statement: Statement, ledger: Ledger) -> ClaimCheck:
     """Compare a statement with its quotes, all together and each that says most of it alone; the
     best outcome counts. What is computed is vouched for if code computes the same.

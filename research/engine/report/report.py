@@ -60,6 +60,7 @@ from research.engine.report.report_format import (
 )
 from research.engine.report.report_i18n import Labels, labels_for
 from research.engine.run import Run
+from research.engine.text.offload import run_in_thread
 from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.untrusted.order_model import is_firmly_an_order
 from research.engine.untrusted.prompt_injection import content_terms
@@ -279,11 +280,11 @@ async def _check_draft(run: Run, draft: Draft) -> Checked:
     """Faulty statements get one repair by the model if they are many; what is still faulty is cut,
     and its quotes come in its place. What code can't vouch for goes to the verifier.
     """
-    found, repaired = run.rules.find_faults(draft, run.ledger), 0
+    found, repaired = await run_in_thread(run.rules.find_faults, draft, run.ledger), 0
     is_worth_a_call = len(found) > QUOTED_WITHOUT_REPAIR * len(draft.statements)
     if is_worth_a_call and analyst_of(run).repairs_drafts:
         draft = replace_statements(draft, await repair_draft(run, draft, found))
-        left = run.rules.find_faults(draft, run.ledger)
+        left = await run_in_thread(run.rules.find_faults, draft, run.ledger)
         repaired, found = max(0, len(found) - len(left)), left
     faulty = [fault.statement for fault in found]
     draft = quote_instead(draft, faulty, run.ledger)
@@ -301,7 +302,8 @@ async def _summarise(run: Run, draft: Draft) -> Draft:
     carry give way to statements that do.
     """
     summary = await write_summary(run, draft)
-    faulty = {f.statement for f in run.rules.find_faults(Draft(summary, ()), run.ledger)}
+    found = await run_in_thread(run.rules.find_faults, Draft(summary, ()), run.ledger)
+    faulty = {fault.statement for fault in found}
     kept = tuple(each for each in summary if each not in faulty)
     if not kept:
         kept = tuple(s for section in draft.sections[:1] for s in section.statements[:1])

@@ -28,10 +28,9 @@ from research.engine.rounds.findings import Asked, Reading
 from research.engine.rounds.private_words import private_words
 from research.engine.rounds.topics import Topic
 from research.engine.run import Run
-from research.engine.text.offload import run_in_thread_if_long
-from research.engine.text.sentences import take_apart
+from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import unique_texts
-from research.engine.untrusted.screening import screened_answer, screened_page
+from research.engine.untrusted.screening import screened_answer, screened_page, take_pages_apart
 from research.engine.untrusted.search_words import search_words
 
 T = TypeVar("T")
@@ -221,8 +220,11 @@ async def fetch_and_read(
         run.report_action(f"Reading for: {item.topic.text}")
         try:
             with contain_errors(item.place, ToolFailure(UNEXPECTED)):
-                await run_in_thread_if_long(
-                    item.pages, take_apart, [page.text for page in item.pages]
+                await run_in_thread(
+                    take_pages_apart,
+                    item.pages,
+                    run.question.text,
+                    run.form,
                 )
             item.reading = await read_unit(run, item)
         except ToolFailure as error:
@@ -299,7 +301,9 @@ async def _take_pages(
             continue
         run.report_action(f"Reading {host_name(url)}")
         try:
-            item.pages.append(screened_page(await task, run.question.text, run.form))
+            item.pages.append(
+                await run_in_thread(screened_page, await task, run.question.text, run.form)
+            )
         except FetchFailure as failure:
             lost += 1
             mark_source(run, url, failure.status, failure.reason)

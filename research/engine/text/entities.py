@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from research.engine.records import Fields
 from research.engine.text.tokens import STOP_WORDS, normalise_space, split_tokens, unique_texts
@@ -118,6 +119,7 @@ def find_dates(text: str) -> tuple[str, ...]:
     return tuple(unique_texts(match.group() for match in _DATE.finditer(text)))
 
 
+@lru_cache(maxsize=2048)
 def find_names(text: str) -> tuple[str, ...]:
     """Return proper names, acronyms, identifiers and quoted titles, as written.
 
@@ -212,6 +214,7 @@ def absolute_words(text: str) -> frozenset[str]:
     return frozenset(named | {f"{stem}est" for stem in _SUPERLATIVE.findall(text.lower())})
 
 
+@lru_cache(maxsize=4096)
 def change_direction(text: str) -> int:
     """1 where words of increase outweigh, -1 for decrease, 0 for neither or both."""
     up, down = len(_UP.findall(text)), len(_DOWN.findall(text))

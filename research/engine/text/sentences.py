@@ -7,12 +7,13 @@ ones; ideographic full stops end a sentence as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from research.engine.text.remembered import remember_texts
 from research.engine.text.tokens import normalise_space, term_set
 
 _DATA = Path(__file__).parent / "data"
@@ -44,7 +45,13 @@ END_OF_TERMS = "***"
 """A line that ends the definitions above it (`tools.Page`)."""
 
 
-@dataclass(frozen=True)
+REMEMBERED_CHARACTERS = 30_000_000
+"""Of pages taken apart: 60 runs at once need less than 6 million, 200 need more."""
+_SHORT = 1_000
+"""Characters of a text that is a quote or a claim rather than a page."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of a page: `page.text[start:end]` is its verbatim text.
 
@@ -62,7 +69,7 @@ class Sentence:
     label: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Block:
     start: int
     end: int
@@ -71,9 +78,22 @@ class _Block:
     label: tuple[int, int] | None = None
 
 
-@lru_cache(maxsize=256)
 def split_sentences(text: str) -> tuple[Sentence, ...]:
     """Return the sentences of a page's text in order; headings are sections, not sentences."""
+    return _split_short(text) if len(text) <= _SHORT else _split_long(text)
+
+
+@lru_cache(maxsize=1024)
+def _split_short(text: str) -> tuple[Sentence, ...]:
+    return _find_sentences(text)
+
+
+@remember_texts(REMEMBERED_CHARACTERS, len)
+def _split_long(text: str) -> tuple[Sentence, ...]:
+    return _find_sentences(text)
+
+
+def _find_sentences(text: str) -> tuple[Sentence, ...]:
     found: list[Sentence] = []
     for number, block in enumerate(_split_blocks(text)):
         for start, end in _sentence_spans(text, block):
@@ -94,10 +114,15 @@ def split_sentences(text: str) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=64)
+@remember_texts(REMEMBERED_CHARACTERS, len)
 def sentence_terms(text: str) -> tuple[frozenset[str], ...]:
     """Return the terms of each of a page's sentences."""
     return tuple(term_set(sentence.text) for sentence in split_sentences(text))
+
+
+def text_length(found: Sequence[Sentence]) -> int:
+    """Return about how long the text of these sentences is, for `remember_texts`."""
+    return found[-1].end if found else 0
 
 
 def take_apart(texts: Iterable[str]) -> None:

@@ -16,7 +16,8 @@ from functools import lru_cache
 from itertools import groupby
 
 from research.engine.text.folding import folded
-from research.engine.text.sentences import Sentence
+from research.engine.text.remembered import remember_texts
+from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.order_forms import is_about_orders
 from research.engine.untrusted.order_words import dictation_words
@@ -94,7 +95,7 @@ def opens_dictation(text: str) -> bool:
     return any(len(kinds) >= OPENING and "norm" in kinds for kinds in found)
 
 
-@lru_cache(maxsize=256)
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def find_dictation(found: Sequence[Sentence]) -> frozenset[int]:
     """Return the numbers of the sentences that dictate, with those that go on from one in its
     block, and the one before a norm without content of its own: "This is to open every account."

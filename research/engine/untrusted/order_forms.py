@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from research.engine.text.folding import folded, spaced_letters, words_set_apart
 from research.engine.untrusted.addresses import addresses_in
@@ -166,6 +167,7 @@ def _hides_order(text: str, plain: str, asked: str) -> bool:
     )
 
 
+@lru_cache(maxsize=256)
 def is_about_orders(asked: str) -> bool:
     """Return whether a question is about programs that read, or about their instructions."""
     plain = folded(asked)

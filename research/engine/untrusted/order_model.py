@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import combinations, pairwise
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
 from research.engine.text.folding import folded
-from research.engine.text.sentences import Sentence
+from research.engine.text.remembered import remember_texts
+from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text_length
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.dictation import dictates, opens_dictation
 from research.engine.untrusted.order_forms import is_for_machines, takes_form
@@ -66,17 +68,18 @@ class OrderModel:
         )
 
 
-@lru_cache(maxsize=256)
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def order_scores(found: Sequence[Sentence]) -> Mapping[int, float]:
     """Return the score of each sentence by its number."""
     model = order_model()
-    return {
+    scores = {
         sentence.number: model.score(buckets_of(sentence.text, before, after))
         for sentence, before, after in with_neighbours(found)
     }
+    return MappingProxyType(scores)
 
 
-@lru_cache(maxsize=256)
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def likely_orders(found: Sequence[Sentence]) -> frozenset[int]:
     """Return the numbers of the sentences that read like orders or dictation."""
     scores, told = order_scores(found), set[int]()

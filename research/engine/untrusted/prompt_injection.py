@@ -19,7 +19,13 @@ from itertools import pairwise
 from research.engine.ports import Page
 from research.engine.text.folding import folded
 from research.engine.text.function_words import function_words
-from research.engine.text.sentences import Sentence, split_sentences
+from research.engine.text.remembered import remember_texts
+from research.engine.text.sentences import (
+    REMEMBERED_CHARACTERS,
+    Sentence,
+    split_sentences,
+    text_length,
+)
 from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
@@ -89,7 +95,7 @@ def _frame(text: str, asked: str) -> str:
     return frame if order_points(frame, asked) >= STRANGER_POINTS else text
 
 
-@lru_cache(maxsize=256)
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     """Return the numbers of the sentences that are orders, or belong to one in its block.
 
@@ -112,7 +118,7 @@ def find_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     return frozenset(numbers)
 
 
-@lru_cache(maxsize=256)
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
     """Return the numbers of the sentences that may only be quoted: they dictate what texts are to
     say, or have signs of an order and are code or strangers on their page.
@@ -127,7 +133,7 @@ def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
     )
 
 
-@lru_cache(maxsize=256)
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
 def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
     """Return the numbers of the sentences that are orders by themselves, by the rules and by the
     fitted model; none if the question is about orders.

@@ -6,6 +6,7 @@ quote is in a call twice. One unfaithful canary has an order to the verifier in 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -71,17 +72,17 @@ def passages_of(
     No sentence is in two quotes, and none that is in a quote of `taken` is in any.
     """
     quoted = "\0".join(taken)
-    left = [
+    left = deque(
         each
         for each in split_sentences(text)
         if each.kind == "prose" and each.text not in quoted and not is_order(each.text)
-    ]
+    )
     while left:
-        first, *left = left
+        first = left.popleft()
         quote = first.text
         is_followed = left and left[0].number == first.number + 1 and left[0].block == first.block
         if is_followed and chance.random() < PAIRED:
-            quote = normalise_space(text[first.start : left.pop(0).end])
+            quote = normalise_space(text[first.start : left.popleft().end])
         if words_in(quote) <= LONGEST_QUOTE:
             yield Vouched(first.text, CitedQuote(quote, source))
 
@@ -137,21 +138,22 @@ def _alike(
     room = {True: count, False: count}
     spare = [(each, _look(each.pair)) for each in made if each.pair.quotes not in used]
     chosen: list[LabelledPair] = []
-    turns = cycle(chance.sample(looks, len(looks)))
-    wanted = next(turns)
-    while spare:
-        nearest = min(spare, key=lambda each: dist(each[1], wanted))
-        best = nearest[0]
-        if not _passes_code(best.pair):
-            spare.remove(nearest)
-            continue
+    refused = set[LabelledPair]()
+    for wanted in cycle(chance.sample(looks, len(looks))):
+        for best, _ in sorted(spare, key=lambda each: dist(each[1], wanted)):
+            if _passes_code(best.pair):
+                break
+            refused.add(best)
+        else:
+            break
         chosen.append(best)
-        wanted = next(turns)
         room[best.faithful] -= 1
         spare = [
             each
             for each in spare
-            if each[0].pair.quotes != best.pair.quotes and room[each[0].faithful] > 0
+            if each[0].pair.quotes != best.pair.quotes
+            and room[each[0].faithful] > 0
+            and each[0] not in refused
         ]
     return chosen
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
 from random import Random
 from types import MappingProxyType
 
@@ -77,6 +77,9 @@ class Phrases:
 
     nouns: tuple[str, ...]
     details: tuple[str, ...]
+    _foreign: dict[tuple[str, str], tuple[str, ...]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, sentences: Sequence[str]) -> Phrases:
@@ -86,6 +89,23 @@ class Phrases:
         return cls(
             usable, tuple(detail for detail in details if not _VAGUE & set(detail.split()[2:]))
         )
+
+    def foreign_to(self, quote: str, kind: str) -> tuple[str, ...]:
+        """Return the phrases of a kind of which the quote has no word: "noun", those of them that
+        are "plural" or "singular", or "detail". They are found once for each quote.
+        """
+        key = (quote, kind)
+        if key not in self._foreign:
+            if kind in {"plural", "singular"}:
+                is_plural = kind == "plural"
+                nouns = self.foreign_to(quote, "noun")
+                found = (noun for noun in nouns if noun.endswith("s") is is_plural)
+            else:
+                phrases = self.details if kind == "detail" else self.nouns
+                known = term_set(quote)
+                found = (phrase for phrase in phrases if known.isdisjoint(term_set(phrase)))
+            self._foreign[key] = tuple(found)
+        return self._foreign[key]
 
 
 def _is_verb_form(noun: str) -> bool:
@@ -98,26 +118,32 @@ Unfaithful = Callable[[str, str, Phrases, Random], str]
 
 def change_thing(sentence: str, quote: str, phrases: Phrases, chance: Random) -> str:
     """Put a thing that the quote does not name in the place of one that it does."""
-    places = [found for found in _NOUN.finditer(sentence) if found["noun"] not in _VAGUE]
+    places = _changeable(sentence)
     if not places:
         return ""
     place = chance.choice(places)
     old = place["noun"]
-    plural = old.endswith("s")
-    new = _foreign([n for n in phrases.nouns if n.endswith("s") is plural], quote, chance)
+    kind = "plural" if old.endswith("s") else "singular"
+    new = _any_foreign(phrases, quote, kind, chance)
     before = _article(place["before"], new)
     return f"{sentence[: place.start()]}{before}{new}{sentence[place.end() :]}" if new else ""
 
 
+@lru_cache(maxsize=1024)
+def _changeable(sentence: str) -> tuple[re.Match[str], ...]:
+    """Return where a sentence names a thing that another may take the place of."""
+    return tuple(found for found in _NOUN.finditer(sentence) if found["noun"] not in _VAGUE)
+
+
 def add_detail(sentence: str, quote: str, phrases: Phrases, chance: Random) -> str:
     """Add a circumstance that another sentence of the run tells of something else."""
-    detail = _foreign(phrases.details, quote, chance)
+    detail = _any_foreign(phrases, quote, "detail", chance)
     return f"{sentence[:-1]} {detail}." if detail and sentence.endswith(".") else ""
 
 
 def add_cause(sentence: str, quote: str, phrases: Phrases, chance: Random) -> str:
     """Add a cause that the quote does not name."""
-    noun = _foreign(phrases.nouns, quote, chance)
+    noun = _any_foreign(phrases, quote, "noun", chance)
     return f"{sentence[:-1]} because of the {noun}." if noun and sentence.endswith(".") else ""
 
 
@@ -128,10 +154,9 @@ UNFAITHFUL: Mapping[str, Unfaithful] = {
 }
 
 
-def _foreign(phrases: Sequence[str], quote: str, chance: Random) -> str:
+def _any_foreign(phrases: Phrases, quote: str, kind: str, chance: Random) -> str:
     """Return a phrase of which the quote has no word; "" for none."""
-    known = term_set(quote)
-    usable = [phrase for phrase in phrases if not term_set(phrase) & known]
+    usable = phrases.foreign_to(quote, kind)
     return chance.choice(usable) if usable else ""
 
 
@@ -148,8 +173,12 @@ def reword_sentence(sentence: str, chance: Random) -> str:
     """Return the sentence in other words with the same meaning, perhaps saying less; it may be the
     same where no way fits.
     """
-    changed = shorten_sentence(sentence, chance)
-    return _with_other_words(_with_digits(_with_other_dates(changed)))
+    return _in_other_words(shorten_sentence(sentence, chance))
+
+
+@lru_cache(maxsize=1024)
+def _in_other_words(sentence: str) -> str:
+    return _with_other_words(_with_digits(_with_other_dates(sentence)))
 
 
 def shorten_sentence(sentence: str, chance: Random) -> str:
@@ -194,7 +223,7 @@ def _with_digits(sentence: str) -> str:
 
 def _with_other_words(sentence: str) -> str:
     forms = rewordings()
-    return _any_of(forms).sub(lambda found: forms[found[0]], sentence).replace("  ", " ")
+    return _rewordable().sub(lambda found: forms[found[0]], sentence).replace("  ", " ")
 
 
 @cache
@@ -206,10 +235,6 @@ def rewordings() -> MappingProxyType[str, str]:
 
 
 @cache
-def _pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    longest_first = sorted(phrases, key=len, reverse=True)
+def _rewordable() -> re.Pattern[str]:
+    longest_first = sorted(rewordings(), key=len, reverse=True)
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, longest_first))})(?![\w-])")
-
-
-def _any_of(forms: Mapping[str, str]) -> re.Pattern[str]:
-    return _pattern(tuple(forms))

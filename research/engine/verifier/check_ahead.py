@@ -16,8 +16,9 @@ from research.engine.llm_tasks.prompting.fit_to_context import fit_uncut
 from research.engine.llm_tasks.verify import VERIFY, task_of, verdicts_by_pair, verify_context
 from research.engine.ports import ModelRequest
 from research.engine.records import Complexity
-from research.engine.report.draft import Statement, check_statement
+from research.engine.report.draft import Statement, check_statements
 from research.engine.run import Run
+from research.engine.text.offload import run_in_thread
 from research.engine.verifier.pairs import Pair
 from research.engine.verifier.planting import Asked, Judged, judge_verdicts, plant, shown_pair
 from research.engine.verifier.qualification import is_qualified
@@ -61,8 +62,8 @@ async def begin_check(run: Run, place: str) -> None:
     if run.checking is not None or not _checks_ahead(run):
         return
     claims = [Statement(record.claim, (record.id,)) for record in usable_evidence(run.ledger)]
-    outcomes = {claim: check_statement(claim, run.ledger).outcome for claim in claims}
-    undecided = [claim for claim, outcome in outcomes.items() if outcome == "undecided"]
+    checks = await run_in_thread(check_statements, claims, run.ledger)
+    undecided = [claim for claim, check in checks.items() if check.outcome == "undecided"]
     if not undecided:
         return
     asked = await plant(run, undecided)

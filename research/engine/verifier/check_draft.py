@@ -17,8 +17,9 @@ from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.ask import TaskFailed
 from research.engine.llm_tasks.verify import VERIFY, ask_verdicts
 from research.engine.records import VerifierUse
-from research.engine.report.draft import Draft, Statement, check_statement
+from research.engine.report.draft import Draft, Statement, check_statements
 from research.engine.run import Run
+from research.engine.text.offload import run_in_thread
 from research.engine.verifier.check_ahead import drop_check, take_check
 from research.engine.verifier.known_verifier import qualification_of
 from research.engine.verifier.planting import Judged, judge_verdicts, plant
@@ -43,7 +44,7 @@ class Verified:
 async def verify_draft(run: Run, draft: Draft) -> Verified:
     """Return the draft with quotations in the place of statements that nothing vouches for."""
     stated = dict.fromkeys(s for s in draft.statements if s.evidence and not s.quoted)
-    checks = {each: check_statement(each, run.ledger) for each in stated}
+    checks = await run_in_thread(check_statements, stated, run.ledger)
     undecided = [each for each, check in checks.items() if check.outcome == "undecided"]
     refused = [each for each, check in checks.items() if check.outcome == "refused"]
     may_carry = frozenset(undecided)

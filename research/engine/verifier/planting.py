@@ -15,7 +15,7 @@ from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.draft import Statement
 from research.engine.run import Run
-from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.offload import run_in_thread
 from research.engine.text.tokens import term_set
 from research.engine.verifier.canaries import Vouched, make_canaries, passages_of, usable_passages
 from research.engine.verifier.pairs import CitedQuote, LabelledPair, Pair
@@ -56,9 +56,7 @@ async def plant(run: Run, undecided: Sequence[Statement]) -> Asked:
     """Return the call on these statements, shuffled with canaries of the run."""
     pairs = [shown_pair(each, run.ledger) for each in undecided]
     chance = Random(_seed(run, pairs))
-    canaries = await run_in_thread_if_long(
-        run.ledger.pages.values(), plant_canaries, run.ledger, pairs, run.config, chance
-    )
+    canaries = await run_in_thread(plant_canaries, run.ledger, pairs, run.config, chance)
     items: list[Statement | LabelledPair] = [*undecided, *canaries]
     chance.shuffle(items)
     return Asked(tuple(items), dict(zip(undecided, pairs, strict=True)))

@@ -36,7 +36,9 @@ class Command(BaseCommand):
         migrate_database()
         from research.queue.processes import make_workers, work_until_stopped
         from research.runtime import tool_factory
+        from research.runtime.garbage import spare_what_is_loaded
 
+        spare_what_is_loaded()
         worker = make_workers(queues, concurrency, settings.DRAIN_SECONDS)
         self.stdout.write(f"Working on {', '.join(queues)}, {concurrency} runs at once.")
         self.stdout.flush()

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -321,10 +320,10 @@ async def test_pages_that_code_cannot_read_cost_their_unit_only(
 ) -> None:
     world = harbour()
 
-    def broken(texts: Sequence[str]) -> None:
+    def broken(*arguments: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr(units, "take_apart", broken)
+    monkeypatch.setattr(units, "take_pages_apart", broken)
     ran = await world.ask(SIMPLE.question)
     failed = [unit for unit in ran.of(Unit) if unit.status == "failed"]
     assert ran.state.status == "completed"

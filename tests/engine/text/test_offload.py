@@ -1,12 +1,14 @@
 """Long pages are gone through in a thread: the loop serves everything else meanwhile."""
 
 import asyncio
+import contextvars
 import threading
+import time
 
 import pytest
 
 from research.engine.text import offload as module
-from research.engine.text.offload import run_in_thread_if_long
+from research.engine.text.offload import run_in_thread, run_in_thread_if_long
 from tests.engine.scripted import Web, World, page
 
 LONG = "The rotor of pump {0} turns {0} times a minute and is cooled by water of the river. "
@@ -46,3 +48,20 @@ async def test_short_pages_are_gone_through_at_once_and_long_ones_in_a_thread() 
         await run_in_thread_if_long([short, long], threading.current_thread)
         is not threading.current_thread()
     )
+
+
+async def test_work_in_the_thread_is_done_in_the_order_of_the_calls() -> None:
+    done: list[int] = []
+
+    def work(number: int) -> None:
+        time.sleep(0.02 * (number == 0))
+        done.append(number)
+
+    await asyncio.gather(*(run_in_thread(work, number) for number in range(5)))
+    assert done == [0, 1, 2, 3, 4]
+
+
+async def test_work_in_the_thread_knows_what_its_caller_knows() -> None:
+    known = contextvars.ContextVar("known", default="")
+    known.set("the run")
+    assert await run_in_thread(known.get) == "the run"

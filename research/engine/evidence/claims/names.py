@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from research.engine.evidence.claims.clauses import closest_part, parts_of
 from research.engine.text import entities
@@ -64,6 +65,8 @@ class _Known:
 def _expanded(claim: str, allowed: str) -> frozenset[str]:
     """Return the terms of the claim's words that an acronym of the text abbreviates."""
     acronyms = {found.upper() for found in _ACRONYM.findall(allowed)}
+    if not acronyms:
+        return frozenset()
     words = _INITIAL.findall(claim)
     runs = (words, [word for word in words if word[0].isupper()])
     found = [
@@ -106,9 +109,10 @@ def _is_abbreviated(name: str, allowed: str) -> bool:
     if _ACRONYM.fullmatch(name):
         return name.upper() in _initials(allowed)
     acronyms = {found.upper() for found in _ACRONYM.findall(allowed)}
-    return bool(acronyms & _initials(name))
+    return bool(acronyms) and not acronyms.isdisjoint(_initials(name))
 
 
+@lru_cache(maxsize=256)
 def _initials(text: str) -> frozenset[str]:
     """Return the initials of each run of words, of all of them and of the capitalised ones
     alone.

@@ -7,8 +7,10 @@ quote gives away an exchange by its neighbours, whatever the words are.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 from itertools import combinations
 
 from research.engine.evidence.claims.alignment import Token, matched_to, tokens_of
@@ -105,14 +107,15 @@ def _triples(keys: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     yield from zip(keys, keys[1:], keys[2:], strict=False)
 
 
-def _content(claim: str, quote: str) -> tuple[list[str], list[str]]:
+@lru_cache(maxsize=512)
+def _content(claim: str, quote: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the keys of the words that carry content, figures and dates among them."""
     quoted = tokens_of(quote)
     return _keys(matched_to(tokens_of(claim), quoted)), _keys(quoted)
 
 
-def _keys(tokens: Sequence[Token]) -> list[str]:
-    return [token.key for token in tokens if token.is_content]
+def _keys(tokens: Sequence[Token]) -> tuple[str, ...]:
+    return tuple(token.key for token in tokens if token.is_content)
 
 
 def has_replaced_name(claim: str, quote: str) -> bool:
@@ -137,7 +140,7 @@ def share_in_order(claim: str, quote: str) -> float:
     """
     return max(
         _matched(said, quoted) / max(1, len(said))
-        for text in (quote, *sentences_of(quote))
+        for text in dict.fromkeys((quote, *sentences_of(quote)))
         for said, quoted in [_content(claim, text)]
     )
 
@@ -149,9 +152,13 @@ def _matched(said: Sequence[str], quoted: Sequence[str]) -> int:
 
 def _edits(quoted: Sequence[Token], said: Sequence[Token]) -> list[tuple[str, int, int, int, int]]:
     """How the quote becomes the claim; nothing where the claim is worded freely."""
-    matcher = SequenceMatcher(None, [t.key for t in quoted], [t.key for t in said], autojunk=False)
+    keys, own = [token.key for token in quoted], [token.key for token in said]
+    least = NEAR_VERBATIM * max(1, len(own))
+    if (Counter(keys) & Counter(own)).total() < least:
+        return []  # as many are kept at most
+    matcher = SequenceMatcher(None, keys, own, autojunk=False)
     kept = sum(block.size for block in matcher.get_matching_blocks())
-    return list(matcher.get_opcodes()) if kept >= NEAR_VERBATIM * max(1, len(said)) else []
+    return list(matcher.get_opcodes()) if kept >= least else []
 
 
 def _names(text: str, tokens: Sequence[Token]) -> set[str]:

@@ -68,9 +68,9 @@ def is_vouched(claim: str, quote: str, context: str) -> bool:
     """
     if is_verbatim(claim, quote):
         return True
-    sentences = [
+    sentences = dict.fromkeys(
         form for sentence in sentences_of(quote) for form in _forms(sentence, claim, context)
-    ]
+    )
     every = sentences_of(claim)
     return bool(every) and all(
         any(_is_trimmed(said, sentence) for sentence in sentences) for said in every
@@ -149,6 +149,8 @@ def _aligned(said: Sequence[str], quoted: Sequence[str]) -> list[int] | None:
     """Return the place of each word of the claim in the sentence; None where one has none
     in order.
     """
+    if not set(said).issubset(quoted):
+        return None
     blocks = SequenceMatcher(None, said, quoted, autojunk=False).get_matching_blocks()
     places = [block.b + step for block in blocks for step in range(block.size)]
     return places if len(places) == len(said) else None

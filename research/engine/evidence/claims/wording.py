@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
 
@@ -44,6 +45,7 @@ _OPPOSITES = tuple(
     tuple(frozenset(map(stem, member.split())) for member in line.split("|"))
     for line in (Path(__file__).parents[1] / "data" / "opposites_en.txt").read_text().splitlines()
 )
+_OPPOSED = frozenset(word for group in _OPPOSITES for member in group for word in member)
 _WORDS = re.compile(r"[^\W\d_]+")
 _FUNCTION = frozenset(
     (
@@ -95,11 +97,10 @@ def _directed_otherwise(pair: Pair, claim: str, quote: str) -> bool:
 
 def _directing(clause: str) -> frozenset[str]:
     """Return the terms of a clause that give a direction or exclude others."""
-    grouped = {word for group in _OPPOSITES for member in group for word in member}
     directed = term_set(
         " ".join(word for word in clause.split() if entities.change_direction(word))
     )
-    return directed | (term_set(clause) & grouped)
+    return directed | (term_set(clause) & _OPPOSED)
 
 
 def _swapped_roles(pair: Pair, claim: str, quote: str) -> bool:
@@ -182,7 +183,9 @@ _RULES: Mapping[str, Callable[[Pair, str, str], bool]] = {
 
 def is_opposite(clause: str, part: str) -> bool:
     """Return whether one says a word and the other only one that excludes it."""
-    said, quoted = _lower_words(clause), _lower_words(part)
+    said, quoted = _lower_words(clause) & _OPPOSED, _lower_words(part) & _OPPOSED
+    if not said or not quoted:
+        return False
     for group in _OPPOSITES:
         here = [member for member in group if member & said]
         there = [member for member in group if member & quoted]
@@ -191,10 +194,12 @@ def is_opposite(clause: str, part: str) -> bool:
     return False
 
 
+@lru_cache(maxsize=512)
 def _lower_words(text: str) -> frozenset[str]:
     return frozenset(stem(word.lower()) for word in re.findall(r"\w+", text))
 
 
+@lru_cache(maxsize=512)
 def is_swapped(clause: str, part: str) -> bool:
     """Return whether both say the same of two things, with the things in each other's place."""
     return _roles_swapped(clause, part) or _compared_the_other_way(clause, part)
