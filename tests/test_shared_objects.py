@@ -186,6 +186,7 @@ CONSTANT = (
     types.MappingProxyType,
 )  # fmt: skip
 RETURNED = {
+    ("research.engine.text.offload._texts", "ThreadPoolExecutor"): "locks by itself",
     ("dashboard.api.events._build", "Progress"): "a payload that is only encoded",
     ("dashboard.live.progress_publisher._in_a_thread", "Sender"): "is one thread's",
     ("dashboard.queries.queries._head_query", "Any"): "numbers and texts of a query",
@@ -200,6 +201,7 @@ RETURNED = {
     " read it",
     ("research.engine.untrusted.addresses._suffixes", "TLDExtract"): "only asked, its table is"
     " complete",
+    ("research.engine.verifier.canary_kinds._changeable", "Match"): "is never changed",
     ("research.fetch.sites._suffixes", "TLDExtract"): "the same",
     ("research.llm.window.tls_context", "SSLContext"): "OpenSSL counts its uses under a lock",
     ("research.runtime.source_choices._network", "NetworkProbe"): "assigns one result at a time",

@@ -396,7 +396,10 @@ _ARTICLE = re.compile(r"\b(?:an?|the|our) (?=[A-Z])")
 
 def entities_of(question: str) -> list[str]:
     """Return the names that a question lists, at least two, without their articles."""
-    question = _ARTICLE.sub("", question)
+    return _listed(question) or _listed(_ARTICLE.sub("", question))
+
+
+def _listed(question: str) -> list[str]:
     for listed in re.findall(r"\(([^)]*)\)|(?:\bof|:) ([A-Z][^.?:;]*)", question):
         names = re.split(r",\s*(?:(?:and|or)\s+)?|\s+(?:and|or)\s+", "".join(listed))
         kept = [name.strip() for name in names if _NAME.fullmatch(name.strip())]

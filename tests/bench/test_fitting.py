@@ -77,11 +77,11 @@ def test_the_order_model_learns_words_and_is_stored_in_bytes() -> None:
         for text in (told, plain) * 20
     ]
     bias, weights = fitted(examples)
-    model = OrderModel(bias, weights)
+    model = OrderModel(bias, tuple(weights))
     assert model.score(buckets_of(told, "", "")) > 1
     assert model.score(buckets_of(plain, "", "")) < -1
     stored = json.loads(json.dumps(packed(bias, weights)))
-    again = OrderModel(stored["bias"], unpacked(stored))
+    again = OrderModel(stored["bias"], tuple(unpacked(stored)))
     for text in (told, plain):
         features = list(buckets_of(text, "", ""))
         assert again.score(features) == pytest.approx(model.score(features), abs=0.2)

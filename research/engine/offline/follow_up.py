@@ -12,8 +12,7 @@ import re
 from dataclasses import dataclass
 
 from research.engine.text import entities
-from research.engine.text.function_words import function_words
-from research.engine.text.language import ENGLISH, language_of
+from research.engine.text.language import ENGLISH, function_words, language_of
 from research.engine.text.tokens import normalise_space, term_set, words_in
 
 SHORT = 5

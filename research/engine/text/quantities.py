@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from research.engine.text.dates import Date, find_dates, is_within, without_dates
 from research.engine.text.entities import NUMBER, find_numbers, number_words
-from research.engine.text.function_words import ENGLISH
+from research.engine.text.language import ENGLISH
 from research.engine.text.tokens import STOP_WORDS, stem
 from research.engine.text.units import find_unit
 

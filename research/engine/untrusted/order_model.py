@@ -60,7 +60,7 @@ class OrderModel:
     """A weight for each bucket."""
 
     bias: float
-    weights: Sequence[float]
+    weights: tuple[float, ...]
 
     def score(self, features: Iterable[tuple[Sequence[int], float]]) -> float:
         return self.bias + sum(
@@ -154,7 +154,7 @@ def _words(text: str) -> list[str]:
 def order_model() -> OrderModel:
     """Return the stored model."""
     stored = json.loads(MODEL.read_text("utf-8"))
-    return OrderModel(stored["bias"], unpacked(stored))
+    return OrderModel(stored["bias"], tuple(unpacked(stored)))
 
 
 def unpacked(stored: Mapping[str, Any]) -> list[float]:

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from research.engine.ports import Page
 from research.engine.text.folding import folded
-from research.engine.text.function_words import function_words
+from research.engine.text.language import function_words
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import (
     REMEMBERED_CHARACTERS,

@@ -15,7 +15,7 @@ from functools import cache
 from research.engine.evidence.ledger import Ledger
 from research.engine.offline.drafting import lead_in
 from research.engine.report.draft import Statement, aspect_of
-from research.engine.text.function_words import ENGLISH
+from research.engine.text.language import ENGLISH
 from research.engine.text.tokens import capitalize_heading, term_set
 
 _PRONOUNS = {
