@@ -48,7 +48,7 @@ class AskForm(forms.Form):
             attrs={
                 "rows": 3,
                 "autofocus": True,
-                "placeholder": _("A whole question works best"),
+                "placeholder": _("Ask a full question"),
                 "aria-describedby": "question-problem",
             }
         ),

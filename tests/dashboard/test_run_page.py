@@ -396,7 +396,7 @@ def test_a_report_is_shown_with_links_to_its_citations(client: Client, admin: Us
     assert f'href="/runs/{run.public_id}/citations/1/"' in html
     assert "<script>alert" not in html and "&lt;script&gt;" in html
     assert '<a href="#section-1">How old</a>' in html
-    assert "2 of 2 statements cited" in html
+    assert "2 of 2 statements carry a citation" in html
 
 
 def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, admin: User) -> None:
