@@ -244,7 +244,7 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
     lines = (
         (gettext("Work done"), _describe_reading(rows), False),
         (gettext("Judged"), _describe_judging(rows), False),
-        (gettext("Ended"), verdict_sentence(rows) if is_done else "", True),
+        (gettext("Ended"), _describe_end(rows) if is_done else "", True),
     )
     return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
 
@@ -264,6 +264,12 @@ def _describe_reading(rows: RunRows) -> str:
     return f"{told} " + gettext("The report cites %(pages)s.") % {
         "pages": words.describe_pages(cited)
     }
+
+
+def _describe_end(rows: RunRows) -> str:
+    """Return why an ended run stopped, without the "Stopped" that its label says."""
+    told = verdict_sentence(rows).removeprefix(gettext("Stopped: "))
+    return told[:1].upper() + told[1:]
 
 
 def _describe_judging(rows: RunRows) -> str:

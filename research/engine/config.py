@@ -76,8 +76,8 @@ class ResearchConfig(BaseModel):
     )
     ask_above_usd: float | None = define_knob(
         None,
-        "A plan that costs at most this starts without asking. If empty, the web app asks before any "
-        "paid plan; the command line always asks.",
+        "A plan that costs at most this starts without asking. If empty, the web app asks before "
+        "any paid plan; the command line always asks.",
         unit="US dollars",
         ge=0,
     )

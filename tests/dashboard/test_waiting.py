@@ -87,7 +87,7 @@ def test_a_failure_is_said_once_and_names_what_to_check(client: Client, admin: U
             "round 1, Oaks",
             "No search provider answered: A: 503. Set X_Y.",
             "The search service did not respond",
-        ),  # fmt: skip
+        ),
         ("round 1", "The pages could not be read.", "No page could be read"),
         ("run", "A bug.", "Something went wrong inside Plumbline"),
     ],
