@@ -123,7 +123,7 @@ class ResearchConfig(BaseModel):
     )
     researcher_search_budget: int = define_knob(15, "Searches of one topic.", unit="searches", ge=1)
     max_search_results_for_agent: int = define_knob(
-        8, "Results kept of one search.", unit="results", ge=1, le=50
+        8, "Results kept per search.", unit="results", ge=1, le=50
     )
     search_kind: Kinds = define_knob(
         ("web",),
@@ -149,10 +149,10 @@ class ResearchConfig(BaseModel):
         ge=0,
     )
     max_evidence_claims_per_research_unit: int = define_knob(
-        5, "Claims kept of one page.", unit="claims", ge=1, le=50
+        5, "Claims kept per page.", unit="claims", ge=1, le=50
     )
     max_source_urls_per_claim: int = define_knob(
-        5, "Sources kept of one claim.", unit="sources", ge=1, le=50
+        5, "Sources kept per claim.", unit="sources", ge=1, le=50
     )
     unit_seconds: float = define_knob(
         60, "Time limit for one topic's search and fetches.", unit="seconds", gt=0
