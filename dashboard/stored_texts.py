@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache, lru_cache
 
+from django.utils import formats
 from django.utils.functional import lazy
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as _
@@ -299,6 +301,8 @@ TEMPLATES = (
     _("Check that its server is responding."),
     _("Not qualified yet; the first run that needs it does so, if its budget allows."),
     _("Run manage.py preflight --qualify or use the button on Setup: %(price)s."),
+    _("%(n)s model calls and at most %(total)s tokens; price unknown"),
+    _("%(n)s model calls and at most %(total)s tokens; at most $%(most)s"),
     _(
         "Qualified to check statements. Of %(pairs)s unfaithful pairs it missed %(missed)s, of %(others)s faithful ones it refused %(refused)s."
     ),
@@ -342,7 +346,9 @@ TEMPLATES = (
 )
 """The sentences as the code writes them, with names for the values that it fills in."""
 
-NUMBERS = frozenset({"n", "m", "total", "minimum", "value", "missed", "refused", "status", "most"})
+NUMBERS = frozenset(
+    {"n", "m", "total", "minimum", "value", "missed", "refused", "status", "most", "gain", "least"}
+)
 """Values that are numbers; a text in their place means that another template is meant."""
 COMPOSED = frozenset(
     {"answered", "cause", "criterion", "failed", "kind", "last", "limit", "one", "pages"}
@@ -363,6 +369,7 @@ COMPOSED = frozenset(
 LISTED = frozenset({"missing", "topics"})
 """Values that list topics: the words between these are no topics."""
 _NUMBER = re.compile(r"[-+]?[\d.,]{1,20}")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3}){1,4}(?:\.\d{1,6})?|\d{1,12}(?:\.\d{1,6})?")
 _VALUE = re.compile(r"%\((\w+)\)s")  # "round %(n)s" → "round ", "n", ""
 
 
@@ -406,13 +413,21 @@ def _find_sentence(text: str, depth: int) -> str | None:
         values = _match(text, pieces)
         if values is not None:
             return gettext(template) % {
-                name: (name in COMPOSED | LISTED and _find_wording(value, depth - 1)) or value
-                for name, value in values.items()
+                name: _word_value(name, value, depth - 1) for name, value in values.items()
             }
     lowered = text[:1].lower() + text[1:]
     if lowered != text and (found := _find_sentence(lowered, depth)) is not None:
         return found[:1].upper() + found[1:]
     return None
+
+
+def _word_value(name: str, value: str, depth: int) -> str:
+    """Return a value in the language in use: a number with its separators, a sentence worded."""
+    if name in NUMBERS and _GROUPED.fullmatch(value):
+        return formats.number_format(
+            Decimal(value.replace(",", "")), use_l10n=True, force_grouping="," in value
+        )
+    return (name in COMPOSED | LISTED and _find_wording(value, depth)) or value
 
 
 @cache

@@ -62,7 +62,7 @@ def test_a_model_is_qualified_as_verifier_on_demand_and_stays_so(
 ) -> None:
     _, checks, _ = preflight(installation)
     assert checks["Verifier"]["state"] == "idle"
-    assert "8 calls of the model, at most 18,400 tokens" in checks["Verifier"]["advice"]
+    assert "8 model calls and at most 18,400 tokens" in checks["Verifier"]["advice"]
     before = world.model.tasks.count("verify")
     ended = installation.manage("preflight", "--json", "--qualify")
     [found] = [c for c in json.loads(ended.stdout)["checks"] if c["name"] == "Verifier"]

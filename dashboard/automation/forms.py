@@ -112,9 +112,9 @@ class ScheduleForm(forms.Form):
     time_zone = forms.ChoiceField(label=_("Time zone"))
     research_depth = forms.ChoiceField(label=_("Depth"), choices=DEPTHS)
     max_cost_usd = forms.FloatField(
-        label=_("Budget of each run, in dollars"),
+        label=_("Budget per run, in dollars"),
         required=False,
-        help_text=_("Empty: as set for the installation."),
+        help_text=_("Leave empty for the server's limit."),
         widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
     only_new = forms.BooleanField(

@@ -62,7 +62,7 @@ def collection_facts(collection: Collection, viewer: Viewer, sizes: Mapping[int,
     if collection.pk in sizes:
         told.append(words.format_size(sizes[collection.pk]))
     if collection.folder:
-        told.append(_("a folder of the server"))
+        told.append(_("a folder on the server"))
     if collection.owner_id != viewer.pk:
         told.append(_("shared by %(name)s") % {"name": collection.owner.get_username()})
     elif collection.is_shared:

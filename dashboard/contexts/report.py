@@ -11,7 +11,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard import markdown
+from dashboard import markdown, words
 from dashboard.contexts.aspects import exclude_dropped
 from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
@@ -121,19 +121,26 @@ def _shortened(quote: str) -> str:
     return Truncator(plain_quote(quote)).chars(QUOTE_LENGTH)
 
 
+def _describe_citing(cited: int, statements: int) -> str:
+    """Return how many statements are cited; "all 2" would read badly."""
+    if cited == statements > 2:
+        return gettext("Automatic check: all %(n)s statements carry a citation.") % {
+            "n": words.format_number(statements)
+        }
+    told = ngettext(
+        "Automatic check: %(cited)s of %(n)s statement carries a citation.",
+        "Automatic check: %(cited)s of %(n)s statements carry a citation.",
+        statements,
+    )
+    return told % {"cited": words.format_number(cited), "n": words.format_number(statements)}
+
+
 def describe_checks(checks: dict[str, Any]) -> str:
     """Return a sentence that counts the statements checked, repaired and cut by code."""
     statements = checks.get("statements", 0)
     if not statements:
         return ""
-    parts = [
-        ngettext(
-            "Checked by code: %(cited)s of %(n)s statement cited.",
-            "Checked by code: %(cited)s of %(n)s statements cited.",
-            statements,
-        )
-        % {"cited": checks.get("cited", 0), "n": statements}
-    ]
+    parts = [_describe_citing(checks.get("cited", 0), statements)]
     if repaired := checks.get("repaired"):
         parts.append(
             ngettext("%(n)s repaired.", "%(n)s repaired.", repaired) % {"n": repaired},

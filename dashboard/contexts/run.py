@@ -68,8 +68,7 @@ STANDING = {
     Status.PAUSED: _("Paused. Nothing is searched or spent."),
     Status.WRITING: _("The checked report will appear here."),
     Status.STALLED: _(
-        "Put aside because its worker stopped unexpectedly several times. Findings are kept: try "
-        "again, or cancel."
+        "Put aside after repeated crashes. What was found is saved: try again, or cancel."
     ),
 }
 ENDINGS = {
@@ -83,7 +82,7 @@ FAILURES = {
         _("The cause is the model server, not your question. Check it, then try again."),
     ),
     "search": (
-        _("No search answered"),
+        _("The search service did not respond"),
         _(
             "The cause is the search service, not your question. Try again in a few minutes. If it "
             "fails again, an administrator can choose another search under Setup."
@@ -250,9 +249,9 @@ def account_lines(rows: RunRows) -> list[dict[str, Any]]:
         return []
     is_done = rows.run.status == Status.COMPLETED
     lines = (
-        (gettext("Read"), _describe_reading(rows), False),
+        (gettext("Work done"), _describe_reading(rows), False),
         (gettext("Judged"), _describe_judging(rows), False),
-        (gettext("Ended"), verdict_sentence(rows) if is_done else "", True),
+        (gettext("Ended"), _describe_end(rows) if is_done else "", True),
     )
     return [{"name": name, "text": text, "is_why": is_why} for name, text, is_why in lines if text]
 
@@ -272,6 +271,12 @@ def _describe_reading(rows: RunRows) -> str:
     return f"{told} " + gettext("The report cites %(pages)s.") % {
         "pages": words.describe_pages(cited)
     }
+
+
+def _describe_end(rows: RunRows) -> str:
+    """Return why an ended run stopped, without the "Stopped" that its label says."""
+    told = verdict_sentence(rows).removeprefix(gettext("Stopped: "))
+    return told[:1].upper() + told[1:]
 
 
 def _describe_judging(rows: RunRows) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms.knob_labels import MODES
-from dashboard.forms.knobs import as_text
+from dashboard.forms.knobs import as_text, normalize_decimal
 from research.engine.config import ResearchConfig
 
 MINUTES = "max_minutes"
@@ -43,7 +42,6 @@ LANGUAGES = {
 }
 NUMBER = {"inputmode": "decimal"}
 NUMBERS = ("max_cost_usd", "ask_above_usd", MINUTES)
-_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\s*$)")  # "0,25", but not "1,000"
 
 
 def option_fields(config: ResearchConfig) -> dict[str, forms.Field]:
@@ -97,15 +95,10 @@ def knob_values(typed: Mapping[str, Any]) -> dict[str, str]:
     Minutes are converted to seconds. If none are given, the installation's time limit applies.
     """
     typed = {name: as_text(value) for name, value in typed.items()}
-    written = {name: _normalize_decimal(typed[name]) for name in NUMBERS if name in typed}
+    written = {name: normalize_decimal(typed[name]) for name in NUMBERS if name in typed}
     minutes = written.pop(MINUTES, "").strip()
     found = {name: value for name, value in typed.items() if name != MINUTES} | written
     return found | ({"max_seconds": _seconds(minutes)} if minutes else {})
-
-
-def _normalize_decimal(typed: str) -> str:
-    """Replace a decimal comma with a point."""
-    return _DECIMAL_COMMA.sub(".", typed)
 
 
 def _seconds(minutes: str) -> str:

@@ -48,7 +48,7 @@ class AskForm(forms.Form):
             attrs={
                 "rows": 3,
                 "autofocus": True,
-                "placeholder": _("A whole question works best"),
+                "placeholder": _("Ask a full question"),
                 "aria-describedby": "question-problem",
             }
         ),
@@ -218,7 +218,11 @@ class KnobsForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        values = {name.upper(): knobs.as_text(value) for name, value in cleaned.items()}
+        typed = {name: knobs.as_text(value) for name, value in cleaned.items()}
+        typed |= {
+            name: knobs.normalize_decimal(typed[name]) for name in knobs.DECIMALS & typed.keys()
+        }
+        values = {name.upper(): value for name, value in typed.items()}
         try:
             self.config = ResearchConfig.from_strings(values, current_installation().defaults)
         except ConfigError as error:

@@ -91,12 +91,12 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
 OTHERS = _("Other settings")
 PURPOSES = (
     _("How far research goes, and when it is good enough"),
-    _("What a run may start and end without you"),
+    _("What a run may do without asking"),
     _("The most time, money and work of one run"),
     _("Which pages count: kind, language, age, site"),
     _("How much is searched and read before the result is judged"),
     _("How much evidence an answer needs"),
-    _("What counts how much in the score"),
+    _("How much each criterion counts in the score"),
     _("Whether a model checks statements and marks the report"),
     _("How the model is asked"),
     _("For research as a tree of a fixed size only"),

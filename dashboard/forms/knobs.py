@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
+from django.utils import formats
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
@@ -19,6 +20,14 @@ from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
 
 _VARIABLE = re.compile(r"\b(" + "|".join(map(str.upper, ResearchConfig.model_fields)) + r")\b")
+
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\s*$)|(?<=^0),(?=\d+\s*$)")
+""""0,25" and "0,005", but not "1,000"."""
+DECIMALS = frozenset(
+    name
+    for name, info in ResearchConfig.model_fields.items()
+    if float in (info.annotation, *get_args(info.annotation))
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,8 @@ def _line(field: forms.BoundField, unit: str, value: Any) -> KnobLine:
         usual = _("on") if value else _("off")
     elif isinstance(field.field, forms.ChoiceField):
         usual = dict(field.field.choices)[default]
+    elif isinstance(value, float):
+        usual = formats.number_format(default, use_l10n=True)
     by_complexity = isinstance(value, tuple) and all(isinstance(each, int) for each in value)
     return KnobLine(field, unit, default, usual, by_complexity and bool(value))
 
@@ -128,6 +139,11 @@ def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
         return forms.ChoiceField(initial=value, choices=choices, **told)
     widget = forms.TextInput(attrs={"inputmode": "decimal", "placeholder": _("not set")})
     return forms.CharField(initial=as_text(value), max_length=1_000, widget=widget, **told)
+
+
+def normalize_decimal(typed: str) -> str:
+    """Replace a decimal comma with a point."""
+    return _DECIMAL_COMMA.sub(".", typed)
 
 
 def as_text(value: Any) -> str:

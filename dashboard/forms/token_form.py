@@ -38,8 +38,8 @@ class TokenForm(forms.Form):
     max_cost_usd = forms.FloatField(
         label=_("Budget per run, in dollars"),
         required=False,
-        help_text=_("Empty: the installation's setting."),
-        widget=forms.TextInput(attrs={"inputmode": "decimal", "placeholder": _("no limit")}),
+        help_text=_("Leave empty for the server's limit."),
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
     )
 
     use_required_attribute = False

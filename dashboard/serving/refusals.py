@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard.serving.body_limits import ANONYMOUS_BYTES, in_words, size_limits
+from dashboard.serving.body_limits import ANONYMOUS_BYTES, in_words, size_limits, upload_bytes
 from dashboard.serving.error_bodies import ErrorFormat, error_body
 
 
@@ -41,16 +41,17 @@ CANNOT_CHECK = Refusal(
 
 
 def too_large(limit: int) -> Refusal:
-    more = (
-        gettext("Sign in to send more.")
-        if limit == ANONYMOUS_BYTES
-        else gettext("Go back and send less at once.")
-    )
+    if limit == ANONYMOUS_BYTES:
+        more = gettext("Sign in to send more.")
+    elif limit == upload_bytes():
+        more = gettext("Send fewer files.")
+    else:
+        more = gettext("Send less.")
     values = {"size": in_words(limit), "advice": more}
     return Refusal(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         gettext("The request is too large"),
-        gettext("Up to %(size)s can be sent here; nothing of this was saved. %(advice)s") % values,
+        gettext("At most %(size)s can be sent at once. Nothing was saved. %(advice)s") % values,
     )
 
 

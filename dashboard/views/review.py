@@ -31,8 +31,8 @@ class ReviewForm(forms.Form):
     text = forms.CharField(
         required=False,
         max_length=200,
-        label=_("Words of the claim"),
-        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Words of the claim")}),
+        label=_("Search claims"),
+        widget=forms.TextInput(attrs={"type": "search", "placeholder": _("Search claims")}),
     )
     review = forms.ChoiceField(
         required=False,

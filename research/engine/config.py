@@ -76,20 +76,20 @@ class ResearchConfig(BaseModel):
     )
     ask_above_usd: float | None = define_knob(
         None,
-        "A plan that costs at most this starts without asking. Where not set, every plan asks on "
-        "the command line, and on the pages every one that isn't free.",
+        "A plan that costs at most this starts without asking. If empty, the web app asks before "
+        "any paid plan; the command line always asks.",
         unit="US dollars",
         ge=0,
     )
     min_novelty_threshold: float = define_knob(
         0.15,
         "A smaller share of new words in a round's findings ends the run.",
-        unit="0-1",
+        unit="0–1",
         ge=0,
         le=1,
     )
     duplicate_topic_similarity_threshold: float = define_knob(
-        0.75, "A topic this similar to an earlier one is refused.", unit="0-1", ge=0, le=1
+        0.75, "A topic this similar to an earlier one is refused.", unit="0–1", ge=0, le=1
     )
     weight_completeness: float = define_knob(0.25, "Weight of completeness.", ge=0, le=1)
     weight_depth: float = define_knob(0.25, "Weight of depth.", ge=0, le=1)
@@ -123,7 +123,7 @@ class ResearchConfig(BaseModel):
     )
     researcher_search_budget: int = define_knob(15, "Searches of one topic.", unit="searches", ge=1)
     max_search_results_for_agent: int = define_knob(
-        8, "Results kept of one search.", unit="results", ge=1, le=50
+        8, "Results kept per search.", unit="results", ge=1, le=50
     )
     search_kind: Kinds = define_knob(
         ("web",),
@@ -149,10 +149,10 @@ class ResearchConfig(BaseModel):
         ge=0,
     )
     max_evidence_claims_per_research_unit: int = define_knob(
-        5, "Claims kept of one page.", unit="claims", ge=1, le=50
+        5, "Claims kept per page.", unit="claims", ge=1, le=50
     )
     max_source_urls_per_claim: int = define_knob(
-        5, "Sources kept of one claim.", unit="sources", ge=1, le=50
+        5, "Sources kept per claim.", unit="sources", ge=1, le=50
     )
     unit_seconds: float = define_knob(
         60, "Time limit for one topic's search and fetches.", unit="seconds", gt=0
@@ -176,13 +176,13 @@ class ResearchConfig(BaseModel):
         3, "Sources that the overview gate asks for.", ge=0
     )
     gate_overview_relevance: float = define_knob(
-        0.6, "Relevance from which a page counts for the overview gate.", unit="0-1", ge=0, le=1
+        0.6, "Relevance from which a page counts for the overview gate.", unit="0–1", ge=0, le=1
     )
     gate_overview_pass_score: float = define_knob(
-        0.8, "Pass score of the overview gate.", unit="0-1", ge=0, le=1
+        0.8, "Pass score of the overview gate.", unit="0–1", ge=0, le=1
     )
     gate_deep_pass_score: float = define_knob(
-        0.7, "Pass score of the deep-research gate.", unit="0-1", ge=0, le=1
+        0.7, "Pass score of the deep-research gate.", unit="0–1", ge=0, le=1
     )
 
     max_seconds: float = define_knob(600, "Active time of a run.", unit="seconds", gt=0)
@@ -192,7 +192,9 @@ class ResearchConfig(BaseModel):
     max_tokens: int = define_knob(
         400_000, "Tokens of a run, prompts and answers.", unit="tokens", ge=0
     )
-    max_cost_usd: float | None = define_knob(None, "Money of a run.", unit="US dollars", ge=0)
+    max_cost_usd: float | None = define_knob(
+        None, "A run stops before spending more.", unit="US dollars", ge=0
+    )
     max_searches: int = define_knob(60, "Searches of a run.", unit="searches", ge=0)
     max_fetches: int = define_knob(120, "Pages fetched in a run.", unit="pages", ge=0)
     report_tokens: int = define_knob(
@@ -252,7 +254,7 @@ class ResearchConfig(BaseModel):
         0.01,
         "A call of the verifier is disbelieved if its errors on planted pairs have a smaller"
         " probability at the rates it was qualified with.",
-        unit="0-1",
+        unit="0–1",
         ge=0,
         le=0.5,
     )

@@ -81,8 +81,8 @@ def price_told(wanted: ModelSettings) -> str:
     tokens = BATCHES * TOKENS_PER_CALL
     known = find_price(wanted.model_of(ROLE), wanted.base_url, wanted.prices)
     most = known and known.of(BATCHES * PROMPT_TOKENS, BATCHES * ANSWER_TOKENS)
-    money = "at an unknown price" if most is None else f"at most ${most:.2f}"
-    return f"{BATCHES} calls of the model, at most {tokens:,} tokens, {money}"
+    money = "price unknown" if most is None else f"at most ${most:.2f}"
+    return f"{BATCHES} model calls and at most {tokens:,} tokens; {money}"
 
 
 class _NoPages:

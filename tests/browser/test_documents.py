@@ -77,7 +77,7 @@ def test_the_pages_of_documents_in_every_state(
     page.get_by_role("link", name="Keep").click()
     folder = write(tmp_path / "papers", {"lease.md": LEASE})
     page.get_by_role("link", name="All documents").click()
-    page.get_by_text("Use a folder of this server").click()
+    page.get_by_text("Use a folder on this server").click()
     page.get_by_label("Full path").fill(str(folder))
     page.get_by_role("button", name="Use the folder").click()
     expect(page.locator(".collection-state")).to_contain_text("1 document")

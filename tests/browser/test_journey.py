@@ -111,7 +111,7 @@ def reject_in_the_admin(page: Page) -> None:
     expect(page.locator("body")).to_contain_text("Read by nobody else.")
     page.goto(f"{run}research/")
     page.get_by_text("Rounds, scores and budget").click()
-    page.get_by_text("What the score is made of, and the gates").click()
+    page.get_by_text("How the score is made").click()
     expect(page.locator(".gates")).to_contain_text("rejected records")
 
 

@@ -6,6 +6,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from dashboard.forms.ask_forms import KnobsForm
 from dashboard.forms.knob_labels import GROUPS
 from dashboard.forms.knobs import knob_groups
 from dashboard.forms.samples import load_samples
@@ -214,6 +215,14 @@ def test_what_differs_from_the_default_is_counted_and_marked(client: Client) -> 
         "MAX_SEARCHES", "MAX_FETCHES", "ENABLE_VERIFIER",
     ]  # fmt: skip
     assert "Default: 60" in soup.select_one(".is-changed .usual").text
+
+
+def test_a_default_has_the_reader_s_decimals_and_can_be_typed_so(client: Client) -> None:
+    page = client.get("/settings/", headers={"Accept-Language": "de"}).content.decode()
+    assert "Voreinstellung: 0,75" in page and "Voreinstellung: 0.75" not in page
+    assert "(0–1)" in page
+    form = KnobsForm(shown_knobs(client) | {"duplicate_topic_similarity_threshold": "0,5"})
+    assert form.is_valid() and form.config.duplicate_topic_similarity_threshold == 0.5
 
 
 def shown_knobs(client: Client) -> dict[str, str]:

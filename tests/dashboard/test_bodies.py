@@ -111,14 +111,14 @@ def test_the_refusal_says_how_much_may_be_sent(server: Served) -> None:
     url = f"http://127.0.0.1:{server.port}/sign-in/"
     answer = httpx.post(url, data={"username": "x" * (ANONYMOUS_BYTES + 1)}, timeout=SECONDS)
     assert answer.status_code == 413
-    assert "Up to 16 KB can be sent here" in answer.text and "Sign in" in answer.text
+    assert "At most 16 KB can be sent at once" in answer.text and "Sign in" in answer.text
     assert "Content-Security-Policy" in answer.headers
 
 
 def test_a_field_that_is_too_large_is_refused_in_words(member: httpx.Client) -> None:
     answer = member.post("/documents/", data={"name": "x" * SIZE}, files={"files": b"one"})
     assert answer.status_code == 413
-    assert "Up to 1 MB can be sent here" in answer.text
+    assert "At most 1 MB can be sent at once" in answer.text
 
 
 @pytest.mark.parametrize(("signed_in", "told"), [(False, b"413"), (True, b"100")])

@@ -12,8 +12,9 @@ from research.engine.records import Checks
 
 def test_a_report_of_code_alone_says_what_it_always_said() -> None:
     told = describe_checks(asdict(Checks(statements=4, cited=4, cut=1, by_code=4)))
-    assert (
-        told == "Checked by code: 4 of 4 statements cited. 1 removed because no quote supports it."
+    assert told == (
+        "Automatic check: all 4 statements carry a citation. "
+        "1 removed because no quote supports it."
     )
 
 
@@ -38,4 +39,4 @@ def test_why_verdicts_were_not_used_is_told(use: str) -> None:
 
 def test_an_old_report_is_still_told() -> None:
     told = describe_checks({"statements": 2, "cited": 2})
-    assert told == "Checked by code: 2 of 2 statements cited."
+    assert told == "Automatic check: 2 of 2 statements carry a citation."

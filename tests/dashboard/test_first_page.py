@@ -16,7 +16,7 @@ from tests.dashboard.conftest import make_run
 SLUGS = [sample.slug for sample in load_samples()]
 NO_MODEL = "No model connected: you get passages, not answers"
 NO_SEARCH = "No search connected: only sample pages are read"
-NOTHING = "No model and no search connected: you get passages of sample pages"
+NOTHING = "Demo mode: answers come from sample pages only"
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def test_what_is_set_is_told_apart_from_defaults(
     labels = {each["for"]: each.select_one(".changed") for each in page.select(".field label[for]")}
     told = {name: mark.get_text() for name, mark in labels.items() if mark}
     assert told == {"id_RESEARCH_MODEL": "set here", "id_SEARCH_PROVIDER": "set outside"}
-    assert "2 set" in page.select_one("summary .changed").get_text()
+    assert "2 changed" in page.select_one("summary .changed").get_text()
 
 
 @pytest.mark.requirement("F16")
@@ -139,7 +139,7 @@ def test_a_model_is_qualified_as_verifier_by_a_button_that_names_its_price(
     sent = {"OPENAI_BASE_URL": server.url("/v1"), "RESEARCH_MODEL": "scripted"}
     client.post("/installation/", sent)
     page = client.get("/installation/").content.decode()
-    assert "Takes 8 calls of the model" in page and "Not qualified yet" in page
+    assert "Takes 8 model calls" in page and "Not qualified yet" in page
     done = client.post("/installation/qualify/", follow=True).content.decode()
     assert server.tasks.count("verify") == 8
     assert "Qualified to check statements. Of 80 unfaithful pairs it missed 0" in done

@@ -208,6 +208,6 @@ def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client
     assert [line.get_text() for line in lines] == [
         "8 searches in 2 rounds, 5 pages read. The report cites 1 page from 1 site.",
         "A model rated the findings 7.8 of 10; research can stop at 7.0.",
-        "Stopped: enough.",
+        "Enough.",
     ]
     assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")

@@ -388,6 +388,19 @@ def test_a_citation_bears_its_page_s_date(client: Client, admin: User) -> None:
     assert "published 6 May 2024" in shown
 
 
+def test_an_ended_run_says_only_once_that_it_ended(client: Client, admin: User) -> None:
+    told = "Stopped: all 8 sub-questions answered."
+    run = make_run(admin, "completed", round=1, termination_text=told)
+    for language, name, text in (
+        ("en", "Ended", "All 8 sub-questions answered."),
+        ("de", "Beendet", "Alle 8 Teilfragen beantwortet."),
+    ):
+        answer = client.get(
+            f"/runs/{run.public_id}/?tab=research", headers={"Accept-Language": language}
+        )
+        assert f"<dt>{name}</dt><dd>{text}</dd>" in answer.content.decode()
+
+
 def test_a_report_is_shown_with_links_to_its_citations(client: Client, admin: User) -> None:
     run = make_run(admin, "completed", termination_text="Stopped: all answered.")
     add_evidence(run, 1)
@@ -396,7 +409,7 @@ def test_a_report_is_shown_with_links_to_its_citations(client: Client, admin: Us
     assert f'href="/runs/{run.public_id}/citations/1/"' in html
     assert "<script>alert" not in html and "&lt;script&gt;" in html
     assert '<a href="#section-1">How old</a>' in html
-    assert "2 of 2 statements cited" in html
+    assert "2 of 2 statements carry a citation" in html
 
 
 def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, admin: User) -> None:

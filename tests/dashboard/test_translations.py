@@ -222,6 +222,18 @@ def test_sentences_of_the_engine_are_worded_when_they_are_displayed() -> None:
             "Not added: it is nearly the same as “1 page”.",
             "Nicht hinzugefügt: Es ist fast dasselbe wie „1 page“.",
         ),
+        (
+            "8 model calls and at most 18,400 tokens; price unknown",
+            "8 Modellaufrufe und höchstens 18.400 Token; Preis unbekannt",
+        ),
+        (
+            "8 model calls and at most 18,400 tokens; at most $0.40",
+            "8 Modellaufrufe und höchstens 18.400 Token; höchstens 0,40 $",
+        ),
+        (
+            "share of sub-questions answered: 0.5 of 0.75",
+            "Anteil beantworteter Teilfragen: 0,5 von 0,75",
+        ),
         ("the server answered 404", "der Server antwortete mit 404"),
         ("the server answered nonsense", "the server answered nonsense"),
         ("A sentence that nobody knows.", "A sentence that nobody knows."),

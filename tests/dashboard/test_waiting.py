@@ -83,7 +83,11 @@ def test_a_failure_is_said_once_and_names_what_to_check(client: Client, admin: U
     ("where", "message", "title"),
     [
         ("model, plan", "Connection refused.", "The model gave no usable answer"),
-        ("round 1, Oaks", "No search provider answered: A: 503. Set X_Y.", "No search answered"),
+        (
+            "round 1, Oaks",
+            "No search provider answered: A: 503. Set X_Y.",
+            "The search service did not respond",
+        ),
         ("round 1", "The pages could not be read.", "No page could be read"),
         ("run", "A bug.", "Something went wrong inside Plumbline"),
     ],

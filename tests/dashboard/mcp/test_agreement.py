@@ -93,7 +93,9 @@ def told_by_pages(client: Client, key: str) -> dict[str, Any]:
         ],
         "counts": numbers_of(text_of(part("evidence-count")), r"(\d+) claims? · (\d+) sites?"),
         "evidence": {_id(row): _quotes(row) for row in part("evidence").select("li")},
-        "work": numbers_of(account["Read"], r"(\d+) searches in (\d+) rounds, (\d+) pages read"),
+        "work": numbers_of(
+            account["Work done"], r"(\d+) searches in (\d+) rounds, (\d+) pages read"
+        ),
         "calls": numbers_of(meters[0], r"^(\d+) of"),
         "cost": (meters[2], total[2]),
         "tokens": int(total[1].replace(",", "")),

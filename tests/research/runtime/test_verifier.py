@@ -48,6 +48,6 @@ def test_a_result_with_another_prompt_is_none() -> None:
 
 
 def test_the_price_is_that_of_eight_calls_or_unknown() -> None:
-    assert price_told(GIVEN) == ("8 calls of the model, at most 18,400 tokens, at an unknown price")
+    assert price_told(GIVEN) == "8 model calls and at most 18,400 tokens; price unknown"
     dear = ModelSettings("m", prices={"m": Price(1e-5, 1e-4, 1e-5)})
     assert price_told(dear).endswith("at most $0.40")
