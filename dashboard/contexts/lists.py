@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
@@ -17,6 +17,7 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from dashboard import words
+from dashboard.contexts.aspects import count_doubts
 from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
@@ -36,6 +37,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     trust = trust_of(run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
     cited = {each["url"] for each in getattr(run, "cited", None) or ()}
+    has_answer = run.ended and trust in {Trust.ANSWERED, Trust.PARTLY}
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
@@ -51,8 +53,15 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "passage": _passage(run, answer, words_sought),
         "cited": words.count_noun(len(cited), "page") if cited else "",
         "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
+        "doubts": count_doubts(marks_of(run.aspects.all()), _noun_of(cited)) if has_answer else "",
         "created": run.created_at,
     }
+
+
+def _noun_of(urls: Collection[str]) -> str:
+    """Return what is counted as independent: sites, or documents if all cited pages are files."""
+    is_files = bool(urls) and all(url.startswith("file:") for url in urls)
+    return "document" if is_files else "site"
 
 
 def group_by_day(runs: Sequence[Run], now: datetime) -> list[tuple[str, list[Run]]]:

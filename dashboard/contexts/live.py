@@ -42,7 +42,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"], "note": parts.site_note(rows), "is_told": bool(steps)},
+        "state": {"state": run["state"], "note": parts.trust_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": {
             "parts": list(parts.result_line(rows) if ended else parts.verdict_line(rows.progress))

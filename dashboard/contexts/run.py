@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.contexts.aspects import (
     count_answered,
+    count_doubts,
     describe_uncertainty,
     exclude_dropped,
     may_answer,
@@ -25,7 +26,7 @@ from dashboard.contexts.rounds import searches_tried
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
-from research.engine.records import Status
+from research.engine.records import AnswerStatus, Status
 from research.llm.settings import is_loopback
 from research.models import Problem, Run
 from research.queue.admission import Place
@@ -190,12 +191,17 @@ def queue_sentence(place: Place) -> str:
     return str(STANDING[Status.QUEUED])
 
 
-def site_note(rows: RunRows) -> str:
-    """Return that an answer rests on one site, where several pages are cited; otherwise ''."""
+def trust_note(rows: RunRows) -> str:
+    """Return what limits a finished run's answers: that all rest on one site, or how many do and
+    how many are disputed; '' if nothing does.
+    """
+    if rows.trust not in {Trust.ANSWERED, Trust.PARTLY}:
+        return ""
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    is_web = bool(cited) and words.count_sites(cited) == 1
-    is_answered = rows.trust in {Trust.ANSWERED, Trust.PARTLY}
-    return gettext("one site only") if is_web and is_answered else ""
+    marks = [part.mark for part in exclude_dropped(rows.progress.aspects)]
+    if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
+        return gettext("one site only")
+    return count_doubts(marks, rows.voice_noun)
 
 
 def result_line(rows: RunRows) -> Iterator[str]:

@@ -5,11 +5,13 @@ import re
 import pytest
 
 from dashboard.charts import draw_charts
-from dashboard.markdown import Link, render_in_parts, render_markdown
+from dashboard.markdown import Link, markers_beside, render_in_parts, render_markdown
+
+SITES = {1: frozenset({"a.test", "b.test"}), 2: frozenset({"a.test"})}
 
 
 def link(number: int, place: int) -> Link | None:
-    return Link(f"/citations/{number}/", f'"{number}" <b>', number == 2) if number < 3 else None
+    return Link(f"/citations/{number}/", f'"{number}" <b>', SITES[number]) if number < 3 else None
 
 
 def html(markdown: str) -> str:
@@ -45,6 +47,18 @@ def test_a_marker_tells_what_is_behind_it_and_whether_it_stands_alone() -> None:
     found = html("One. [1] Two. [2]")
     assert 'title="&quot;1&quot; &lt;b&gt;"' in found
     assert found.count('class="cite single"') == 1
+
+
+def test_sites_are_counted_for_a_statement_not_for_each_of_its_numbers() -> None:
+    found = html("One. [1][2] Two. [2]")
+    assert found.count('class="cite"') == 2 and found.count('class="cite single"') == 1
+    assert found.rindex("single") > found.index("Two.")
+
+
+def test_markers_of_one_statement_are_found_from_any_of_them() -> None:
+    markdown = "One. [1] Two. [2] [1]\n\n`[1]` Three. [1]"
+    assert markers_beside(markdown, 2, 0) == [(2, 0), (1, 1)] == markers_beside(markdown, 1, 1)
+    assert markers_beside(markdown, 1, 2) == [(1, 2)] and markers_beside(markdown, 3, 0) == []
 
 
 @pytest.mark.parametrize("markdown", ["No such. [9]", r"The page's own. \[1\]", "`code[1]`"])
