@@ -33,6 +33,7 @@ ATTRIBUTES = {
     "span": {"class"},
     "strong": {"class"},
     "sup": {"class"},
+    "td": {"data-label"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 QUOTED = re.compile(r"[“„«\"]|\[\d")
@@ -220,7 +221,28 @@ def _mark_opening(answer: list[Token]) -> None:
 def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
     _mark_lead_ins(tokens)
     _mark_standings(tokens)
+    _label_cells(tokens)
     _link_markers(tokens, link)
+
+
+def _label_cells(tokens: Sequence[Token]) -> None:
+    """Give each cell behind the first of its row the name of its column, which narrow screens show
+    beside its value.
+    """
+    names, column, within_head = list[str](), 0, False
+    for token, content in pairwise(tokens):
+        if token.type in ("thead_open", "thead_close"):
+            within_head = token.type == "thead_open"
+            names = [] if within_head else names
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open" and within_head:
+            names.append(MARKER.sub("", _plain(content)).strip())
+        elif token.type == "td_open":
+            if column and column < len(names) and names[column] and content.content.strip():
+                name = names[column]
+                token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
+            column += 1
 
 
 def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:

@@ -70,6 +70,17 @@ def test_a_quoted_page_cannot_give_a_marker_another_target() -> None:
     assert "evil" not in html("Oaks. [1]\n\n[1]: https://evil.example/\n").split("</a>")[0]
 
 
+def test_cells_carry_the_name_of_their_column_for_narrow_screens() -> None:
+    table = (
+        "| | value | **As of** |\n|---|---|---|\n| Height | 30 m [1] | 2024 |\n| Age | | 2025 |\n"
+    )
+    found = html(f"{table}\n{table.replace('value', 'Storage engine')}")
+    assert re.findall(r'<td data-label="([^"]+)">([^<]*)', found) == [
+        ("Value", "30 m\u202f"), ("As of", "2024"), ("As of", "2025"),
+        ("Storage engine", "30 m\u202f"), ("As of", "2024"), ("As of", "2025"),
+    ]  # fmt: skip
+
+
 def test_headings_are_listed_with_their_anchors() -> None:
     rendered = render_markdown("## First\n\n### Not this\n\n## Second", link)
     assert [heading.text for heading in rendered.headings] == ["First", "Second"]

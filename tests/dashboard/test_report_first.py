@@ -191,6 +191,7 @@ def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, 
     states = ("disputed", "answered")
     for ordinal, state in enumerate(states, start=7):
         Aspect.objects.create(
+    told = {"sources": ["a.test", "b.test"], "agree": True}
             run=run, position=ordinal, round=1, label=f"A{ordinal}", text=f"Part {ordinal}?", state=state,
             standing={"sources": ["a.test"], "agree": True},
         )  # fmt: skip
