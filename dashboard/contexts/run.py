@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 from zlib import crc32
 
 from django.urls import reverse
@@ -23,16 +22,15 @@ from dashboard.contexts.aspects import (
 )
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
+from dashboard.prices import describe_price, is_model_local
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import AnswerStatus, Status
-from research.llm.settings import is_loopback
 from research.models import Problem, Run
 from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
-from research.runtime import installation
 from research.services.runs import REPEATABLE_STATUSES
 from research.worker.commands import WAKES, Kind, possible_commands
 
@@ -437,7 +435,8 @@ def run_footer(run: Run) -> list[str]:
     if usage.get("llm_calls"):
         parts.append(words.count_noun(usage["llm_calls"], "model call"))
         cost = usage.get("cost_usd")
-        parts.append(gettext("price unknown") if cost is None else words.format_usd(cost, 2))
+        is_local = cost is None and is_model_local(run.analyst)
+        parts.append(describe_price(cost, is_local=is_local))
     return parts
 
 
@@ -474,14 +473,8 @@ def plan_context(run: Run) -> dict[str, Any]:
         "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
         "taken": [{"name": name, "text": text} for name, text in taken if text],
-        "estimate": describe_estimate(stored.get("estimate"), is_local=_is_local()),
+        "estimate": describe_estimate(stored.get("estimate"), is_local=is_model_local()),
     }
-
-
-def _is_local() -> bool:
-    """Return whether the model of new runs is on this machine."""
-    model = installation.current_installation().model_settings
-    return model is not None and is_loopback(urlsplit(model.address).hostname or "")
 
 
 def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:
@@ -490,8 +483,10 @@ def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[
     """
     if not stored:
         return {"effort": "", "details": ""}
-    price, time = format_price_range(stored, is_local=is_local), _span_of_time(*stored["seconds"])
     least, most = stored["llm_calls"]
+    low, high = (stored.get("cost_usd") or (None, None)) if most else (0.0, 0.0)
+    price = describe_price(low, high, is_local=is_local)
+    time = _span_of_time(*stored["seconds"])
     calls = ngettext("%(n)s model call", "%(n)s model calls", most) % {"n": _span(least, most)}
     parts = [*filter(None, [_describe_report(stored)]), *[calls] * bool(most)]
     details = gettext("About %(details)s.") % {"details": ", ".join(parts)} if parts else ""
@@ -508,17 +503,6 @@ def _describe_report(stored: dict[str, Any]) -> str:
         return ""
     values = {"words": "–".join(map(words.format_number, length)), "pages": _span(*sources)}
     return gettext("%(words)s words from %(pages)s pages") % values
-
-
-def format_price_range(stored: dict[str, Any], *, is_local: bool) -> str:
-    """Return what a plan costs; a model on this machine has no price."""
-    cost = stored.get("cost_usd")
-    if not stored["llm_calls"][1] or (cost is None and is_local) or (cost and not cost[1]):
-        return gettext("No cost")
-    if cost is None:
-        return gettext("Price unknown")
-    low, high = cost
-    return f"{words.format_usd(low, 2)}–{words.format_number(high, 2)}"
 
 
 def _span_of_time(low: float, high: float) -> str:

@@ -191,9 +191,8 @@ def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, 
     states = ("disputed", "answered")
     for ordinal, state in enumerate(states, start=7):
         Aspect.objects.create(
-    told = {"sources": ["a.test", "b.test"], "agree": True}
-            run=run, position=ordinal, round=1, label=f"A{ordinal}", text=f"Part {ordinal}?", state=state,
-            standing={"sources": ["a.test"], "agree": True},
+            run=run, position=ordinal, round=1, label=f"A{ordinal}", text=f"Part {ordinal}?",
+            state=state, standing={"sources": ["a.test"], "agree": True},
         )  # fmt: skip
     soup = shown(client, f"/runs/{run.public_id}/")
     assert text(soup, ".state-note") == "1 disputed · 1 from one site"
