@@ -20,6 +20,7 @@ from dashboard.contexts.aspects import (
     exclude_dropped,
     may_answer,
 )
+from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
 from dashboard.prices import describe_price, is_model_local
@@ -138,6 +139,7 @@ def run_head(
         "ended": run.ended,
         "completed": run.status == Status.COMPLETED,
         "failed": run.status == Status.FAILED,
+        "put_aside": run.status == Status.STALLED and not heard,
         "created": run.created_at,
     }
 
@@ -168,7 +170,19 @@ def verdict_sentence(rows: RunRows) -> str:
         return gettext("Understood. Continuing in a moment.")
     if run.status == Status.PAUSED:
         return worded(run.asks or "") or str(STANDING[Status.PAUSED])
-    return worded(run.verdict) or interim_sentence(rows)
+    told = worded(run.verdict) or interim_sentence(rows)
+    return f"{told} {describe_findings(rows)}" if run.status == Status.STALLED else told
+
+
+def describe_findings(rows: RunRows) -> str:
+    """Return what was found before a run was put aside."""
+    found = count_evidence(rows)
+    if not found["total"]:
+        return gettext("Nothing was found before that.")
+    return gettext("Found so far: %(claims)s from %(support)s.") % {
+        "claims": words.count_noun(found["total"], "claim"),
+        "support": found["support"],
+    }
 
 
 def interim_sentence(rows: RunRows) -> str:

@@ -172,6 +172,10 @@ def test_a_run_that_was_put_aside_says_why_and_can_be_tried_again(
     html = page(client, run)
     assert "4 times at the same point" in html and "Try again" in html
     assert "Put aside" in html
+    assert "skeleton" not in html and "will appear here" not in html
+    assert "Nothing was found before that." in html
+    add_evidence(run, 1)
+    assert "Found so far: 1 claim from 1 site." in page(client, run)
     assert "Put aside" in client.get("/runs/?state=waiting").content.decode()
     client.post(f"/runs/{run.public_id}/retry/")
     html = page(client, run)
