@@ -18,6 +18,7 @@ from django.utils.translation import gettext
 
 from dashboard import words
 from dashboard.contexts.aspects import count_doubts
+from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
@@ -27,6 +28,7 @@ from research.readmodel.run_rows import marks_of, trust_of
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
+DEPTHS = dict(CHOICES["research_depth"])
 RECENT_DAYS = 7
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
@@ -36,6 +38,7 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     """Return a line of a list of runs; of one that was searched for, with the place of a word."""
     trust = trust_of(run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
+    passage = _passage(run, answer, words_sought)
     cited = {each["url"] for each in getattr(run, "cited", None) or ()}
     has_answer = run.ended and trust in {Trust.ANSWERED, Trust.PARTLY}
     return {
@@ -48,9 +51,10 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "thread": run.thread.public_id,
         "reason": worded(run.reason),
         "state": words.run_state(run, trust),
-        "answer": answer,
+        "answer": "" if passage else answer,
         "sought": words_sought,
-        "passage": _passage(run, answer, words_sought),
+        "passage": passage,
+        "depth": DEPTHS.get(getattr(run, "depth", None) or "", ""),
         "cited": words.count_noun(len(cited), "page") if cited else "",
         "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
         "doubts": count_doubts(marks_of(run.aspects.all()), _noun_of(cited)) if has_answer else "",
@@ -94,8 +98,8 @@ def plain_answer(text: str | None) -> str:
 
 
 def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
-    """Return the report around the first word sought that neither question nor answer shows."""
-    shown = f"{run.thread.name} {run.question} {answer}".lower()
+    """Return the report around the first word sought that the answer doesn't show."""
+    shown = answer.lower()
     text = " ".join(plain_answer(getattr(run, "written", None)).split())
     for word in words_sought:
         place = text.lower().find(word.lower())

@@ -14,6 +14,7 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
 from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
+from django.db.models.fields.json import KT
 from django.http import Http404
 from django.utils import timezone
 
@@ -144,6 +145,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     """Load what a list shows of each run, with its thread and the states of its sub-questions.
 
     `answer` and `cited` are the short answer and the citations of the report; None without one.
+    `depth` is the value of its knob.
     """
     asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
@@ -151,6 +153,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     listed = listed.annotate(
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
+        depth=KT("config__research_depth"),
     )
     return listed.prefetch_related(Prefetch("aspects", asked))
 
