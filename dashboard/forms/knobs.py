@@ -13,7 +13,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
-from dashboard.forms.knob_labels import CHOICES, GROUPS, LABELS, OTHERS, PURPOSES
+from dashboard.forms.knob_labels import CHOICES, EXPERT, GROUPS, LABELS, OTHERS, PURPOSES
 from dashboard.stored_texts import lazy_worded, worded
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
@@ -44,6 +44,10 @@ class KnobGroup:
     title: Promise
     purpose: str | Promise
     lines: Sequence[KnobLine]
+
+    @property
+    def begins_expert(self) -> bool:
+        return self.title == EXPERT
 
     @property
     def changed(self) -> int:
