@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from functools import cache, lru_cache
 
+from django.utils import formats
 from django.utils.functional import lazy
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as _
@@ -298,6 +300,8 @@ TEMPLATES = (
     _("It gave no answer."),
     _("Check that its server is responding."),
     _("Not qualified yet; the first run that needs it does so, if its budget allows."),
+    _("%(n)s calls of the model, at most %(total)s tokens, at an unknown price"),
+    _("%(n)s calls of the model, at most %(total)s tokens, at most $%(most)s"),
     _("Run manage.py preflight --qualify or use the button on Setup: %(price)s."),
     _(
         "Qualified to check statements. Of %(pairs)s unfaithful pairs it missed %(missed)s, of %(others)s faithful ones it refused %(refused)s."
@@ -362,6 +366,7 @@ COMPOSED = frozenset(
 """Values that are sentences of their own; others, such as topics, are left as they are."""
 LISTED = frozenset({"missing", "topics"})
 """Values that list topics: the words between these are no topics."""
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+|\d{1,9}\.\d{1,4}")  # "18,400", "0.40"
 _NUMBER = re.compile(r"[-+]?[\d.,]{1,20}")
 _VALUE = re.compile(r"%\((\w+)\)s")  # "round %(n)s" → "round ", "n", ""
 
@@ -406,13 +411,23 @@ def _find_sentence(text: str, depth: int) -> str | None:
         values = _match(text, pieces)
         if values is not None:
             return gettext(template) % {
-                name: (name in COMPOSED | LISTED and _find_wording(value, depth - 1)) or value
+                name: (name in COMPOSED | LISTED and _find_wording(value, depth - 1))
+                or (_in_local_digits(value) if name in NUMBERS else value)
                 for name, value in values.items()
             }
     lowered = text[:1].lower() + text[1:]
     if lowered != text and (found := _find_sentence(lowered, depth)) is not None:
         return found[:1].upper() + found[1:]
     return None
+
+
+def _in_local_digits(value: str) -> str:
+    """Return a number with thousands or decimals as the language in use writes it."""
+    if not _GROUPED.fullmatch(value):
+        return value
+    number, _point, decimals = value.replace(",", "").partition(".")
+    exact = Decimal(f"{number}.{decimals}") if decimals else int(number)
+    return formats.number_format(exact, len(decimals) or None, use_l10n=True, force_grouping=True)
 
 
 @cache

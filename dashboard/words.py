@@ -150,7 +150,7 @@ CAVEATS = {
     "name_differs": _("a name differs from the quote"),
     "negation_differs": _("a negation differs from the quote"),
     "single_source": "",
-    "dictated": _("the page says it only as what others are to say"),
+    "dictated": _("the page only tells others to say this"),
 }
 NOUNS = {
     "byte": lambda n: ngettext("%(n)s byte", "%(n)s bytes", n),

@@ -92,7 +92,9 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     checks = [
         word_for_word(quotes, rows),
         *comparison_states(flags, is_quoted=is_quoted),
-        words.State(_("meaning: not assessed"), "circle", "idle"),
+        words.State(_("word for word, nothing rephrased"), "check", "good")
+        if is_quoted
+        else words.State(_("meaning: not assessed"), "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
     checks += [words.VERDICT[said]] if said else []

@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
+from django.utils import formats
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
@@ -74,12 +75,18 @@ def form_groups(form: forms.BaseForm, defaults: ResearchConfig) -> list[KnobGrou
 def _line(field: forms.BoundField, unit: str, value: Any) -> KnobLine:
     default = as_text(value)
     usual: str | Promise = default or _("not set")
+    if isinstance(value, float) or (isinstance(value, tuple) and float in map(type, value)):
+        usual = " / ".join(map(_localized, value if isinstance(value, tuple) else (value,)))
     if isinstance(value, bool):
         usual = _("on") if value else _("off")
     elif isinstance(field.field, forms.ChoiceField):
         usual = dict(field.field.choices)[default]
     by_complexity = isinstance(value, tuple) and all(isinstance(each, int) for each in value)
     return KnobLine(field, unit, default, usual, by_complexity and bool(value))
+
+
+def _localized(value: float) -> str:
+    return str(formats.number_format(as_text(value), use_l10n=True))
 
 
 def knob_groups() -> Iterator[tuple[Promise, list[str]]]:
