@@ -85,6 +85,7 @@ urlpatterns = [
     path("documents/folder/", documents.add_folder, name="add_folder"),
     path("documents/<slug:public_id>/", documents.show_collection, name="collection"),
     path("documents/<slug:public_id>/state/", documents.show_state, name="collection_state"),
+    path("documents/<slug:public_id>/file/", documents.show_file, name="show_file"),
     path("documents/<slug:public_id>/add/", documents.add_files, name="add_files"),
     path("documents/<slug:public_id>/remove/", documents.remove_file, name="remove_file"),
     path(

@@ -33,6 +33,7 @@ ATTRIBUTES = {
     "span": {"class"},
     "strong": {"class"},
     "sup": {"class"},
+    "td": {"data-label"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
 QUOTED = re.compile(r"[“„«\"]|\[\d")
@@ -78,14 +79,14 @@ PARSER = new_parser()
 
 @dataclass(frozen=True)
 class Link:
-    """The target of a marker; `note` is its tooltip, `single` flags support by a single source.
+    """The target of a marker; `note` is its tooltip, `sources` are the independent ones behind it.
 
     `rejected` also marks the sentence before the marker.
     """
 
     address: str
     note: str = ""
-    single: bool = False
+    sources: frozenset[str] = frozenset()
     rejected: bool = False
 
 
@@ -174,6 +175,32 @@ def parse_with_places(markdown: str) -> list[Token]:
     return tokens
 
 
+def markers_beside(markdown: str, number: int, place: int) -> list[tuple[int, int]]:
+    """Return the markers of the statement that ends with an occurrence of a marker, itself
+    included, each with its own occurrence; [] if there is none.
+    """
+    for token in parse_with_places(markdown):
+        for child in token.children or ():
+            found = list(MARKER.finditer(child.content)) if child.type == "text" else []
+            named = [int(match[1]) for match in found]
+            placed = list(zip(named, child.meta.get("places", ()), strict=False))
+            if (number, place) in placed:
+                group = _groups_of(child.content, found)
+                own = group[placed.index((number, place))]
+                return [each for each, of in zip(placed, group, strict=True) if of == own]
+    return []
+
+
+def _groups_of(text: str, markers: Sequence[re.Match[str]]) -> list[int]:
+    """Return the number of the statement behind which each marker of a text stands."""
+    groups, number = list[int](), 0
+    for before, match in pairwise([None, *markers]):
+        if before is not None and match is not None:
+            number += bool(text[before.end() : match.start()].strip())
+        groups.append(number)
+    return groups
+
+
 def _mark_opening(answer: list[Token]) -> None:
     """Make the bold name that opens an answer ("Short answer.") a label that shows no period."""
     inline = next((token for token in answer if token.type == "inline"), None)
@@ -193,7 +220,28 @@ def _mark_opening(answer: list[Token]) -> None:
 def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
     _mark_lead_ins(tokens)
     _mark_standings(tokens)
+    _label_cells(tokens)
     _link_markers(tokens, link)
+
+
+def _label_cells(tokens: Sequence[Token]) -> None:
+    """Give each cell behind the first of its row the name of its column, which narrow screens show
+    beside its value.
+    """
+    names, column, within_head = list[str](), 0, False
+    for token, content in pairwise(tokens):
+        if token.type in ("thead_open", "thead_close"):
+            within_head = token.type == "thead_open"
+            names = [] if within_head else names
+        elif token.type == "tr_open":
+            column = 0
+        elif token.type == "th_open" and within_head:
+            names.append(MARKER.sub("", _plain(content)).strip())
+        elif token.type == "td_open":
+            if column and column < len(names) and names[column] and content.content.strip():
+                name = names[column]
+                token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
+            column += 1
 
 
 def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
@@ -553,11 +601,16 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
     markers = zip(MARKER.finditer(text.content), places, strict=False)
     found = [(match, link(int(match[1]), place)) for match, place in markers]
     known = [(match, target) for match, target in found if target is not None]
+    groups = _groups_of(text.content, [match for match, _ in known])
+    support: dict[int, set[str]] = {}
+    for group, (_, target) in zip(groups, known, strict=True):
+        support.setdefault(group, set()).update(target.sources)
     for place, (match, target) in enumerate(known):
         before = WITH_ITS_WORD.sub(NARROW_SPACE, text.content[position : match.start()])
         is_refused = _is_refused(known[place:])
         pieces += _flag_last_sentence(before) if is_refused else _soften(before)
-        pieces.append(_marker(int(match[1]), target, seen))
+        is_single = len(support[groups[place]]) == 1
+        pieces.append(_marker(int(match[1]), target, seen, is_single=is_single))
         position = match.end()
     pieces += _soften(text.content[position:])
     return [piece for piece in pieces if piece.content]
@@ -617,11 +670,11 @@ def _text_token(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
-def _marker(number: int, target: Link, seen: set[int]) -> Token:
+def _marker(number: int, target: Link, seen: set[int], *, is_single: bool) -> Token:
     """Return the link of a marker. The first of its number has the anchor of the citation."""
     identity = "" if number in seen else f' id="cite-{number}"'
     seen.add(number)
-    kinds = ["cite", *["single"] * target.single, *["rejected"] * target.rejected]
+    kinds = ["cite", *["single"] * is_single, *["rejected"] * target.rejected]
     note = f' title="{escape(target.note)}"' if target.note else ""
     return Token(
         "html_inline",

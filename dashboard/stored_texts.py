@@ -300,6 +300,8 @@ TEMPLATES = (
     _("It gave no answer."),
     _("Check that its server is responding."),
     _("Not qualified yet; the first run that needs it does so, if its budget allows."),
+    _("%(n)s calls of the model, at most %(total)s tokens, at an unknown price"),
+    _("%(n)s calls of the model, at most %(total)s tokens, at most $%(most)s"),
     _("Run manage.py preflight --qualify or use the button on Setup: %(price)s."),
     _("%(n)s model calls and at most %(total)s tokens; price unknown"),
     _("%(n)s model calls and at most %(total)s tokens; at most $%(most)s"),

@@ -90,7 +90,7 @@ MARK = {
     AnswerStatus.ONE_SOURCE: ("half", "fair"),
     AnswerStatus.PASSAGES: ("half", "fair"),
     AnswerStatus.CLOSE: ("circle", "idle"),
-    AnswerStatus.DISPUTED: ("split", "bad"),
+    AnswerStatus.DISPUTED: ("split", "fair"),
     AnswerStatus.OPEN: ("circle", "idle"),
     AnswerStatus.NOT_FOUND: ("none", "idle"),
     AnswerStatus.NOT_SEARCHED: ("circle", "idle"),

@@ -47,6 +47,13 @@ document.addEventListener("click", async ({ target }) => {
   copy.lastElementChild.textContent = copy.dataset.done;
 });
 
+// the menu ends above the foot of the window:
+
+const menu = document.querySelector(".exports ul");
+menu?.parentNode.addEventListener("toggle", () => {
+  menu.style.maxHeight = `${Math.max(160, innerHeight - menu.getBoundingClientRect().top - 8)}px`;
+});
+
 // the section that is read:
 
 window.addEventListener("scroll", tellSection, { passive: true });

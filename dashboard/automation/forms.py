@@ -147,6 +147,8 @@ class ScheduleForm(forms.Form):
         super().__init__(data, initial=values, auto_id="change_%s" if schedule else "id_%s")
         self.asker = asker
         self.schedule = schedule
+        if schedule is None and "time_zone" not in initial:
+            self.fields["time_zone"].widget.attrs["data-guess"] = ""
         self.fields["time_zone"].choices = [(name, name) for name in sorted(available_timezones())]
         self.collections = queries.collections_to_ask(asker)
         self.offered = sources.available_sources(now, self.collections)

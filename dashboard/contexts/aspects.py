@@ -125,6 +125,23 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     return " ".join(parts)
 
 
+def count_doubts(marks: Sequence[AnswerStatus], noun: str) -> str:
+    """Return how many of several answers are disputed or rest on one source, in a few words."""
+    counts = Counter(marks) if len(marks) > 1 else Counter[AnswerStatus]()
+    disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
+    parts = []
+    if disputed:
+        parts.append(ngettext("%(n)s disputed", "%(n)s disputed", disputed) % {"n": disputed})
+    if alone:
+        told = (
+            ngettext("%(n)s from one document", "%(n)s from one document each", alone)
+            if noun == "document"
+            else ngettext("%(n)s from one site", "%(n)s from one site each", alone)
+        )
+        parts.append(told % {"n": alone})
+    return " · ".join(parts)
+
+
 def _count_alone(alone: int, noun: str) -> str:
     if noun == "document":
         return ngettext(

@@ -58,12 +58,18 @@ def citation_context(rows: CitationRows, around: int = PAGE_BLOCKS) -> dict[str,
             "kept": first.fetched_at < rows.run.created_at,
             "claims": [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)],
             "calculations": rows.calculations,
+            "support": _("The statement rests on %(sources)s.") % {"sources": support_of(rows)},
             "live": live_link(first),
             "blocks": blocks,
             "before": before,
             "after": after,
         },
     }
+
+
+def support_of(rows: CitationRows) -> str:
+    """Return the sources behind the statement, as the mark below its numbers counts them."""
+    return support_line(row for each in rows.together for row in each.evidence.quotes.all())
 
 
 def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
@@ -82,12 +88,13 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     """
     evidence = quotes[0].evidence
     flags = set(evidence.uncertainty)
-    keys = support_line(evidence.quotes.all())
     is_quoted = says_itself(evidence.claim, quotes)
     checks = [
         word_for_word(quotes, rows),
         *comparison_states(flags, is_quoted=is_quoted),
-        words.State(_("meaning: not assessed"), "circle", "idle"),
+        words.State(_("word for word, nothing rephrased"), "check", "good")
+        if is_quoted
+        else words.State(_("meaning: not assessed"), "circle", "idle"),
     ]
     said = rows.verdicts.get(evidence.pk)
     checks += [words.VERDICT[said]] if said else []
@@ -95,7 +102,6 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
         "text": evidence.claim,
         "shown": rows.page is not None and is_quoted,
         "checks": checks,
-        "support": _("Rests on %(sources)s.") % {"sources": keys},
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
@@ -17,6 +17,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from dashboard import words
+from dashboard.contexts.aspects import count_doubts
+from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
@@ -26,6 +28,7 @@ from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 # " [12]", with all blanks before it
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
+DEPTHS = dict(CHOICES["research_depth"])
 RECENT_DAYS = 7
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
@@ -36,7 +39,9 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     trust = trust_of(run.aspects.all())
     judged = is_judged_by_model(run, run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
+    passage = _passage(run, answer, words_sought)
     cited = {each["url"] for each in getattr(run, "cited", None) or ()}
+    has_answer = run.ended and trust in {Trust.ANSWERED, Trust.PARTLY}
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
@@ -47,13 +52,21 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "thread": run.thread.public_id,
         "reason": worded(run.reason),
         "state": words.run_state(run, trust, judged_by_model=judged),
-        "answer": answer,
+        "answer": "" if passage else answer,
         "sought": words_sought,
-        "passage": _passage(run, answer, words_sought),
+        "passage": passage,
+        "depth": DEPTHS.get(getattr(run, "depth", None) or "", ""),
         "cited": words.count_noun(len(cited), "page") if cited else "",
         "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
+        "doubts": count_doubts(marks_of(run.aspects.all()), _noun_of(cited)) if has_answer else "",
         "created": run.created_at,
     }
+
+
+def _noun_of(urls: Collection[str]) -> str:
+    """Return what is counted as independent: sites, or documents if all cited pages are files."""
+    is_files = bool(urls) and all(url.startswith("file:") for url in urls)
+    return "document" if is_files else "site"
 
 
 def group_by_day(runs: Sequence[Run], now: datetime) -> list[tuple[str, list[Run]]]:
@@ -86,8 +99,8 @@ def plain_answer(text: str | None) -> str:
 
 
 def _passage(run: Run, answer: str, words_sought: Sequence[str]) -> str:
-    """Return the report around the first word sought that neither question nor answer shows."""
-    shown = f"{run.thread.name} {run.question} {answer}".lower()
+    """Return the report around the first word sought that the answer doesn't show."""
+    shown = answer.lower()
     text = " ".join(plain_answer(getattr(run, "written", None)).split())
     for word in words_sought:
         place = text.lower().find(word.lower())

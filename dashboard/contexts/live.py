@@ -36,13 +36,14 @@ def live_parts(rows: RunRows) -> LiveParts:
 def leaf_contexts(rows: RunRows) -> dict[str, Context]:
     run = parts.run_head(rows.run, rows.told, rows.trust, judged_by_model=rows.judged_by_model)
     ended = run["ended"]
+    put_aside = run["put_aside"]
     steps = list_steps(rows)
     written = report_context(rows)
     return {
         "title": {"mark": run["mark"], "question": run["question"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"], "note": parts.site_note(rows), "is_told": bool(steps)},
+        "state": {"state": run["state"], "note": parts.trust_note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": {
             "parts": list(parts.result_line(rows) if ended else parts.verdict_line(rows.progress))
@@ -57,16 +58,16 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "answer": parts.answer_context(rows, written),
         "contents": {"headings": written.get("headings", ())},
         "report": parts.outcome_context(rows, written),
-        "aspects-none": {"ended": ended},
+        "aspects-none": {"ended": ended, "put_aside": put_aside},
         "gaps-title": aspects.gaps_title(rows.progress.gaps, ended=ended),
         "evidence-count": evidence.count_evidence(rows),
-        "evidence-none": {"ended": ended},
+        "evidence-none": {"ended": ended, "put_aside": put_aside},
         "evidence-more": evidence.shown_counts(rows),
         "evidence-rest": evidence.all_evidence_link(rows),
         "refused-count": {"count": rows.refused_count},
         "chart": quality.score_chart(rows.progress),
         "news": rounds.novelty_context(rows),
-        "rounds-none": {"ended": ended},
+        "rounds-none": {"ended": ended, "put_aside": put_aside},
         "quality": quality.make_up(rows),
         "meters": {"meters": quality.budget_meters(rows.progress)},
         "foot": {

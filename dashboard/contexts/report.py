@@ -84,9 +84,9 @@ def citation_links(rows: RunRows) -> FindLink:
         labels = labels_at(citations[marker], place)
         quotes = [row for row in rows.cited[marker] if row.evidence.label in labels]
         address = reverse("citation", args=[rows.run.public_id, marker])
+        is_whole = len(labels) == len(citations[marker]["evidence_ids"])
         return Link(
-            address if len(labels) == len(citations[marker]["evidence_ids"])
-            else f"{address}?place={place}",
+            address if place in (0, markdown.NO_PLACE) and is_whole else f"{address}?place={place}",
             *summarize_sources(quotes),
             any(row.evidence.label in rows.rejected for row in quotes),
         )  # fmt: skip
@@ -94,17 +94,17 @@ def citation_links(rows: RunRows) -> FindLink:
     return find
 
 
-def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
-    """Return the lines of a tooltip, and whether only one source supports the citation.
+def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, frozenset[str]]:
+    """Return the lines of a tooltip, and the independent sources that support the citation.
 
     The lines are the title; site, date and support; the first quote of each record.
     """
     if not rows:
-        return "", False
+        return "", frozenset()
     first = rows[0]
     by_record = {row.evidence_id: row for row in reversed(rows)}
     by_record = dict(reversed(by_record.items()))
-    keys = {row.independence_key for each in rows for row in each.evidence.quotes.all()}
+    keys = frozenset(row.independence_key for each in rows for row in each.evidence.quotes.all())
     support = support_line(first.evidence.quotes.all())
     lines = (
         first.title or first.domain,
@@ -114,7 +114,7 @@ def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, bool]:
             for row in by_record.values()
         ),
     )
-    return "\n".join(" ".join(line.split()) for line in lines), len(keys) == 1
+    return "\n".join(" ".join(line.split()) for line in lines), keys
 
 
 def _shortened(quote: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
-from urllib.parse import urlsplit
 from zlib import crc32
 
 from django.urls import reverse
@@ -16,22 +15,23 @@ from django.utils.translation import gettext_lazy as _
 from dashboard import words
 from dashboard.contexts.aspects import (
     count_answered,
+    count_doubts,
     describe_uncertainty,
     exclude_dropped,
     may_answer,
 )
+from dashboard.contexts.evidence import count_evidence
 from dashboard.contexts.pending_commands import is_refused_wish
 from dashboard.contexts.rounds import searches_tried
+from dashboard.prices import describe_price, is_model_local
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
-from research.engine.records import Status
-from research.llm.settings import is_loopback
+from research.engine.records import AnswerStatus, Status
 from research.models import Problem, Run
 from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
 from research.readmodel.progress_parts import DraftedPart, Progress
-from research.runtime import installation
 from research.services.runs import REPEATABLE_STATUSES
 from research.worker.commands import WAKES, Kind, possible_commands
 
@@ -142,6 +142,7 @@ def run_head(
         "ended": run.ended,
         "completed": run.status == Status.COMPLETED,
         "failed": run.status == Status.FAILED,
+        "put_aside": run.status == Status.STALLED and not heard,
         "created": run.created_at,
     }
 
@@ -174,7 +175,19 @@ def verdict_sentence(rows: RunRows) -> str:
         return gettext("Understood. Continuing in a moment.")
     if run.status == Status.PAUSED:
         return worded(run.asks or "") or str(STANDING[Status.PAUSED])
-    return worded(run.verdict) or interim_sentence(rows)
+    told = worded(run.verdict) or interim_sentence(rows)
+    return f"{told} {describe_findings(rows)}" if run.status == Status.STALLED else told
+
+
+def describe_findings(rows: RunRows) -> str:
+    """Return what was found before a run was put aside."""
+    found = count_evidence(rows)
+    if not found["total"]:
+        return gettext("Nothing was found before that.")
+    return gettext("Found so far: %(claims)s from %(support)s.") % {
+        "claims": words.count_noun(found["total"], "claim"),
+        "support": found["support"],
+    }
 
 
 def interim_sentence(rows: RunRows) -> str:
@@ -195,12 +208,17 @@ def queue_sentence(place: Place) -> str:
     return str(STANDING[Status.QUEUED])
 
 
-def site_note(rows: RunRows) -> str:
-    """Return that an answer rests on one site, where several pages are cited; otherwise ''."""
+def trust_note(rows: RunRows) -> str:
+    """Return what limits a finished run's answers: that all rest on one site, or how many do and
+    how many are disputed; '' if nothing does.
+    """
+    if rows.trust not in {Trust.ANSWERED, Trust.PARTLY}:
+        return ""
     cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    is_web = bool(cited) and words.count_sites(cited) == 1
-    is_answered = rows.trust in {Trust.ANSWERED, Trust.PARTLY}
-    return gettext("one site only") if is_web and is_answered else ""
+    marks = [part.mark for part in exclude_dropped(rows.progress.aspects)]
+    if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
+        return gettext("one site only")
+    return count_doubts(marks, rows.voice_noun)
 
 
 def result_line(rows: RunRows) -> Iterator[str]:
@@ -443,7 +461,8 @@ def run_footer(run: Run) -> list[str]:
     if usage.get("llm_calls"):
         parts.append(words.count_noun(usage["llm_calls"], "model call"))
         cost = usage.get("cost_usd")
-        parts.append(gettext("price unknown") if cost is None else words.format_usd(cost, 2))
+        is_local = cost is None and is_model_local(run.analyst)
+        parts.append(describe_price(cost, is_local=is_local))
     return parts
 
 
@@ -480,14 +499,8 @@ def plan_context(run: Run) -> dict[str, Any]:
         "brief": "" if run.question in stored.get("brief", "") else stored.get("brief", ""),
         "facts": [{"name": name, "text": stored[key]} for name, key in names if stored.get(key)],
         "taken": [{"name": name, "text": text} for name, text in taken if text],
-        "estimate": describe_estimate(stored.get("estimate"), is_local=_is_local()),
+        "estimate": describe_estimate(stored.get("estimate"), is_local=is_model_local()),
     }
-
-
-def _is_local() -> bool:
-    """Return whether the model of new runs is on this machine."""
-    model = installation.current_installation().model_settings
-    return model is not None and is_loopback(urlsplit(model.address).hostname or "")
 
 
 def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[str, str]:
@@ -496,8 +509,10 @@ def describe_estimate(stored: dict[str, Any] | None, *, is_local: bool) -> dict[
     """
     if not stored:
         return {"effort": "", "details": ""}
-    price, time = format_price_range(stored, is_local=is_local), _span_of_time(*stored["seconds"])
     least, most = stored["llm_calls"]
+    low, high = (stored.get("cost_usd") or (None, None)) if most else (0.0, 0.0)
+    price = describe_price(low, high, is_local=is_local)
+    time = _span_of_time(*stored["seconds"])
     calls = ngettext("%(n)s model call", "%(n)s model calls", most) % {"n": _span(least, most)}
     parts = [*filter(None, [_describe_report(stored)]), *[calls] * bool(most)]
     details = gettext("About %(details)s.") % {"details": ", ".join(parts)} if parts else ""
@@ -514,17 +529,6 @@ def _describe_report(stored: dict[str, Any]) -> str:
         return ""
     values = {"words": "–".join(map(words.format_number, length)), "pages": _span(*sources)}
     return gettext("%(words)s words from %(pages)s pages") % values
-
-
-def format_price_range(stored: dict[str, Any], *, is_local: bool) -> str:
-    """Return what a plan costs; a model on this machine has no price."""
-    cost = stored.get("cost_usd")
-    if not stored["llm_calls"][1] or (cost is None and is_local) or (cost and not cost[1]):
-        return gettext("No cost")
-    if cost is None:
-        return gettext("Price unknown")
-    low, high = cost
-    return f"{words.format_usd(low, 2)}–{words.format_number(high, 2)}"
 
 
 def _span_of_time(low: float, high: float) -> str:

@@ -11,13 +11,13 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms import advanced_options, knobs, sources
+from dashboard.prices import explain_asking
 from dashboard.queries import queries
 from dashboard.stored_texts import worded
 from research.documents.folder import CONTENT_TYPES
 from research.engine.config import ResearchConfig
 from research.engine.knobs import ConfigError
 from research.runtime.installation import current_installation
-from research.runtime.status_summary import price_known
 from research.services.runs import QUESTION_LENGTH
 
 
@@ -86,8 +86,7 @@ class AskForm(forms.Form):
         super().__init__(data, files, initial=dict(initial or {}))
         now = current_installation()
         self.asker = asker
-        model = now.model_settings
-        self.price_is_unknown = model is not None and not price_known(model)
+        self.price_hint = explain_asking()
         self.collections = queries.collections_to_ask(asker)
         self.choices = sources.available_sources(now, self.collections)
         if len(self.choices) > 1:

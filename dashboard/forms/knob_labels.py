@@ -6,17 +6,20 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 GROUPS: dict[Promise, dict[str, Promise]] = {
-    _("Depth and stopping"): {
+    _("What is searched"): {
+        "search_language": _("Language of the pages"),
+        "search_since": _("Pages from"),
+        "search_until": _("Pages up to"),
+        "only_sites": _("Only these sites"),
+        "never_sites": _("Blocked sites"),
+        "search_kind": _("Kinds of pages"),
+        "search_private_words": _("Send words of your documents to web searches"),
+        "page_max_age_hours": _("Reuse fetched pages for"),
+    },
+    _("Depth and length"): {
         "research_depth": _("Depth"),
         "deep_research_mode": _("When research ends"),
-        "adaptive_quality_threshold": _("Target score"),
-        "adaptive_min_depth": _("Minimum rounds"),
-        "adaptive_soft_depth": _("Usual number of rounds"),
-        "adaptive_max_depth": _("Maximum rounds"),
-        "enable_early_termination": _("Stop early when stuck"),
-        "min_improvement_threshold": _("Smallest useful gain"),
-        "min_novelty_threshold": _("Smallest share of new words"),
-        "duplicate_topic_similarity_threshold": _("Similarity of a repeated topic"),
+        "report_tokens": _("Tokens reserved for the report"),
     },
     _("When you are asked"): {
         "ask_above_usd": _("Start without asking up to"),
@@ -29,17 +32,20 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "max_tokens": _("Maximum tokens"),
         "max_searches": _("Maximum searches"),
         "max_fetches": _("Maximum pages fetched"),
-        "report_tokens": _("Tokens reserved for the report"),
     },
-    _("What is searched"): {
-        "search_kind": _("Kinds of pages"),
-        "search_language": _("Language of the pages"),
-        "search_since": _("Pages from"),
-        "search_until": _("Pages up to"),
-        "only_sites": _("Only these sites"),
-        "never_sites": _("Blocked sites"),
-        "search_private_words": _("Send words of your documents to web searches"),
-        "page_max_age_hours": _("Reuse fetched pages for"),
+    _("Checks by a model"): {
+        "enable_verifier": _("Let the model check statements"),
+        "enable_online_evals": _("Let a model mark the report"),
+    },
+    _("Thresholds for stopping"): {
+        "adaptive_quality_threshold": _("Target score"),
+        "adaptive_min_depth": _("Minimum rounds"),
+        "adaptive_soft_depth": _("Usual number of rounds"),
+        "adaptive_max_depth": _("Maximum rounds"),
+        "enable_early_termination": _("Stop early when stuck"),
+        "min_improvement_threshold": _("Smallest useful gain"),
+        "min_novelty_threshold": _("Smallest share of new words"),
+        "duplicate_topic_similarity_threshold": _("Similarity of a repeated topic"),
     },
     _("Work in each round"): {
         "topics_per_round": _("Topics per round"),
@@ -68,13 +74,11 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
         "weight_reliability": _("Reliability"),
         "weight_actionability": _("Actionability"),
     },
-    _("Checks by a model"): {
-        "enable_verifier": _("Let the model check statements"),
+    _("Trust in the checking model"): {
         "verifier_most_errors": _("Most errors of a verifier"),
         "verifier_min_canaries": _("Fewest test pairs per call"),
         "verifier_max_canaries": _("Most test pairs per call"),
         "verifier_least_probability": _("Least plausible error rate"),
-        "enable_online_evals": _("Let a model mark the report"),
     },
     _("Model and prompts"): {
         "model_profile": _("Model profile"),
@@ -89,15 +93,19 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
 }
 OTHERS = _("Other settings")
+EXPERT = _("Thresholds for stopping")
+"""The first of the groups that few people need."""
 PURPOSES = (
-    _("How far research goes, and when it is good enough"),
+    _("Which pages count: kind, language, age, site"),
+    _("How far research goes, and how long the report gets"),
     _("What a run may do without asking"),
     _("The most time, money and work of one run"),
-    _("Which pages count: kind, language, age, site"),
+    _("Whether a model checks statements and marks the report"),
+    _("When findings are good enough, and when to give up"),
     _("How much is searched and read before the result is judged"),
     _("How much evidence an answer needs"),
     _("How much each criterion counts in the score"),
-    _("Whether a model checks statements and marks the report"),
+    _("How reliable a model must be to check statements"),
     _("How the model is asked"),
     _("For research as a tree of a fixed size only"),
 )

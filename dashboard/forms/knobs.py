@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
-from dashboard.forms.knob_labels import CHOICES, GROUPS, LABELS, OTHERS, PURPOSES
+from dashboard.forms.knob_labels import CHOICES, EXPERT, GROUPS, LABELS, OTHERS, PURPOSES
 from dashboard.stored_texts import lazy_worded, worded
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
@@ -55,6 +55,10 @@ class KnobGroup:
     lines: Sequence[KnobLine]
 
     @property
+    def begins_expert(self) -> bool:
+        return self.title == EXPERT
+
+    @property
     def changed(self) -> int:
         return sum(line.is_changed for line in self.lines)
 
@@ -79,6 +83,8 @@ def form_groups(form: forms.BaseForm, defaults: ResearchConfig) -> list[KnobGrou
 def _line(field: forms.BoundField, unit: str, value: Any) -> KnobLine:
     default = as_text(value)
     usual: str | Promise = default or _("not set")
+    if isinstance(value, float) or (isinstance(value, tuple) and float in map(type, value)):
+        usual = " / ".join(map(_localized, value if isinstance(value, tuple) else (value,)))
     if isinstance(value, bool):
         usual = _("on") if value else _("off")
     elif isinstance(field.field, forms.ChoiceField):
@@ -87,6 +93,10 @@ def _line(field: forms.BoundField, unit: str, value: Any) -> KnobLine:
         usual = formats.number_format(default, use_l10n=True)
     by_complexity = isinstance(value, tuple) and all(isinstance(each, int) for each in value)
     return KnobLine(field, unit, default, usual, by_complexity and bool(value))
+
+
+def _localized(value: float) -> str:
+    return str(formats.number_format(as_text(value), use_l10n=True))
 
 
 def knob_groups() -> Iterator[tuple[Promise, list[str]]]:

@@ -14,9 +14,11 @@ from django.contrib.auth.models import AbstractUser, AnonymousUser
 from django.core.paginator import Page, Paginator
 from django.db import connection
 from django.db.models import Count, F, OuterRef, Prefetch, Q, QuerySet, Subquery, Sum
+from django.db.models.fields.json import KT
 from django.http import Http404
 from django.utils import timezone
 
+from dashboard.markdown import markers_beside
 from dashboard.queries.run_rows import behind_markers, labels_at, labels_cited
 from research.engine.records import ENDED, WAITING, Status, Usage
 from research.models import (
@@ -77,7 +79,8 @@ class CitationRows:
     """The quotes behind `[number]`, at its occurrence `place` if given, and the stored text.
 
     `numbers` are those of all citations; `verdicts` maps an evidence key to the last verdict, or
-    None; `calculations` are those of statements computed from the quotes.
+    None; `calculations` are those of statements computed from the quotes; `together` has all quotes
+    of the statement, also those behind its other markers.
     """
 
     run: Run
@@ -88,6 +91,7 @@ class CitationRows:
     verdicts: dict[int, str | None]
     calculations: Sequence[str] = ()
     place: int | None = None
+    together: Sequence[EvidenceSource] = ()
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     """Load what a list shows of each run, with its thread and the states of its sub-questions.
 
     `answer` and `cited` are the short answer and the citations of the report; None without one.
+    `depth` is the value of its knob.
     """
     asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
@@ -148,6 +153,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     listed = listed.annotate(
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
+        depth=KT("config__research_depth"),
     )
     return listed.prefetch_related(Prefetch("aspects", asked))
 
@@ -304,15 +310,22 @@ def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRo
     cited = {entry["marker"]: entry for entry in report.citations} if report else {}
     if number not in cited:
         raise Http404("no such citation")
-    quotes = list(
+    group = markers_beside(report.markdown, number, place or 0) if report else []
+    behind = {
+        (cited[marker]["url"], label)
+        for marker, at in group
+        if marker in cited
+        for label in labels_at(cited[marker], at)
+    }
+    own = {(cited[number]["url"], label) for label in labels_at(cited[number], place)}
+    found = (
         EvidenceSource.objects.filter(
-            evidence__run=run,
-            evidence__label__in=labels_at(cited[number], place),
-            url=cited[number]["url"],
+            evidence__run=run, evidence__label__in={label for _, label in behind | own}
         )
         .select_related("evidence")
         .prefetch_related("evidence__quotes")
     )
+    quotes = [row for row in found if (row.url, row.evidence.label) in own]
     if not quotes:
         raise Http404("no such citation")
     judged = Evidence.objects.with_review().filter(pk__in=[row.evidence_id for row in quotes])
@@ -325,6 +338,7 @@ def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRo
         verdicts=dict(judged.values_list("pk", "last_verdict")),
         calculations=cited[number].get("calculations", ()),
         place=place,
+        together=[row for row in found if (row.url, row.evidence.label) in behind | own],
     )
 
 

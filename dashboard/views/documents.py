@@ -60,6 +60,22 @@ def show_collection(request: HttpRequest, public_id: str) -> HttpResponse:
 
 @never_cache
 @require_GET
+def show_file(request: HttpRequest, public_id: str) -> HttpResponse:
+    """Show the text of an uploaded file, as runs read it."""
+    from research.documents.try_search import read_file  # slow import
+
+    collection = queries.find_collection(request.user, public_id)
+    try:
+        text = async_to_sync(read_file)(collection, request.GET.get("name", ""))
+    except DocumentError as error:
+        return HttpResponse(worded(error.reason), "text/plain; charset=utf-8", status=503)
+    if text is None:
+        raise Http404("no such file")
+    return HttpResponse(text, "text/plain; charset=utf-8")
+
+
+@never_cache
+@require_GET
 def show_state(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render the indexing progress: a line of the list, or the head of the collection's page."""
     collection = queries.find_collection(request.user, public_id)

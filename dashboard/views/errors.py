@@ -5,9 +5,10 @@ from __future__ import annotations
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.core.exceptions import DisallowedHost, RequestDataTooBig, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import render
-from django.views import defaults
+from django.template.loader import render_to_string
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.csrf import csrf_exempt
 
 from dashboard.serving import refusals
@@ -16,20 +17,31 @@ from dashboard.serving import refusals
 @login_not_required
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Render the page for a failed CSRF check: the form was too old or came from another site."""
-    return render(request, "dashboard/csrf_failure.html", status=403)
+    context = {"came_from": came_from(request)}
+    return render(request, "dashboard/csrf_failure.html", context, status=403)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Render specific pages for errors that the user can correct: request size and unknown host."""
     if isinstance(exception, RequestDataTooBig):
         told = refusals.too_large(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
-        return render(request, "dashboard/refused.html", {"refusal": told}, status=413)
+        context = {"refusal": told, "came_from": came_from(request)}
+        return render(request, "dashboard/refused.html", context, status=413)
     if isinstance(exception, TooManyFilesSent):
-        most = {"most": settings.DATA_UPLOAD_MAX_NUMBER_FILES}
-        return render(request, "dashboard/too_many_files.html", most, status=400)
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        context = {"most": most, "came_from": came_from(request)}
+        return render(request, "dashboard/too_many_files.html", context, status=400)
     if isinstance(exception, DisallowedHost):
         return render(request, "dashboard/unknown_host.html", status=400)
-    return defaults.bad_request(request, exception)
+    # Without the request, whose session may be what can't be read.
+    return HttpResponseBadRequest(render_to_string("400.html", {"came_from": came_from(request)}))
+
+
+def came_from(request: HttpRequest) -> str:
+    """Return the page of ours from which a request was sent; '' if it isn't known."""
+    address = request.headers.get("Referer", "")
+    is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()})
+    return address if is_ours else ""
 
 
 @csrf_exempt

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from research.documents.folder import FileAddressing, part_url
 from research.engine.text.tokens import term_set
 from research.fulltext.index import DocumentIndex
 from research.fulltext.index_queries import IndexHit
@@ -52,6 +53,20 @@ async def search_collections(
     hits = await index.search(query[:QUERY_LENGTH], names, limit)
     terms = term_set(query)
     return [await _load_passage(index, names, hit, terms) for hit in hits]
+
+
+async def read_file(collection: Collection, name: str) -> str | None:
+    """Return the text of an uploaded file as it was indexed, its parts in order; None if it isn't
+    indexed. Raise `DocumentError`.
+    """
+    index, _ = tool_factory.index_and_pool()
+    if not collection.index_name:
+        return None
+    address = FileAddressing().address(collection.index_name, name).url
+    names, texts = [collection.index_name], list[str]()
+    while document := await index.document(part_url(address, len(texts)), names):
+        texts.append(document.text)
+    return "\n\n".join(texts) if texts else None
 
 
 async def _load_passage(

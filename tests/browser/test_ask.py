@@ -110,6 +110,7 @@ def test_a_setting_is_found_counted_and_reset(server: Server, open_page: Open) -
     page.get_by_role("searchbox").fill("nothing like it")
     expect(page.get_by_text("No setting has these words.")).to_be_visible()
     page.get_by_role("searchbox").fill("")
+    page.get_by_text("Thresholds for stopping").click()
     page.get_by_label("Maximum rounds").fill("7")
     expect(page.locator(".knobs .changed:visible")).to_have_text("1 changed")
     expect(page.locator(".changed-all")).to_have_text("1 changed")

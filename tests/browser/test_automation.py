@@ -116,6 +116,8 @@ def test_a_schedule_is_added_and_paused(server: Server, open_page: Open) -> None
     fits(page)
     page.get_by_label("Question").fill("What is new about quantum computers?")
     page.get_by_label("How often").select_option("weekly")
+    own = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    expect(page.get_by_label("Time zone")).to_have_value(own)
     page.get_by_label("Time zone").select_option("Europe/Lisbon")
     page.get_by_role("button", name="Add the schedule").click()
     expect(page.locator("main")).to_contain_text("Every week on Monday at 08:00 (Europe/Lisbon)")

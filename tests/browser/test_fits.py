@@ -175,3 +175,34 @@ def test_a_mistake_in_a_comment_is_seen(
     watch.excused = True
     page.get_by_role("button", name="Send back").click()
     expect(page.get_by_text("Say what should be different.")).to_be_visible()
+
+
+@pytest.mark.parametrize("height", [560, 720, 900])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_menu_of_formats_stays_in_its_window(page: Page, width: int, height: int) -> None:
+    page.set_viewport_size({"width": width, "height": height})
+    page.locator(".exports summary").click()
+    menu = page.locator(".exports ul")
+    expect(menu.locator("a").first).to_be_visible()
+    box = menu.bounding_box()
+    assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= width, box
+    assert box["y"] + box["height"] <= height, box
+    page.keyboard.press("Escape")
+    page.locator(".onward-link").click()
+    expect(page.get_by_role("heading", name="Rewrite as")).to_be_in_viewport()
+
+
+def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(server: Server, page: Page) -> None:
+    page.set_viewport_size(DESK)  # type: ignore[arg-type]
+    page.goto(f"{server.url}/")
+    question = "How old do oaks get, and why do so many of them grow so old on poor soil? " * 6
+    page.get_by_label("What do you want to know?").fill(question)
+    page.get_by_role("button", name="Research").click()
+    heading = page.locator("h1.question")
+    expect(heading).to_be_visible()
+    height = (
+        "one => one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)"
+    )
+    assert heading.evaluate(height) < 2.1
+    page.locator(".whole input").check()
+    assert heading.evaluate(height) > 3

@@ -162,6 +162,21 @@ def test_a_knob_has_a_plain_name_and_its_variable_second(client: Client) -> None
     assert sorted(shown) == sorted(ResearchConfig.model_fields)
 
 
+def test_what_most_people_change_comes_first_and_thresholds_last(client: Client) -> None:
+    soup = BeautifulSoup(client.get("/settings/").content, "html.parser")
+    names = [each["name"] for each in soup.select(".knob :is(input, select)")]
+    assert names[:5] == [
+        "search_language", "search_since", "search_until", "only_sites", "never_sites"
+    ]  # fmt: skip
+    expert = soup.select_one(".expert")
+    assert expert is not None
+    hidden = [each["name"] for each in expert.find_all_next(["input", "select"])]
+    assert {name for name in names if "threshold" in name or "verifier_" in name} <= {
+        *hidden, "enable_verifier"
+    }  # fmt: skip
+    assert "research_depth" not in hidden
+
+
 def test_a_link_may_bring_a_question(client: Client) -> None:
     page = client.get("/", {"question": "Is it true that oaks get old?"}).content.decode()
     assert ">\nIs it true that oaks get old?</textarea>" in page

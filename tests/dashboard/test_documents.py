@@ -413,3 +413,14 @@ def test_collections_are_read_in_the_admin(client: Client, mill: Collection) -> 
     address = f"/admin/research/collection/{mill.pk}/change/"
     assert "broken.pdf: the PDF is damaged" in text(client, address)
     assert client.post(address, {"name": "Changed"}).status_code == 403
+
+
+def test_the_name_of_a_file_opens_its_text(client: Client, eve: User, mill: Collection) -> None:
+    soup = BeautifulSoup(client.get(url(mill)).content, "html.parser")
+    links = {each.get_text(): each["href"] for each in soup.select(".sources li a")}
+    answer = client.get(links["lease.md"])
+    assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+    assert "rent" in answer.content.decode()
+    for name in ("broken.pdf", "../lease.md", ""):
+        assert client.get(url(mill, "file/"), {"name": name}).status_code == 404
+    assert signed_in(eve).get(links["lease.md"]).status_code == 404

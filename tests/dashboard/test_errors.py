@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from bs4 import BeautifulSoup
 from django.contrib.auth.models import User
 from django.test import Client
 
@@ -26,6 +27,23 @@ def test_a_form_without_its_token_is_refused_with_an_explanation(admin: User) ->
     answer = strict.post("/", {"question": "Why?", "key": "k"})
     assert answer.status_code == 403
     assert b"This form is no longer valid" in answer.content
+
+
+@pytest.mark.parametrize(
+    ("referer", "way"),
+    [("http://testserver/runs/?q=a", "/runs/?q=a"), ("https://evil.test/", "/"), ("", "/")],
+)
+def test_an_error_that_says_go_back_has_the_button(admin: User, referer: str, way: str) -> None:
+    strict = Client(enforce_csrf_checks=True, raise_request_exception=False)
+    strict.force_login(admin)
+    headers = {"Referer": referer} if referer else {}
+    for answer in (
+        strict.post("/", {"question": "Why?"}, headers=headers),
+        strict.get("/?q=a%00b", headers=headers),
+    ):
+        link = BeautifulSoup(answer.content, "html.parser").select_one(".notice-page .primary")
+        assert link is not None and "Go back" in link.get_text()
+        assert str(link["href"]).removeprefix("http://testserver") == way
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,10 @@ def test_a_missing_model_is_shown_with_the_way_to_connect_one(
     settings.RESEARCH_MODEL = "qwen3:8b"
     page = client.get("/").content.decode()
     assert NO_MODEL not in page and NO_SEARCH in page and "Model: qwen3:8b" in page
-    assert "price is unknown, so only a quick run starts" in page
+    assert "Price unknown, so only a quick run starts" in page
+    settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
+    page = client.get("/").content.decode()
+    assert "No cost: the model is on this machine." in page and "Price unknown" not in page
 
 
 def test_who_cannot_connect_a_model_is_told_who_can(db: None, no_model: None) -> None:

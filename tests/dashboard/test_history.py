@@ -76,6 +76,18 @@ def test_words_sought_are_marked_where_they_are_found(client: Client, run: Run) 
     assert "An oak lives for <mark>600</mark> years." in page
 
 
+def test_a_passage_that_was_found_takes_the_place_of_the_answer(client: Client, run: Run) -> None:
+    Report.objects.filter(run=run).update(short_answer="For centuries.")
+    Run.objects.filter(pk=run.pk).update(config={"research_depth": "thorough"})
+    soup = BeautifulSoup(client.get("/runs/", {"text": "600 oak"}).content, "html.parser")
+    assert [str(each) for each in soup.select(".run-answer")] == [
+        '<p class="run-answer">An <mark>oak</mark> lives for <mark>600</mark> years.</p>'
+    ]
+    assert "Thorough" in soup.select_one(".run-facts").get_text()  # type: ignore[union-attr]
+    listed = client.get("/runs/").content.decode()
+    assert '<p class="run-answer">For centuries.</p>' in listed
+
+
 def test_what_is_marked_is_escaped(client: Client, admin: User) -> None:
     make_run(admin, "completed", question="Is 1 < 2 & <b>bold</b>?")
     page = client.get("/runs/", {"text": "<b>"}).content.decode()

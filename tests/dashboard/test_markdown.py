@@ -5,11 +5,13 @@ import re
 import pytest
 
 from dashboard.charts import draw_charts
-from dashboard.markdown import Link, render_in_parts, render_markdown
+from dashboard.markdown import Link, markers_beside, render_in_parts, render_markdown
+
+SITES = {1: frozenset({"a.test", "b.test"}), 2: frozenset({"a.test"})}
 
 
 def link(number: int, place: int) -> Link | None:
-    return Link(f"/citations/{number}/", f'"{number}" <b>', number == 2) if number < 3 else None
+    return Link(f"/citations/{number}/", f'"{number}" <b>', SITES[number]) if number < 3 else None
 
 
 def html(markdown: str) -> str:
@@ -47,6 +49,18 @@ def test_a_marker_tells_what_is_behind_it_and_whether_it_stands_alone() -> None:
     assert found.count('class="cite single"') == 1
 
 
+def test_sites_are_counted_for_a_statement_not_for_each_of_its_numbers() -> None:
+    found = html("One. [1][2] Two. [2]")
+    assert found.count('class="cite"') == 2 and found.count('class="cite single"') == 1
+    assert found.rindex("single") > found.index("Two.")
+
+
+def test_markers_of_one_statement_are_found_from_any_of_them() -> None:
+    markdown = "One. [1] Two. [2] [1]\n\n`[1]` Three. [1]"
+    assert markers_beside(markdown, 2, 0) == [(2, 0), (1, 1)] == markers_beside(markdown, 1, 1)
+    assert markers_beside(markdown, 1, 2) == [(1, 2)] and markers_beside(markdown, 3, 0) == []
+
+
 @pytest.mark.parametrize("markdown", ["No such. [9]", r"The page's own. \[1\]", "`code[1]`"])
 def test_what_is_no_marker_of_the_report_stays_text(markdown: str) -> None:
     assert "href=" not in html(markdown)
@@ -54,6 +68,17 @@ def test_what_is_no_marker_of_the_report_stays_text(markdown: str) -> None:
 
 def test_a_quoted_page_cannot_give_a_marker_another_target() -> None:
     assert "evil" not in html("Oaks. [1]\n\n[1]: https://evil.example/\n").split("</a>")[0]
+
+
+def test_cells_carry_the_name_of_their_column_for_narrow_screens() -> None:
+    table = (
+        "| | value | **As of** |\n|---|---|---|\n| Height | 30 m [1] | 2024 |\n| Age | | 2025 |\n"
+    )
+    found = html(f"{table}\n{table.replace('value', 'Storage engine')}")
+    assert re.findall(r'<td data-label="([^"]+)">([^<]*)', found) == [
+        ("Value", "30 m\u202f"), ("As of", "2024"), ("As of", "2025"),
+        ("Storage engine", "30 m\u202f"), ("As of", "2024"), ("As of", "2025"),
+    ]  # fmt: skip
 
 
 def test_headings_are_listed_with_their_anchors() -> None:

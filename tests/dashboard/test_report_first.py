@@ -199,6 +199,38 @@ def test_an_answer_from_one_site_says_so(client: Client, run: Run) -> None:
     assert not shown(client, f"/runs/{run.public_id}/").select(".state-note")
 
 
+def test_header_and_list_say_what_is_disputed_and_from_one_site(client: Client, run: Run) -> None:
+    Aspect.objects.update(state="answered", standing={"sources": ["a.test", "b.test"], "agree": 1})
+    states = ("disputed", "answered")
+    for ordinal, state in enumerate(states, start=7):
+        Aspect.objects.create(
+            run=run, position=ordinal, round=1, label=f"A{ordinal}", text=f"Part {ordinal}?",
+            state=state, standing={"sources": ["a.test"], "agree": True},
+        )  # fmt: skip
+    soup = shown(client, f"/runs/{run.public_id}/")
+    assert text(soup, ".state-note") == "1 disputed · 1 from one site"
+    assert "1 disputed · 1 from one site" in text(shown(client, "/runs/"), ".run-facts")
+    research = shown(client, f"/runs/{run.public_id}/research/")
+    assert "tone-fair" in str(
+        next(each for each in research.select(".aspect-state") if "disagree" in each.get_text())
+    )
+
+
+def test_the_citation_counts_the_sites_of_its_statement(client: Client, run: Run) -> None:
+    second = add_evidence(run, 2)
+    second.quotes.update(url="https://b.test/", independence_key="b.test")
+    first = run.reports.get().citations[0]
+    run.reports.update(
+        markdown="**Short answer.** It is old. [1][2]",
+        citations=[first, {"marker": 2, "url": "https://b.test/", "evidence_ids": [second.label]}],
+    )
+    page = shown(client, f"/runs/{run.public_id}/")
+    assert not page.select(".cite.single")
+    for number in (1, 2):
+        panel = shown(client, f"/runs/{run.public_id}/citations/{number}/")
+        assert text(panel, ".checked").endswith("The statement rests on 2 sites.")
+
+
 def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client, run: Run) -> None:
     Run.objects.update(
         round=2, quality_score=7.8, usage={"searches": 8}, termination_text="Stopped: enough."

@@ -172,6 +172,10 @@ def test_a_run_that_was_put_aside_says_why_and_can_be_tried_again(
     html = page(client, run)
     assert "4 times at the same point" in html and "Try again" in html
     assert "Put aside" in html
+    assert "skeleton" not in html and "will appear here" not in html
+    assert "Nothing was found before that." in html
+    add_evidence(run, 1)
+    assert "Found so far: 1 claim from 1 site." in page(client, run)
     assert "Put aside" in client.get("/runs/?state=waiting").content.decode()
     client.post(f"/runs/{run.public_id}/retry/")
     html = page(client, run)
@@ -421,6 +425,9 @@ def test_a_citation_shows_its_quote_marked_in_the_stored_page(client: Client, ad
     assert "quote word for word" in html and "meaning: not assessed" in html
     assert "&lt;b&gt;The end&lt;/b&gt;" in html
     assert "oak.html#:~:text=An%20oak%20lives" in html
+    run.evidence.update(claim=QUOTE)
+    html = client.get(f"/runs/{run.public_id}/citations/1/").content.decode()
+    assert "word for word, nothing rephrased" in html and "not assessed" not in html
 
 
 def test_a_citation_shows_what_was_computed_from_it(client: Client, admin: User) -> None:

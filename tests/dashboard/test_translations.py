@@ -10,11 +10,13 @@ from string import Formatter
 
 import polib
 import pytest
+from django import forms
 from django.conf import settings
 from django.test import Client
 from django.utils import translation
 
 from dashboard import words
+from dashboard.forms.knobs import form_groups, knob_fields
 from dashboard.stored_texts import TEMPLATES, worded
 from research.engine.config import ResearchConfig
 from research.engine.records import AspectState, StopReason
@@ -329,3 +331,21 @@ def test_a_language_is_added_by_adding_a_file(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "django.mo").write_bytes(b"")
     assert find_languages([tmp_path]) == [("en", "English"), ("pt-br", "Português Brasileiro")]
+
+
+def test_setup_says_in_german_what_a_qualification_takes() -> None:
+    with translation.override("de"):
+        told = worded("8 calls of the model, at most 18,400 tokens, at an unknown price")
+        assert told == "8 Aufrufe des Modells, höchstens 18.400 Token, Preis unbekannt"
+        told = worded("8 calls of the model, at most 18,400 tokens, at most $0.40")
+        assert told == "8 Aufrufe des Modells, höchstens 18.400 Token, höchstens 0,40 $"
+
+
+def test_defaults_have_the_decimals_of_the_language() -> None:
+    defaults = ResearchConfig()
+    form = type("Form", (forms.Form,), knob_fields(defaults))()
+    with translation.override("de"):
+        lines = [line for group in form_groups(form, defaults) for line in group.lines]
+        shown = {line.field.name: str(line.usual) for line in lines}
+    assert shown["weight_completeness"] == f"{defaults.weight_completeness:g}".replace(".", ",")
+    assert "." not in shown["min_improvement_threshold"]

@@ -1,0 +1,44 @@
+"""What the calls of a model cost, in the same words on every page."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext
+
+from dashboard import words
+from research.llm.settings import is_loopback
+from research.runtime.installation import current_installation
+from research.runtime.status_summary import price_known
+
+
+def describe_price(low: float | None, high: float | None = None, *, is_local: bool) -> str:
+    """Return an amount or a range of dollars; without a price, a local model costs nothing."""
+    most = low if high is None else high
+    if low is None or most is None:
+        return gettext("No cost") if is_local else gettext("Price unknown")
+    if not most:
+        return gettext("No cost")
+    told = words.format_usd(low, 2)
+    return told if high is None else f"{told}–{words.format_number(high, 2)}"
+
+
+def is_model_local(name: str = "") -> bool:
+    """Return whether the model of new runs is on this machine and, if given, has this name."""
+    model = current_installation().model_settings
+    if model is None or (name and name != model.research_model):
+        return False
+    return is_loopback(urlsplit(model.address).hostname or "")
+
+
+def explain_asking() -> str:
+    """Return why runs show their plan although nobody asked for it; '' if the price is known."""
+    model = current_installation().model_settings
+    if model is None or price_known(model):
+        return ""
+    if is_model_local():
+        return gettext(
+            "No cost: the model is on this machine. Only a quick run starts without showing its "
+            "plan, as the model has no price to compare with your limit."
+        )
+    return gettext("Price unknown, so only a quick run starts without showing its plan.")
