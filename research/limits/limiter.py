@@ -14,8 +14,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from django.db import Error as DatabaseError
-
 from research.limits.state import LEASE_SECONDS, LimitState, Rule
 
 log = logging.getLogger(__name__)
@@ -24,9 +22,6 @@ T = TypeVar("T")
 
 POLL_SECONDS = 0.1
 """Longest pause between two looks for a free place."""
-
-UNAVAILABLE = (DatabaseError, OSError, RuntimeError)
-"""Raised by a store without its database, or (`RuntimeError`) whose thread was shut down."""
 
 _numbers = itertools.count(1)
 
@@ -100,7 +95,7 @@ class Limiter:
 
         try:
             return await self.store.change(self.name, fail)
-        except UNAVAILABLE as error:
+        except Exception as error:  # whatever a store raises, the call itself has its answer
             log.warning("%s: a failure could not be counted: %s", self.name, error)
             return False
 
@@ -130,7 +125,7 @@ class Limiter:
             await asyncio.sleep(LEASE_SECONDS / 4)
             try:
                 await self.store.change(self.name, lambda state, now: state.renew(now, turn.holder))
-            except UNAVAILABLE as error:
+            except Exception as error:  # tried again soon, whatever the store raised
                 log.warning("%s: a place could not be renewed: %s", self.name, error)
 
     async def _end(self, turn: Turn) -> None:
@@ -145,7 +140,7 @@ class Limiter:
 
         try:
             await self.store.change(self.name, end)
-        except UNAVAILABLE as error:
+        except Exception as error:  # its lease ends by itself, whatever the store raised
             log.warning("%s: a place could not be given back: %s", self.name, error)
 
 

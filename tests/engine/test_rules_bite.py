@@ -202,7 +202,7 @@ TABLE = (
              (STATUS,)),
     Mutation("C11", ranked_sentences, "_NOTICE.search(text) or is_order(text)", "is_order(text)",
              (test_complete_passages.test_notices_and_contents_are_never_quoted,)),
-    Mutation("C11", passage_signs, "if named or kind not in _OF_A_NAME else 0.0", "",
+    Mutation("C11", passage_signs, " if any(name in text.casefold() for name in names))", ")",
              (test_shown_passages.test_a_sibling_s_default_does_not_answer,)),
     # corroboration and contradiction
     Mutation("D5", contradictions,

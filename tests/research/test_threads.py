@@ -332,7 +332,7 @@ def test_the_budget_of_a_deeper_run_is_its_own(ada: AbstractUser) -> None:
     assert deeper.config["max_cost_usd"] == 0.25
     dearer = threads.dig_deeper(ada, run, ["A1"], cost_usd=5)
     assert dearer != deeper and dearer.config["max_cost_usd"] == 5
-    with pytest.raises(ServiceError, match="at least one"):
+    with pytest.raises(ServiceError, match="no sub-question A99"):
         threads.dig_deeper(ada, run, ["A99"])
     with pytest.raises(ServiceError, match="budget"):
         threads.dig_deeper(ada, run, ["A1"], cost_usd=-1)
@@ -409,7 +409,7 @@ def test_another_topic_is_asked_about_and_starts_anew(ada: AbstractUser) -> None
     followed = ended(followed, world)
     assert followed.asks == ""
     assert not quotes_of(followed) & quotes_of(run)
-    assert "Somerset" in resource(followed)["report_markdown"]
+    assert any("Somerset" in quote for quote in quotes_of(followed))
     shorter = ended(threads.reshape_report(ada, followed, "shorter"), world)
     urls = {page["url"] for page in shorter.snapshot.content["pages"]}
     assert urls and all(followed.journal.filter(place=f"fetch/{url}").exists() for url in urls)

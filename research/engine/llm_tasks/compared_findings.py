@@ -39,10 +39,14 @@ _WORD = r"[^\W\d_a-z](?:[\w'’-]|\.(?=\w))*"
 _NAME = rf"{_WORD}(?: {_WORD})*"
 _ARTICLE = r"(?:(?:an?|the|our|their) )"
 _ITEM = rf"{_ARTICLE}?{_NAME}"
-# "(Kelmar, Vintry)", "a Brindamat, a Tilsen or the Harnow"
-_LIST = re.compile(
-    rf"(?<=\(){_NAME}(?:, {_NAME})+(?=\))|{_ITEM}(?:, {_ITEM})*,? (?:and|or|versus|vs\.?) {_ITEM}"
-)
+_NAMED = re.compile(_NAME)
+_ITS_ARTICLE = re.compile(f"^{_ARTICLE}")
+_AND = r",? (?:and|or|versus|vs\.?) "
+# "a Brindamat, a Tilsen or the Harnow"
+_RUN = re.compile(rf"(?<!\w){_ITEM}(?:(?:{_AND}|, ){_ITEM})*")
+_BETWEEN = re.compile(rf"({_AND}|, )")
+# "(Kelmar, Vintry)"
+_BRACKETED = re.compile(r"\(([^()]{1,300})\)")
 _ASKS = re.compile(
     r"\b(?:compar\w+|versus|vs|choos\w+|choice|decid\w+|between|which (?:of|one)|better|best"
     r"|rank\w*|each|differ\w*|advis\w+|recommend\w*|table)\b",
@@ -58,7 +62,7 @@ _BY = re.compile(
     r"|for each(?: of them)?|into a table|table (?:of|with))(?: the)? ([^.?!:;]+)",
     re.IGNORECASE,
 )
-_SPLIT = re.compile(r",\s*(?:(?:and|or)\s+)?|\s+and\s+")
+_SPLIT = re.compile(r",\s*(?:(?:and|or)\s+)?|(?<!\s)\s+and\s+")
 _LEAD = re.compile(r"^(?:the|their|its|a|an)\s+", re.IGNORECASE)
 _NOT_ONE = re.compile(r"\b(?:table|best|one)\b", re.IGNORECASE)
 
@@ -68,12 +72,23 @@ def compared_things(question: str) -> tuple[str, ...]:
     """Return the names that a question lists to compare them; () if it compares nothing."""
     if not _ASKS.search(question):
         return ()
-    for found in _LIST.finditer(_OPENING.sub(lambda match: match.group().lower(), question)):
-        named = re.split(r", (?:and |or )?| (?:and|or|versus|vs\.?) ", found.group())
-        names = unique_texts(re.sub(rf"^{_ARTICLE}", "", name.strip()) for name in named)
+    for names in _listed(_OPENING.sub(lambda match: match.group().lower(), question)):
         if len(names) >= LEAST_LISTED or (len(names) == 2 and _CHOICE.search(question)):
             return tuple(names)
     return ()
+
+
+def _listed(question: str) -> Iterator[list[str]]:
+    """Yield lists of at least two names: those in brackets, then those that "and" or "or" ends."""
+    for bracketed in _BRACKETED.finditer(question):
+        names = bracketed.group(1).split(", ")
+        if len(names) > 1 and all(_NAMED.fullmatch(name) for name in names):
+            yield unique_texts(names)
+    for run in _RUN.finditer(question):
+        parts = _BETWEEN.split(run.group())
+        ends = next((n for n, part in enumerate(parts) if n % 2 and part != ", "), None)
+        if ends is not None:
+            yield unique_texts(_ITS_ARTICLE.sub("", name) for name in parts[: ends + 2 : 2])
 
 
 @lru_cache(maxsize=200)
