@@ -81,7 +81,7 @@ def told_by_pages(client: Client, key: str) -> dict[str, Any]:
     total = [text_of(cell) for cell in activity.select("section tr.sum")[0].select("td")]
     return {
         "question": text_of(whole.select_one("h1.question")),
-        "badge": text_of(part("state")),
+        "badge": text_of(part("state").select_one(".state")),
         "sequence": int(str(part("sequence")["value"])),
         "verdict": text_of(part("verdict")),
         "answered": numbers_of(text_of(part("line")), r"(\d+) of (\d+) sub-questions answered"),
