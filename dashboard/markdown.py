@@ -192,7 +192,7 @@ def markers_beside(markdown: str, number: int, place: int) -> list[tuple[int, in
 
 
 def _groups_of(text: str, markers: Sequence[re.Match[str]]) -> list[int]:
-    """Return the number of the statement behind which each marker of a text stands."""
+    """Return the index of the statement that each citation marker of a text follows."""
     groups, number = list[int](), 0
     for before, match in pairwise([None, *markers]):
         if before is not None and match is not None:

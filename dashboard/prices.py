@@ -32,7 +32,7 @@ def is_model_local(name: str = "") -> bool:
 
 
 def explain_asking() -> str:
-    """Return why runs show their plan although nobody asked for it; '' if the price is known."""
+    """Return why a plan is shown without being requested; '' if the price is known."""
     model = current_installation().model_settings
     if model is None or price_known(model):
         return ""

@@ -57,12 +57,12 @@ class Form(IntEnum):
     current stands with its date, and the question names the rows and columns of a comparison.
     """
     FITTED = 16
-    """What a fitted model takes for an order or dictation is only quoted; only what has the form or
-    the words of an order by itself is removed. Code refuses only claims worded like their quote.
+    """Sentences that the fitted model classifies as instructions or dictation are only quoted; those
+    that the rules classify so, too, are removed. Code refuses only claims worded like their quote.
     """
     ENTRIES = 17
-    """Without a model the name of an entry stands in one passage with its default or version, and
-    passages that don't seem to answer are not shown.
+    """Without a model, a passage contains an entry's name together with its default or version, and
+    passages that are unlikely to answer are not shown.
     """
 
 

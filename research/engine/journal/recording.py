@@ -216,7 +216,7 @@ class Recording:
         return entry
 
     def _remember(self, entry: Entry) -> None:
-        """Keep an entry; of a settled one without its request, which its hash stands for."""
+        """Store an entry; drop the request of a settled one, since its hash identifies it."""
         if entry.status != "pending":
             entry = replace(entry, request={})
         self._entries[entry.place, entry.attempt] = entry

@@ -145,8 +145,8 @@ def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]
 
 
 def likely_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
-    """Return the numbers of the other sentences that the fitted model takes for orders or
-    dictation: they may only be quoted.
+    """Return the numbers of the other sentences that the fitted model classifies as instructions
+    or dictation: they may only be quoted.
     """
     return likely_orders(found) - certain_orders(found, asked)
 

@@ -74,7 +74,7 @@ _STATES: Mapping[str, re.Pattern[str]] = {
 name that is asked for: a sibling's answers nothing.
 """
 HEARSAY = 0.5
-"""Worth of a statement that stands beside the name of the entry instead of under it."""
+"""Weight of a statement that mentions the entry's name but isn't part of the entry."""
 _BRINGS: Mapping[str, re.Pattern[str]] = {
     name: re.compile(cue, re.IGNORECASE)
     for name, cue in {
