@@ -57,8 +57,8 @@ class Form(IntEnum):
     current stands with its date, and the question names the rows and columns of a comparison.
     """
     FITTED = 16
-    """Sentences that the fitted model classifies as instructions or dictation are only quoted; those
-    that the rules classify so, too, are removed. Code refuses only claims worded like their quote.
+    """Sentences that the fitted model classifies as instructions or dictation are only quoted;
+    instructions by the rules as well are removed. Code refuses only claims worded like their quote.
     """
     ENTRIES = 17
     """Without a model, a passage contains an entry's name together with its default or version, and
