@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -38,6 +41,8 @@ OPTIONS = [
 ]
 WHOLE = pytest.mark.services(WHOLE_BROWSER)
 LONGEST_MILLISECONDS = 30_000
+SAMPLE = "Impact of quantum computing on cryptocurrency security"
+STOPPING = "How does Plumbline decide when to stop?"
 Open = Callable[..., Page]
 
 expect.set_options(timeout=LONGEST_MILLISECONDS)
@@ -84,8 +89,53 @@ def model_server(installation: Installation) -> Iterator[Server]:
     yield from serving(installation)
 
 
-def serving(installation: Installation) -> Iterator[Server]:
-    server = Server(installation)
+@pytest.fixture(scope="session")
+def sample_state(empty_state: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    return research(SAMPLE, empty_state, tmp_path_factory.mktemp("sample"))
+
+
+@pytest.fixture(scope="session")
+def stopping_state(empty_state: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    return research(STOPPING, empty_state, tmp_path_factory.mktemp("stopping"))
+
+
+@pytest.fixture
+def sample_server(sample_state: tuple[Path, str], tmp_path: Path) -> Iterator[Server]:
+    """As `server`, with a report on `SAMPLE`."""
+    yield from serving_copy(*sample_state, tmp_path)
+
+
+@pytest.fixture
+def stopping_server(stopping_state: tuple[Path, str], tmp_path: Path) -> Iterator[Server]:
+    """As `server`, with a report on `STOPPING`."""
+    yield from serving_copy(*stopping_state, tmp_path)
+
+
+def research(question: str, empty_state: Path, folder: Path) -> tuple[Path, str]:
+    """Return the state of an installation that researched one question, and the run's path.
+
+    Done once, because it takes longer than most looks at its report.
+    """
+    home = Path(shutil.copytree(empty_state, folder / "state"))
+    done = Installation(home, {}).manage("research", question, "--yes", "--json")
+    assert done.returncode == 0, done.stderr
+    return home, f"/runs/{json.loads(done.stdout)['id']}/"
+
+
+def serving_copy(state: Path, report: str, folder: Path) -> Iterator[Server]:
+    installation = Installation(Path(shutil.copytree(state, folder / "state")), {})
+    yield from serving(installation, report)
+
+
+def open_report(open_page: Open, server: Server, **options: Any) -> Page:
+    page = open_page(server, **options)
+    page.goto(server.report)
+    page.evaluate("window.notReloaded = true")
+    return page
+
+
+def serving(installation: Installation, report: str = "") -> Iterator[Server]:
+    server = Server(installation, report=report)
     server.start()
     yield server
     server.kill()

@@ -22,6 +22,8 @@ class Server:
     port: int = field(default_factory=lambda: free_port())
     process: subprocess.Popen[bytes] | None = None
     link: str = ""
+    report: str = ""
+    """The path of a run that the installation began with."""
 
     @property
     def url(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open, Watch
+from tests.browser.conftest import Open, Watch, open_report
 from tests.browser.serving import Server
 from tests.browser.test_looks import DESK, PHONE
 from tests.support.world import SIMPLE, World
@@ -17,12 +17,9 @@ LONG = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz" * 3
 
 
 @pytest.fixture
-def page(server: Server, open_page: Open) -> Page:
+def page(sample_server: Server, open_page: Open) -> Page:
     """With a sample's report."""
-    page = open_page(server)
-    page.get_by_role("button", name="Impact of quantum").click()
-    expect(page.locator(".ask-on")).to_be_visible(timeout=60_000)
-    return page
+    return open_report(open_page, sample_server)
 
 
 def check_widths(page: Page) -> None:
@@ -192,9 +189,9 @@ def test_the_menu_of_formats_stays_in_its_window(page: Page, width: int, height:
     expect(page.get_by_role("heading", name="Rewrite as")).to_be_in_viewport()
 
 
-def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(server: Server, page: Page) -> None:
+def test_a_long_question_is_cut_at_two_lines_until_it_is_opened(page: Page) -> None:
     page.set_viewport_size(DESK)  # type: ignore[arg-type]
-    page.goto(f"{server.url}/")
+    page.goto("/")
     question = "How old do oaks get, and why do so many of them grow so old on poor soil? " * 6
     page.get_by_label("What do you want to know?").fill(question)
     page.get_by_role("button", name="Research").click()

@@ -66,10 +66,11 @@ def test_what_is_pushed_is_in_the_language_of_its_page(server: Server, open_page
     expect(german.locator(".verdict .state")).to_contain_text("answered")
 
 
-def test_a_page_from_right_to_left_is_mirrored_and_fits(server: Server, open_page: Open) -> None:
-    page = open_page(server, viewport=DESK)
-    run = run_sample(page, "Impact of quantum")
-    for address in addresses(run):
+def test_a_page_from_right_to_left_is_mirrored_and_fits(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_page(sample_server, viewport=DESK)
+    for address in addresses(sample_server.report):
         page.goto(address)
         page.evaluate(TURN)
         for size in (PHONE, DESK):

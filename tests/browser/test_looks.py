@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import Open, Watch
+from tests.browser.conftest import Open, Watch, open_report
 from tests.browser.serving import Server
 from tests.support.world import CHAINED, SIMPLE, World
 
@@ -36,10 +36,12 @@ def check(page: Page) -> None:
             assert found.violations_count == 0, f"{page.url} {scheme}: {found.generate_report()}"
 
 
-def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch: Watch) -> None:
-    page = open_page(server)
+def test_the_pages_before_and_after_a_run(
+    sample_server: Server, open_page: Open, watch: Watch
+) -> None:
+    page = open_page(sample_server)
     check(page)
-    page.get_by_role("button", name="Impact of quantum").click()
+    page.goto(sample_server.report)
     expect(page.locator(".report")).to_be_visible()
     for details in page.locator("details:visible").all():
         details.evaluate("one => { one.open = true }")
@@ -74,7 +76,7 @@ def test_the_pages_before_and_after_a_run(server: Server, open_page: Open, watch
     check(page)
     page.get_by_role("button", name="Sign out").click()
     check(page)
-    page.goto(server.link)
+    page.goto(sample_server.link)
     expect(page.get_by_role("heading", level=1)).to_contain_text("link")
     check(page)
 
@@ -142,10 +144,9 @@ def test_the_first_page_is_light(server: Server, open_page: Open) -> None:
 
 
 def test_the_page_of_a_finished_run_is_light(
-    server: Server, open_page: Open, browser: Browser
+    sample_server: Server, open_page: Open, browser: Browser
 ) -> None:
-    page = open_page(server)
-    page.get_by_role("button", name="Impact of quantum").click()
+    page = open_report(open_page, sample_server)
     expect(page.locator(".report")).to_be_visible()
     fresh = browser.new_page(storage_state=page.context.storage_state())
     sizes: list[int] = []
@@ -165,10 +166,9 @@ def test_the_scripts_of_ours_are_small_and_leave_the_socket_alone() -> None:
 
 
 def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
-    server: Server, open_page: Open
+    sample_server: Server, open_page: Open
 ) -> None:
-    page = open_page(server)
-    page.get_by_role("button", name="Impact of quantum").click()
+    page = open_report(open_page, sample_server)
     marker = page.locator(".cite a").first
     for look in (marker.hover, marker.focus):
         look()
@@ -179,11 +179,11 @@ def test_a_citation_can_be_glanced_at_by_pointer_and_by_key(
 
 
 def test_keys_of_a_report_ask_on_switch_tabs_and_open_the_menu(
-    server: Server, open_page: Open
+    sample_server: Server, open_page: Open
 ) -> None:
-    page = open_page(server)
+    page = open_page(sample_server)
     page.keyboard.press("e")  # nothing to save here
-    page.get_by_role("button", name="Impact of quantum").click()
+    page.goto(sample_server.report)
     expect(page.locator(".report")).to_be_visible()
     page.keyboard.press("e")
     expect(page.get_by_role("link", name="Word")).to_be_visible()
@@ -196,9 +196,10 @@ def test_keys_of_a_report_ask_on_switch_tabs_and_open_the_menu(
     page.wait_for_url("**/research/")
 
 
-def test_a_phone_shows_the_contents_after_the_answer(server: Server, open_page: Open) -> None:
-    page = open_page(server, viewport=PHONE)
-    page.get_by_role("button", name="Impact of quantum").click()
+def test_a_phone_shows_the_contents_after_the_answer(
+    sample_server: Server, open_page: Open
+) -> None:
+    page = open_report(open_page, sample_server, viewport=PHONE)
     expect(page.locator(".report")).to_be_visible()
     places = [page.locator(each).bounding_box() for each in (".answer", ".contents", ".report")]
     heights = [place["y"] for place in places if place]
@@ -207,9 +208,8 @@ def test_a_phone_shows_the_contents_after_the_answer(server: Server, open_page: 
     expect(page.locator("#section-2")).to_be_in_viewport()
 
 
-def test_a_phone_shows_sub_questions_or_evidence(server: Server, open_page: Open) -> None:
-    page = open_page(server, viewport=PHONE)
-    page.get_by_role("button", name="Impact of quantum").click()
+def test_a_phone_shows_sub_questions_or_evidence(sample_server: Server, open_page: Open) -> None:
+    page = open_report(open_page, sample_server, viewport=PHONE)
     expect(page.locator(".report")).to_be_visible()
     page.get_by_role("link", name="How this was researched").click()
     needs, evidence = page.locator(".needs"), page.locator(".columns > .evidence")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Open
+from tests.browser.conftest import Open, open_report
 from tests.browser.serving import Server
 from tests.browser.test_looks import DESK, PHONE
 
@@ -16,12 +16,9 @@ FILTERS = "review=none&key__exact=1"
 
 
 @pytest.fixture
-def page(server: Server, open_page: Open) -> Page:
+def page(sample_server: Server, open_page: Open) -> Page:
     """With a sample's evidence."""
-    page = open_page(server)
-    page.get_by_role("button", name="Impact of quantum").click()
-    expect(page.locator(".ask-on")).to_be_visible(timeout=60_000)
-    return page
+    return open_report(open_page, sample_server)
 
 
 def test_a_reviewer_goes_on_from_verdict_to_verdict(page: Page) -> None:

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.conftest import Open, Watch, serving
+from tests.browser.conftest import STOPPING, Open, Watch, open_report, serving
 from tests.browser.serving import Server
-from tests.browser.test_live import ask, ask_and_start, was_not_reloaded
+from tests.browser.test_live import ask_and_start, was_not_reloaded
 from tests.browser.test_looks import DESK, PHONE, check
 from tests.browser.test_steering import press
 from tests.support.installation import Installation
 from tests.support.world import CHAINED, TRAINED
 
-STOPPING = "How does Plumbline decide when to stop?"
 LONG = 20_000
 
 
@@ -36,11 +35,9 @@ def open_all(page: Page) -> None:
         details.evaluate("one => { one.open = true }")
 
 
-def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
+def test_rejected_in_place_and_revised(stopping_server: Server, open_page: Open) -> None:
     """F4: the sentence is greyed at once; the revision holds nothing of the quote."""
-    page = open_page(server)
-    ask(page, STOPPING)
-    reported(page)
+    page = open_report(open_page, stopping_server)
     first = page.locator(".cite a").first
     first.click()
     quote = page.locator("#citation-panel mark").first.inner_text()
@@ -84,11 +81,8 @@ def test_rejected_in_place_and_revised(server: Server, open_page: Open) -> None:
 
 @pytest.mark.requirement("F12")
 @pytest.mark.parametrize("script", [True, False])
-def test_another_shape(server: Server, open_page: Open, script: bool) -> None:
-    page = open_page(server, java_script_enabled=script)
-    page.get_by_label("What do you want to know?").fill(STOPPING)
-    press(page, "Research")
-    reported(page)
+def test_another_shape(stopping_server: Server, open_page: Open, script: bool) -> None:
+    page = open_report(open_page, stopping_server, java_script_enabled=script)
     press(page, "As a table")
     expect(page.locator(".report table")).to_be_visible(timeout=LONG)
     expect(page.locator(".versions summary")).to_have_text("Version 2 of 2")
@@ -115,11 +109,9 @@ def test_dig_deeper_on_what_is_open(shallow_server: Server, open_page: Open) -> 
     expect(page.locator(".evidence-item", has_text="from the earlier run")).to_have_count(1)
 
 
-def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
+def test_a_follow_up_on_the_same_topic(stopping_server: Server, open_page: Open) -> None:
     """D13: the thread's page shows the earlier question with its answer."""
-    page = open_page(server)
-    ask(page, STOPPING)
-    reported(page)
+    page = open_report(open_page, stopping_server)
     page.get_by_label("Ask a follow-up").fill("And what does it do about gaps?")
     old = page.url
     page.keyboard.press("Control+Enter")
@@ -135,11 +127,9 @@ def test_a_follow_up_on_the_same_topic(server: Server, open_page: Open) -> None:
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_the_next_question_can_be_asked_wherever_one_reads(
-    server: Server, open_page: Open, size: ViewportSize
+    stopping_server: Server, open_page: Open, size: ViewportSize
 ) -> None:
-    page = open_page(server, viewport=size)
-    ask(page, STOPPING)
-    reported(page)
+    page = open_report(open_page, stopping_server, viewport=size)
     for place in ("0", "document.body.scrollHeight / 3"):
         page.evaluate(f"scrollTo(0, {place})")
         expect(page.get_by_label("Ask a follow-up")).to_be_in_viewport(ratio=1)
@@ -148,11 +138,9 @@ def test_the_next_question_can_be_asked_wherever_one_reads(
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
 def test_a_mistake_low_on_the_page_is_shown_where_it_is(
-    server: Server, open_page: Open, watch: Watch, size: ViewportSize
+    stopping_server: Server, open_page: Open, watch: Watch, size: ViewportSize
 ) -> None:
-    page = open_page(server, viewport=size)
-    ask(page, STOPPING)
-    reported(page)
+    page = open_report(open_page, stopping_server, viewport=size)
     watch.excused = True
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_text("Write a question first.")).to_be_in_viewport()
@@ -160,11 +148,10 @@ def test_a_mistake_low_on_the_page_is_shown_where_it_is(
 
 
 @pytest.mark.parametrize("script", [True, False])
-def test_another_topic_is_asked_about(server: Server, open_page: Open, script: bool) -> None:
-    page = open_page(server, java_script_enabled=script)
-    page.get_by_label("What do you want to know?").fill(STOPPING)
-    press(page, "Research")
-    reported(page)
+def test_another_topic_is_asked_about(
+    stopping_server: Server, open_page: Open, script: bool
+) -> None:
+    page = open_report(open_page, stopping_server, java_script_enabled=script)
     page.get_by_label("Ask a follow-up").fill("How long are eggs safe in a fridge?")
     page.get_by_role("button", name="Ask", exact=True).click()
     expect(page.get_by_role("heading", name="Another topic?")).to_be_visible(timeout=LONG)
