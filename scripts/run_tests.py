@@ -1,6 +1,6 @@
 """Run the tests of the product, as `make test` does, and end with one line of totals.
 
-Tests run in up to four processes, one per core, and one more, and browser tests beside them in as
+Tests run in up to four processes, one per core, and two more, and browser tests beside them in as
 many as there are cores: all wait half of the time. Browser tests are separate, because synchronous
 Playwright keeps an event loop running, in which asyncio tests fail; their output follows that of
 the others. `--fast` (`make test-fast`) skips tests of browsers, services and other processes, and
@@ -31,21 +31,21 @@ INTERRUPTED = 2
 def main(extra: list[str]) -> int:
     is_fast, is_bench = FAST in extra, BENCH in extra
     extra = [argument for argument in extra if argument not in (FAST, BENCH)]
-    chosen = f"not browser{NOT_FAST if is_fast else ''}"
     apart = ["--ignore", BROWSER_TESTS, "--ignore", BENCH_TESTS]
-    parts = [[BENCH_TESTS] if is_bench else ["tests", *apart, "-m", chosen]]
-    if (ROOT / BROWSER_TESTS).is_dir() and not (is_fast or is_bench):
-        parts.append([BROWSER_TESTS])
+    if is_bench:
+        parts = [([BENCH_TESTS], PROCESSES + 1)]
+    elif is_fast:
+        parts = [(["tests", *apart, "-m", f"not browser{NOT_FAST}"], PROCESSES + 1)]
+    else:
+        parts = [(["tests", *apart, "-m", "not browser"], PROCESSES + 2)]
+        if (ROOT / BROWSER_TESTS).is_dir():
+            parts.append(([BROWSER_TESTS], PROCESSES))
     total: Counter[str] = Counter()
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         running = [
-            Part(
-                Path(folder),
-                number,
-                [*part, "-n", str(PROCESSES + (number == 0)), *OPTIONS, *extra],
-            )
-            for number, part in enumerate(parts)
+            Part(Path(folder), number, [*part, "-n", str(processes), *OPTIONS, *extra])
+            for number, (part, processes) in enumerate(parts)
         ]
         for part in running:
             status, counts = part.finish()

@@ -70,7 +70,7 @@ def pending_models(journal: list[dict[str, Any]]) -> dict[str, str]:
 
 @pytest.mark.requirement("F3")
 @pytest.mark.parametrize(
-    ("question", "stride"), [(SIMPLE, 2), (CHAINED, 7)], ids=["simple", "chained"]
+    ("question", "stride"), [(SIMPLE, 5), (CHAINED, 13)], ids=["simple", "chained"]
 )
 def test_killed_at_an_entry_it_goes_on_and_asks_for_no_answer_again(
     world: World, installation: Installation, question: str, stride: int
@@ -100,7 +100,7 @@ def test_killed_with_four_units_at_work_it_completes_and_asks_for_no_answer_agai
     with installation.inside() as inside:
         whole = inside("ask", question=WIDE)
         inside("work", run=whole)
-        for k in range(3, writes(inside("journal", run=whole)), 12):
+        for k in range(3, writes(inside("journal", run=whole)), 24):
             run = inside("ask", question=WIDE)
             killed_and_resumed(inside, world, run, k)
             head = inside("head", run=run)

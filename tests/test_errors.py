@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from research.errors import PlumblineError
 
 ROOT = Path(__file__).parents[1]
+BROAD = re.compile(r"\bexcept(:| (Base)?Exception\b)")
 NAMED_OTHERWISE = frozenset(
     {
         # of the engine
@@ -21,14 +24,20 @@ NAMED_OTHERWISE = frozenset(
 """Exceptions that don't end in `Error`; a new one does."""
 
 
-def classes() -> Iterator[tuple[str, str, list[str]]]:
-    """Yield place, name and bases of each class of the product."""
-    for folder in ("research", "dashboard", "plumbline", "config"):
-        for path in (ROOT / folder).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.ClassDef):
-                    bases = [ast.unparse(base).rpartition(".")[2] for base in node.bases]
-                    yield f"{path.relative_to(ROOT)}: {node.name}", node.name, bases
+@cache
+def classes() -> list[tuple[str, str, list[str]]]:
+    """Return place, name and bases of each class of the product."""
+    return [
+        (
+            f"{path.relative_to(ROOT)}: {node.name}",
+            node.name,
+            [ast.unparse(base).rpartition(".")[2] for base in node.bases],
+        )
+        for folder in ("research", "dashboard", "plumbline", "config")
+        for path in (ROOT / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
 
 
 def test_no_exception_is_derived_from_exception_itself() -> None:
@@ -41,7 +50,7 @@ def test_no_exception_is_derived_from_exception_itself() -> None:
 
 
 def test_exceptions_are_named_errors() -> None:
-    found = list(classes())
+    found = classes()
     exceptions = {"CommandError", PlumblineError.__name__}
     while True:
         more = {name for _, name, bases in found if exceptions & {*bases}}
@@ -57,6 +66,8 @@ def broad_clauses() -> Iterator[tuple[str, ast.ExceptHandler, list[str]]]:
     for folder in ("research", "dashboard", "plumbline", "config", "scripts"):
         for path in (ROOT / folder).rglob("*.py"):
             text = path.read_text()
+            if not BROAD.search(text):
+                continue
             for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.ExceptHandler) and (
                     node.type is None or ast.unparse(node.type) in {"Exception", "BaseException"}

@@ -128,6 +128,7 @@ def test_every_object_that_threads_share_is_known_to_be_safe() -> None:
     assert sorted(unknown) == []
 
 
+@pytest.mark.slow
 def test_every_table_that_a_function_changes_is_known_to_be_safe() -> None:
     found: set[tuple[str, str]] = set()
     for package in ("research", "dashboard"):

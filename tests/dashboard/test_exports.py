@@ -175,6 +175,7 @@ def reads(extension: str, content: bytes) -> None:
 
 @pytest.mark.parametrize("extension", FORMATS)
 @pytest.mark.parametrize("text", ODD_TEXTS.values(), ids=ODD_TEXTS)
+@pytest.mark.slow
 def test_no_text_breaks_a_file(run: Run, extension: str, text: str) -> None:
     reads(extension, FORMATS[extension].render(with_text(run, text)))
 

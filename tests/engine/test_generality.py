@@ -146,6 +146,7 @@ def test_nothing_is_left_of_the_samples_words(library: Path, questions: list[str
     ]
 
 
+@pytest.mark.slow
 def test_the_documentation_question_completes_with_its_rule(
     runs: dict[str, Ran], questions: list[str]
 ) -> None:

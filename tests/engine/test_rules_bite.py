@@ -277,6 +277,7 @@ def passes(test: Test) -> bool:
     return not fails(test)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", TABLE, ids=str)
 def test_a_changed_rule_fails_its_tests(mutation: Mutation) -> None:
     assert all(passes(test) for test in mutation.caught_by)

@@ -28,6 +28,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(st.text(), VALUES | st.text(min_size=SMALL_BYTES)))
+@pytest.mark.slow
 def test_every_value_comes_back(value: dict[str, Any]) -> None:
     assert unpack_json(json.loads(json.dumps(pack_json(value)))) == value
 

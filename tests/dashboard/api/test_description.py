@@ -100,6 +100,7 @@ def open_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection, "close", lambda: None)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("F17")
 @schema.exclude(path_regex="events$").parametrize()  # streams need ASGI: see test_events.py
 @examples(max_examples=REQUESTS, suppress_health_check=list(HealthCheck))

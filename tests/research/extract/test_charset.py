@@ -71,6 +71,7 @@ def test_a_few_bad_bytes_do_not_change_the_encoding():
 
 @settings(deadline=None)
 @given(st.binary(max_size=300), st.none() | st.text(max_size=20).map("text/html;charset={}".format))
+@pytest.mark.slow
 def test_any_bytes_are_read_somehow(body, content_type):
     assert isinstance(decode_page(body, content_type), str)
 

@@ -177,6 +177,7 @@ BLOCK = st.tuples(
 
 @settings(deadline=None)
 @given(st.lists(BLOCK, min_size=1, max_size=6))
+@pytest.mark.slow
 def test_a_paragraph_is_the_pages_own_characters(blocks):
     body = "".join(f"<{tag}>start{''.join(parts)}end</{tag}>" for tag, parts in blocks)
     html = f"<html><body><main>{body}</main></body></html>"

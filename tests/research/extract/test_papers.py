@@ -137,6 +137,7 @@ def test_a_cell_over_several_columns_is_read_once():
     assert text == "month\theight\nMay\t3 m"
 
 
+@pytest.mark.slow
 def test_a_small_file_that_unpacks_to_a_huge_text_is_refused():
     body = word(*[("Normal", "tide " * 100_000)] * 24)
     assert len(body) < 100_000

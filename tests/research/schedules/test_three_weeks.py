@@ -18,7 +18,7 @@ from research.schedules.news import News, news_of
 from tests.engine.scripted import LIT, SIMPLE, Oracle, Web, World, page
 from tests.research.test_threads import ended
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 BEGIN = datetime(2030, 3, 4, tzinfo=UTC)  # a Monday
 WEEK = timedelta(days=7)
