@@ -8,7 +8,8 @@ from zlib import crc32
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -75,6 +76,8 @@ ENDINGS = {
     Status.COMPLETED: _("Done."),
     Status.CANCELLED: _("Cancelled."),
 }
+SITES_SHOWN = 4
+"""Sites whose first letters stand before the number of pages."""
 NO_SEARCH = "No search provider answered"
 FAILURES = {
     "model": (
@@ -232,8 +235,20 @@ def result_line(rows: RunRows) -> Iterator[str]:
     if cited:
         is_found = may_answer(aspects)
         told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
-        yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
+        sites = dict.fromkeys(map(words.short_place, cited)) if is_found else {}
+        yield format_html(
+            '<a href="{}">{}{}</a>',
+            reverse("sources", args=[run.public_id]),
+            _initials(list(sites)[:SITES_SHOWN]),
+            told,
+        )
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
+
+
+def _initials(sites: Sequence[str]) -> SafeString:
+    """Render first letters in place of the icons of sites; the style sheet writes them."""
+    marks = format_html_join("", '<i class="initial" data-of="{}"></i>', ((s[:1],) for s in sites))
+    return format_html('<span class="initials" aria-hidden="true">{}</span>', marks)
 
 
 def verdict_line(payload: Progress) -> Iterator[str]:

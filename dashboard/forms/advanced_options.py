@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms.knob_labels import MODES
-from dashboard.forms.knobs import as_text, normalize_decimal
+from dashboard.forms.knobs import as_text, as_typed, normalize_decimal
 from research.engine.config import ResearchConfig
 
 MINUTES = "max_minutes"
@@ -85,7 +85,7 @@ def option_fields(config: ResearchConfig) -> dict[str, forms.Field]:
 def _line(label: str, value: Any, **attributes: str) -> forms.CharField:
     widget = forms.TextInput(attrs={"placeholder": _("no limit"), **attributes})
     return forms.CharField(
-        label=label, required=False, max_length=1_000, initial=as_text(value), widget=widget
+        label=label, required=False, max_length=1_000, initial=as_typed(value), widget=widget
     )
 
 

@@ -221,7 +221,8 @@ def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     body = render_in_parts(REPORT, link).body
     linked = body[body.index('<a href="https://trees.test/oak/age.html?from=feed"') :]
     assert linked.index('title="trees.test/oak/age.html"') < linked.index(">Oak</a>")
-    assert '<span class="place">trees.test · 6 May 2024</span>' in linked
+    initial = '<span class="initial" aria-hidden="true">T</span>'
+    assert f'<span class="place">{initial}trees.test · 6 May 2024</span>' in linked
     assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
     assert "Book, notes · Team handbook/book.md, part 7" in body
 
