@@ -160,7 +160,9 @@ def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, 
     form = soup.find("form", id=button["form"])
     assert form is not None and form["action"] == f"/runs/{run.public_id}/follow-up/"
     fields = soup.select(f"[name={button['name']}]")
-    assert fields[-1] is button  # the last of a name is the one that counts
+    assert fields[0].name == "textarea"  # the pressed button comes after it, and the last counts
+    suggested = soup.select_one(".column .suggested")
+    assert suggested is not None and suggested.find_previous(id="ask-on") is not None
 
 
 def test_a_run_without_a_cap_is_asked_for_no_money(client: Client, run: Run) -> None:
