@@ -102,7 +102,7 @@ def aspect_context(
 def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
-    return gettext("you") if origin == "user" else words.readable_url(origin)
+    return gettext("you") if origin == "user" else words.short_place(origin)
 
 
 def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 from zlib import crc32
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -77,7 +77,7 @@ ENDINGS = {
     Status.CANCELLED: _("Cancelled."),
 }
 SITES_SHOWN = 4
-"""Sites whose first letters stand before the number of pages."""
+"""Sites that are named below an answer."""
 NO_SEARCH = "No search provider answered"
 FAILURES = {
     "model": (
@@ -235,20 +235,8 @@ def result_line(rows: RunRows) -> Iterator[str]:
     if cited:
         is_found = may_answer(aspects)
         told = words.describe_pages(cited) if is_found else words.count_noun(0, "page")
-        sites = dict.fromkeys(map(words.short_place, cited)) if is_found else {}
-        yield format_html(
-            '<a href="{}">{}{}</a>',
-            reverse("sources", args=[run.public_id]),
-            _initials(list(sites)[:SITES_SHOWN]),
-            told,
-        )
+        yield format_html('<a href="{}">{}</a>', reverse("sources", args=[run.public_id]), told)
     yield words.format_day(timezone.localtime(run.finished_at or run.created_at))
-
-
-def _initials(sites: Sequence[str]) -> SafeString:
-    """Render first letters in place of the icons of sites; the style sheet writes them."""
-    marks = format_html_join("", '<i class="initial" data-of="{}"></i>', ((s[:1],) for s in sites))
-    return format_html('<span class="initials" aria-hidden="true">{}</span>', marks)
 
 
 def verdict_line(payload: Progress) -> Iterator[str]:
@@ -443,7 +431,15 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     parts = [describe_uncertainty(rows.progress.aspects, by_code, rows.voice_noun)]
     if by_code and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
-    return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
+    cited = dict.fromkeys(entry["url"] for entry in rows.report.citations) if rows.report else {}
+    sites = Counter(map(words.short_place, cited)).most_common()
+    return {
+        "answer": written["answer"],
+        "uncertain": " ".join(filter(None, parts)),
+        "sites": [site for site, _ in sites[:SITES_SHOWN]],
+        "more_sites": len(sites[SITES_SHOWN:]),
+        "sources": written["sources"],
+    }
 
 
 def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:

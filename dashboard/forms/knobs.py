@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
-from dashboard.forms.knob_labels import CHOICES, EXPERT, GROUPS, LABELS, OTHERS, PURPOSES
+from dashboard.forms.knob_labels import CHOICES, EXPERT, GROUPS, LABELS, LANGUAGES, OTHERS, PURPOSES
 from dashboard.stored_texts import lazy_worded, worded
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
@@ -150,6 +150,10 @@ def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
         named = dict(CHOICES.get(name, ()))
         choices = [(each, named.get(each, each)) for each in get_args(info.annotation)]
         return forms.ChoiceField(initial=value, choices=choices, **told)
+    if name == "search_language":
+        spoken = value or ""
+        languages = LANGUAGES if spoken in LANGUAGES else {**LANGUAGES, spoken: spoken}
+        return forms.ChoiceField(initial=spoken, choices=list(languages.items()), **told)
     kind = {"type": "date"} if name in DATES else {"inputmode": "decimal"}
     widget = forms.TextInput(attrs={**kind, "placeholder": _("not set")})
     return forms.CharField(initial=as_typed(value), max_length=1_000, widget=widget, **told)
