@@ -256,7 +256,9 @@ def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
         if charts := draw_charts(table_texts(block), language):
             pieces.append(_clean(pending))
             pieces += (
-                f'<figure class="chart" tabindex="0">{chart.svg}</figure>\n' for chart in charts
+                f'<figure class="chart"><figcaption>{escape(chart.name)}</figcaption>{chart.svg}'
+                "</figure>\n"
+                for chart in charts
             )
             pending = []
     return mark_safe("".join((*pieces, _clean(pending))))
