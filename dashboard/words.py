@@ -231,7 +231,9 @@ def format_number(value: float, decimals: int | None = None) -> str:
 
 def format_usd(amount: float | None, decimals: int = 4) -> str:
     """Format an amount: "$0.0312"; "unknown" if there is no price."""
-    return gettext("unknown") if amount is None else f"${format_number(amount, decimals)}"
+    if amount is None:
+        return gettext("unknown")
+    return f"${format_number(amount, decimals if amount else 2)}"
 
 
 def format_percent(share: float) -> str:
