@@ -76,7 +76,7 @@ ENDINGS = {
     Status.COMPLETED: _("Done."),
     Status.CANCELLED: _("Cancelled."),
 }
-SITES_SHOWN = 4
+SITES_SHOWN = 3
 """Sites that are named below an answer."""
 NO_SEARCH = "No search provider answered"
 FAILURES = {

@@ -193,10 +193,10 @@ def suggested_questions(rows: RunRows) -> list[str]:
 
 
 def _as_question(text: str) -> str:
-    text = text.strip().rstrip(".")
+    text = capitalize_heading(text.strip().rstrip("."))
     if text.endswith(("?", "？")):
-        return capitalize_heading(text)
-    return gettext("What is known about %(topic)s?") % {"topic": text}
+        return text
+    return gettext("%(topic)s: what is known?") % {"topic": text}
 
 
 def _state_of(part: AspectPart, rows: RunRows) -> words.State:

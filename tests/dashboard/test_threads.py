@@ -155,8 +155,8 @@ def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, 
     run.aspects.create(label="A2", position=2, text="the roots of oaks", round=1, state="open")
     soup = BeautifulSoup(page(client, run), "html.parser")
     button, gap = soup.select(".suggested button")
-    assert gap["value"] == "What is known about Gap 1?"
-    assert button["value"] == "What is known about the roots of oaks?"
+    assert gap["value"] == "Gap 1: what is known?"
+    assert button["value"] == "The roots of oaks: what is known?"
     form = soup.find("form", id=button["form"])
     assert form is not None and form["action"] == f"/runs/{run.public_id}/follow-up/"
     fields = soup.select(f"[name={button['name']}]")
