@@ -23,9 +23,9 @@ LONGEST_VALUE = 6
 """Words of a cell that is a value and no sentence."""
 LABEL_LENGTH, VALUE_LENGTH = 24, 22
 """Most columns of a label and of a value; a wide character takes two."""
-WIDTH, ROW, LABELS, VALUES = 640, 26, 190, 170
-"""Sizes in the units of the drawing: its width, the height of a bar's row, and what labels and
-values take of the width.
+WIDTH, ROW, BAR = 480, 40, 8
+"""Sizes in the units of the drawing: its width, the height of a row, and that of the bar in it,
+which stands below its label and its value.
 """
 
 
@@ -74,22 +74,23 @@ def _bars(rows: Sequence[Sequence[str]], column: int, language: str) -> Iterator
 
 
 def _draw(name: str, bars: Sequence[_Bar]) -> Chart:
-    most, room = max(bar.amount for bar in bars), WIDTH - LABELS - VALUES
+    most = max(bar.amount for bar in bars)
     lines = []
     for place, bar in enumerate(bars):
-        top, middle = place * ROW + 4, place * ROW + ROW // 2 + 4
-        width = round(float(bar.amount / most) * room, 1)
+        top = place * ROW + 22
+        width = round(float(bar.amount / most) * WIDTH, 1)
         label, value = _cut(bar.label, LABEL_LENGTH), _cut(bar.value, VALUE_LENGTH)
         lines += [
-            f'<text x="{LABELS - 8}" y="{middle}" text-anchor="end">{escape(label)}</text>',
-            f'<rect x="{LABELS}" y="{top}" width="{width}" height="{ROW - 8}" fill="#3b7cb3"/>',
-            f'<text x="{LABELS + width + 6}" y="{middle}">{escape(value)}</text>',
+            f'<text y="{top - 7}">{escape(label)}</text>',
+            f'<text x="{WIDTH}" y="{top - 7}" text-anchor="end">{escape(value)}</text>',
+            f'<rect y="{top}" width="{WIDTH}" height="{BAR}" rx="4" opacity="0.1"/>',
+            f'<rect y="{top}" width="{width}" height="{BAR}" rx="4" fill="#358a8f"/>',
         ]
-    height = len(bars) * ROW + 4
+    height = len(bars) * ROW
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" role="img" aria-label="{escape(name)}" font-family="sans-serif" '
-        f'font-size="13" fill="currentColor">{"".join(lines)}</svg>'
+        f'font-size="15" fill="currentColor">{"".join(lines)}</svg>'
     )
     return Chart(svg, name)
 

@@ -30,7 +30,7 @@ ATTRIBUTES = {
     "em": {"class"},
     "h2": {"id"},
     "ol": {"start"},
-    "span": {"class"},
+    "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class"},
     "td": {"data-label"},
@@ -137,8 +137,8 @@ def render_in_parts(
 
     The title, headings that repeat one of `titles`, the line of facts and sections that only repeat
     the answer are left out, and addresses are shortened. Lists of pages that nothing cites are
-    folded. With `folds` each section shows one passage, and opens the others, and
-    no section says what the one before it said of its support.
+    folded. With `folds` each section shows one passage, and opens the others, no section says what
+    the one before it said of its support, and none says beside an answer that no model judged it.
     """
     known = {_bare_title(title) for title in titles}
     blocks = list(_blocks(parse_with_places(markdown)))
@@ -149,6 +149,8 @@ def render_in_parts(
     kept = [block for block in blocks[end:] if not _repeats_title(block, known)]
     if folds:
         kept = _without_reference_back(kept, language)
+    if folds and answer:
+        kept = [block for block in kept if not _says_unjudged(block, language)]
     kept = list(_without_repetitions(kept, answer))
     body = [token for block in kept for token in block]
     headings = tuple(_anchor_headings(body))
@@ -254,7 +256,9 @@ def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
         if charts := draw_charts(table_texts(block), language):
             pieces.append(_clean(pending))
             pieces += (
-                f'<figure class="chart" tabindex="0">{chart.svg}</figure>\n' for chart in charts
+                f'<figure class="chart"><figcaption>{escape(chart.name)}</figcaption>{chart.svg}'
+                "</figure>\n"
+                for chart in charts
             )
             pending = []
     return mark_safe("".join((*pieces, _clean(pending))))
@@ -324,6 +328,11 @@ def _without_repeated_standings(blocks: Sequence[list[Token]]) -> Iterator[list[
                 continue
             said = block[1].content
         yield block
+
+
+def _says_unjudged(block: Sequence[Token], language: str) -> bool:
+    said = block[1].content.strip("*") if block[0].type == "paragraph_open" else ""
+    return said == labels_for(language)["unjudged"]
 
 
 def _without_reference_back(blocks: list[list[Token]], language: str) -> list[list[Token]]:
@@ -471,14 +480,20 @@ def _link_titles(tokens: list[Token]) -> None:
         dated = DATED.search(facts)
         if not site or not named or dated is None:
             continue
-        told = [site, *filter(None, facts[: dated.start()].split(", "))]
-        told += [format_partial_date(dated[1])] if dated[1] else []
+        kinds = filter(None, facts[: dated.start()].split(", "))
+        told = [
+            format_html(
+                '<span class="initial" aria-hidden="true">{}</span>{}', site[0].upper(), site
+            ),
+            *(format_html('<span class="kind">{}</span>', kind) for kind in kinds),
+            *([escape(format_partial_date(dated[1]))] if dated[1] else []),
+        ]
         opening, _, closing, *rest = children[opens:]
         opening.info, opening.attrs = "", {"href": address, "title": readable_url(address)}
         first, place = children[:1] if marker else [], Token("html_inline", "", 0)
         for each in first:
             each.content = f"{marker[0]} " if marker else ""
-        place.content = f'<span class="place">{escape(" · ".join(told))}</span>'
+        place.content = f'<span class="place">{" · ".join(told)}</span>'
         token.children = [*first, opening, _text_token(title.strip()), closing, place, *rest]
 
 

@@ -230,6 +230,7 @@ TEMPLATES = (
     _("This idempotency key was used for a different question or other settings."),
     _("Only a run that failed or was cancelled can be asked again."),
     _("This was answered already; the run goes on in a moment."),
+    _("This change was already made and can’t be undone here."),
     _("This run was deleted."),
     _("This run has not ended yet."),
     _("This run has not ended yet; cancel it first."),

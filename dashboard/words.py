@@ -23,6 +23,7 @@ from research.engine.records import AnswerStatus, Stage, Status, StopReason
 from research.fetch.sites import independence_key
 from research.models import Run
 from research.readmodel.trust_words import LIKELY, trust_words
+from research.worker.commands import Kind
 
 Text: TypeAlias = str | Promise
 
@@ -103,6 +104,13 @@ STAGE = {
     Stage.REPORT: _("Report"),
 }
 LEFT_OUT = State(_("Removed"), "none", "idle")
+PENDING_TOPIC = {
+    (Kind.ADD_TOPIC, False): State(_("Added after this round"), "clock", "busy"),
+    (Kind.ADD_TOPIC, True): State(_("Added when it continues"), "clock", "busy"),
+    (Kind.DROP_TOPIC, False): State(_("Left out after this round"), "clock", "idle"),
+    (Kind.DROP_TOPIC, True): State(_("Left out when it continues"), "clock", "idle"),
+}
+"""States of a sub-question with a pending command, by its kind and whether the run is paused."""
 UNIT = {
     "done": State(_("done"), "check", "good"),
     "failed": State(_("failed"), "cross", "bad"),
@@ -223,7 +231,9 @@ def format_number(value: float, decimals: int | None = None) -> str:
 
 def format_usd(amount: float | None, decimals: int = 4) -> str:
     """Format an amount: "$0.0312"; "unknown" if there is no price."""
-    return gettext("unknown") if amount is None else f"${format_number(amount, decimals)}"
+    if amount is None:
+        return gettext("unknown")
+    return f"${format_number(amount, decimals if amount else 2)}"
 
 
 def format_percent(share: float) -> str:

@@ -125,6 +125,7 @@ def take_samples(page: Page, server: Server) -> None:
 def take_mistake(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/settings/")
     page.get_by_label("What do you want to know?").fill("Who designed the Harrow Point lighthouse?")
+    page.get_by_label("Find a setting").fill("maximum rounds")
     page.get_by_label("Maximum rounds").fill("90")
     page.get_by_role("button", name="Research").click()
     page.locator(".problem-box").wait_for()
@@ -225,7 +226,7 @@ def take_steering(page: Page, server: Server, world: World) -> None:
     world.model.held.wait(20)
     page.get_by_label("Add a sub-question").fill("When was the lighthouse first lit?")
     page.get_by_role("button", name="Add").click()
-    page.locator(".heard li").wait_for()
+    page.get_by_text("Added after this round").wait_for()
     take(page, "steering")
     world.model.let_go()
 

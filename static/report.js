@@ -85,7 +85,7 @@ const part = (kind, text) => Object.assign(document.createElement(kind), { textC
 
 function showGlance(event) {
   const marker = event.target.closest?.(".cite a");
-  if (!marker) return;
+  if (!marker || (marker === opener && panel().firstElementChild)) return;
   marker.dataset.note ??= marker.title;
   marker.removeAttribute("title");
   const [title, facts, ...quotes] = marker.dataset.note.split("\n");

@@ -14,7 +14,7 @@ from dashboard import words
 from dashboard.contexts.pending_commands import topics_told
 from dashboard.queries.run_rows import RunRows
 from research.engine.assessment.answer_status import ANSWERED
-from research.engine.records import AnswerStatus
+from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading
 from research.readmodel.progress_parts import AspectPart, GapPart
 from research.worker.commands import Kind, possible_commands
@@ -38,20 +38,46 @@ OF_DOCUMENTS = {
 
 
 def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
-    """Return a context for each sub-question. The last remaining one cannot be dropped."""
+    """Return a context for each sub-question, and for those that wait to be added.
+
+    The last remaining one cannot be dropped.
+    """
     parts = rows.progress.aspects
+    known = {part.text for part in parts}
     told = topics_told(rows.progress)
     can_steer = Kind.DROP_TOPIC in possible_commands(rows.run.status, rows.run.mode)
     may_drop = len(exclude_dropped(parts)) > 1
-    return [
+    waits = rows.run.status == Status.PAUSED
+    listed = [
         aspect_context(
             part,
-            can_steer and part.text not in told and (part.dropped or may_drop),
+            can_steer and (part.dropped or may_drop),
             noun=rows.voice_noun,
             judged_by_model=rows.judged_by_model,
         )
         for part in parts
     ]
+    for part, row in zip(parts, listed, strict=True):
+        if part.text in told and not rows.run.ended:
+            row |= _pending_parts(part.text, told[part.text][1], waits=waits)
+    pending = [] if rows.run.ended else [each for each in told.items() if each[0] not in known]
+    return listed + [
+        {
+            "id": f"told-{number}",
+            "text": {"text": capitalize_heading(topic)},
+            **_pending_parts(topic, kind, waits=waits),
+        }
+        for topic, (number, kind) in pending
+    ]
+
+
+def _pending_parts(topic: str, kind: str, *, waits: bool) -> dict[str, Any]:
+    """Return state and menu of a sub-question that a pending command changes."""
+    state = words.PENDING_TOPIC[Kind(kind), waits]
+    return {
+        "standing": {"state": state, "claim": "", "raised_by": ""},
+        "menu": {"pending": True, "text": topic},
+    }
 
 
 def aspect_context(
@@ -76,7 +102,7 @@ def aspect_context(
 def raised_by(origin: str) -> str:
     if origin in ("", "plan"):
         return ""
-    return gettext("you") if origin == "user" else words.readable_url(origin)
+    return gettext("you") if origin == "user" else words.short_place(origin)
 
 
 def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:

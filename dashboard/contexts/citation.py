@@ -92,7 +92,7 @@ def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[
     checks = [
         word_for_word(quotes, rows),
         *comparison_states(flags, is_quoted=is_quoted),
-        words.State(_("word for word, nothing rephrased"), "check", "good")
+        words.State(_("nothing rephrased"), "check", "good")
         if is_quoted
         else words.State(_("meaning: not assessed"), "circle", "idle"),
     ]

@@ -49,7 +49,7 @@ def claim_context(row: Evidence, *, whole: bool = False) -> dict[str, Any]:
     said = row.last_verdict  # type: ignore[attr-defined]
     return {
         "id": row.label,
-        "claim": "" if says_itself(row.claim, quotes) else row.claim,
+        "claim": "" if says_itself(row.claim, quotes[:1]) else row.claim,
         "quotes": [quote_context(source, row.claim, whole=whole) for source in quotes],
         "support": support_line(quotes),
         "caveats": [

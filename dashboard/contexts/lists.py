@@ -69,14 +69,28 @@ def _noun_of(urls: Collection[str]) -> str:
     return "document" if is_files else "site"
 
 
-def group_by_day(runs: Sequence[Run], now: datetime) -> list[tuple[str, list[Run]]]:
-    """Return consecutive runs under the day on which they were asked, older ones under their month.
+def group_by_day(
+    runs: Sequence[Run], now: datetime, words_sought: Sequence[str] = ()
+) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return a line for each thread under the day of its newest question, older ones under their
+    month; pinned ones, which come first, are a group of their own.
 
-    Pinned ones, which come first, are a group of their own.
+    A line is that of the thread's first question in `runs` and has its `follow_ups`, oldest first.
     """
     today = timezone.localdate(now)
-    grouped = groupby(runs, key=lambda run: _heading_of(run, today))
-    return [(heading, list(group)) for heading, group in grouped]
+    threads: dict[int, list[Run]] = {}
+    for run in runs:
+        threads.setdefault(run.thread_id, []).append(run)
+    grouped = groupby(threads.values(), key=lambda asked: _heading_of(asked[0], today))
+    return [
+        (heading, [_thread_line(asked[::-1], words_sought) for asked in group])
+        for heading, group in grouped
+    ]
+
+
+def _thread_line(asked: Sequence[Run], words_sought: Sequence[str]) -> dict[str, Any]:
+    first, *others = (run_line(run, words_sought) for run in asked)
+    return {**first, "follow_ups": others}
 
 
 def _heading_of(run: Run, today: date) -> str:

@@ -55,7 +55,9 @@ def _ask_for_name(part: CommandPart, language: str) -> CommandNotice | None:
 
 
 def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:
-    """Return a notice; None for a command that the verdict sentence already covers."""
+    """Return a notice; None for a command that the verdict sentence or the list of sub-questions
+    shows.
+    """
     match part.kind:
         case Kind.PAUSE:
             text = _("Pausing when it continues…") if paused else _("Pausing after this round…")
@@ -67,20 +69,6 @@ def _describe_command(part: CommandPart, paused: bool) -> CommandNotice | None:
                 else _("Digs deeper after this round.")
             )
             return CommandNotice(text, "plus")
-        case Kind.ADD_TOPIC:
-            text = (
-                _("“%(topic)s” is added when it continues.")
-                if paused
-                else _("“%(topic)s” is added after this round.")
-            )
-            return CommandNotice(text % {"topic": part.topic}, "plus")
-        case Kind.DROP_TOPIC:
-            text = (
-                _("“%(topic)s” is left out when it continues.")
-                if paused
-                else _("“%(topic)s” is left out after this round.")
-            )
-            return CommandNotice(text % {"topic": part.topic}, "none")
     return None
 
 
@@ -97,6 +85,9 @@ def is_refused_wish(row: Problem) -> bool:
     return row.where.startswith(WISH)
 
 
-def topics_told(payload: Progress) -> frozenset[str]:
-    """Return the topics of pending commands to add or drop a topic."""
-    return frozenset(part.topic for part in payload.control.told if part.topic and not part.taken)
+def topics_told(payload: Progress) -> dict[str, tuple[int, str]]:
+    """Return the topics of pending commands to add or drop one, each with number and kind of its
+    last command.
+    """
+    told = enumerate(payload.control.told)
+    return {part.topic: (n, part.kind) for n, part in told if part.topic and not part.taken}

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -43,11 +45,18 @@ def report_context(rows: RunRows) -> dict[str, Any]:
     is_answered = rows.judged_by_model or rows.trust not in UNANSWERED
     return {
         "answer": parts.answer,
-        "html": parts.body,
+        "html": _entitled(parts),
         "headings": [(heading.anchor, shorten_heading(heading.text)) for heading in parts.headings],
         "checked": describe_checks(version.checks) if is_answered else "",
         "sources": reverse("sources", args=[run.public_id]),
     }
+
+
+def _entitled(parts: markdown.RenderedParts) -> SafeString:
+    """Return the body with a heading if it goes on from an answer without one."""
+    goes_on = 'class="cite' in parts.answer and parts.body.startswith("<p")
+    title = format_html("<h2>{}</h2>\n", gettext("In detail")) if goes_on else ""
+    return format_html("{}{}", title, parts.body)
 
 
 def shorten_heading(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from typing import Any
 from zlib import crc32
@@ -75,6 +76,8 @@ ENDINGS = {
     Status.COMPLETED: _("Done."),
     Status.CANCELLED: _("Cancelled."),
 }
+SITES_SHOWN = 3
+"""Sites that are named below an answer."""
 NO_SEARCH = "No search provider answered"
 FAILURES = {
     "model": (
@@ -428,7 +431,15 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
     parts = [describe_uncertainty(rows.progress.aspects, by_code, rows.voice_noun)]
     if by_code and rows.trust not in {Trust.RELATED, Trust.NOT_ANSWERED}:
         parts.append(str(NO_MODEL))
-    return {"answer": written["answer"], "uncertain": " ".join(filter(None, parts))}
+    cited = dict.fromkeys(entry["url"] for entry in rows.report.citations) if rows.report else {}
+    sites = Counter(map(words.short_place, cited)).most_common()
+    return {
+        "answer": written["answer"],
+        "uncertain": " ".join(filter(None, parts)),
+        "sites": [site for site, _ in sites[:SITES_SHOWN]],
+        "more_sites": len(sites[SITES_SHOWN:]),
+        "sources": written["sources"],
+    }
 
 
 def outcome_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:

@@ -78,6 +78,7 @@ def _source(
         "url": row.url if is_web else "",
         "place": place,
         "shown_site": words.short_place(row.url) if row.title else "",
+        "kind": str(words.KIND[row.kind]),
         "facts": [
             *_facts(row),
             *([told] if quotes else []),
@@ -96,7 +97,7 @@ def _facts(row: Source) -> list[str]:
     if row.published:
         dated = gettext("published %(date)s") % {"date": words.format_partial_date(row.published)}
     told = gettext("round %(n)s") % {"n": row.round} if row.round else ""
-    return [part for part in (str(words.KIND[row.kind]), dated, told) if part]
+    return [part for part in (dated, told) if part]
 
 
 def _earlier_run_link(where: Earlier | None) -> dict[str, str]:

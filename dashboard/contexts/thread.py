@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from dashboard import words
@@ -16,6 +17,7 @@ from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import ANSWERED
+from research.engine.records import AnswerStatus
 from research.engine.text.tokens import capitalize_heading
 from research.models import Run, Thread
 from research.readmodel.progress import evidence_gate
@@ -24,6 +26,8 @@ from research.runtime import installation
 
 FIRST = _("First report")
 DOUBTED_SHOWN = 5
+SUGGESTED = 3
+"""Maximum follow-up questions that a report suggests."""
 
 
 def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
@@ -35,6 +39,8 @@ def after_report_context(rows: RunRows, **forms: object) -> dict[str, Any]:
     shown: dict[str, Any] = {"versions": versions_context(run)}
     if run.plan is not None or not run.ended:
         shown |= {"follow_up_form": FollowUpForm()}
+    if run.ended and rows.report and rows.report.markdown:
+        shown |= {"suggested": suggested_questions(rows)}
     if run.plan is not None and run.ended:
         shown |= {"deeper": dig_deeper_context(rows), **review_context(rows)}
     if rows.flagged:
@@ -161,6 +167,36 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
         "missing": len(missing),
         "spent_out": spent_out,
     }
+
+
+def suggested_questions(rows: RunRows) -> list[str]:
+    """Return follow-up questions: what stayed open, then what sources disagree on and, if a model
+    judged them, what only one of them says.
+    """
+    parts = exclude_dropped(rows.progress.aspects)
+    gaps = [gap.text for gap in rows.progress.gaps if gap.closed_round is None]
+    open_texts = [part.text for part in parts if part.mark not in ANSWERED] + gaps
+    doubts = [(AnswerStatus.DISPUTED, gettext("Why do sources disagree on this: %(question)s"))]
+    if rows.judged_by_model:
+        doubts += [
+            (AnswerStatus.ONE_SOURCE, gettext("Do other sources confirm this: %(question)s"))
+        ]
+    asked = rows.run.question.strip()
+    found = [_as_question(text) for text in open_texts if text.strip() != asked]
+    found += [
+        form % {"question": part.text}
+        for mark, form in doubts
+        for part in parts
+        if part.mark == mark
+    ]
+    return list(dict.fromkeys(found))[:SUGGESTED]
+
+
+def _as_question(text: str) -> str:
+    text = capitalize_heading(text.strip().rstrip("."))
+    if text.endswith(("?", "？")):
+        return text
+    return gettext("%(topic)s: what is known?") % {"topic": text}
 
 
 def _state_of(part: AspectPart, rows: RunRows) -> words.State:

@@ -8,38 +8,12 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from dashboard.forms.knob_labels import MODES
-from dashboard.forms.knobs import as_text, normalize_decimal
+from dashboard.forms.knob_labels import LANGUAGES, MODES
+from dashboard.forms.knobs import as_text, as_typed, normalize_decimal
 from research.engine.config import ResearchConfig
 
 MINUTES = "max_minutes"
 KINDS = {"web": _("The web"), "academic": _("Papers"), "video": _("Videos")}
-LANGUAGES = {
-    "": _("As the question"),
-    "ar": _("Arabic"),
-    "zh": _("Chinese"),
-    "cs": _("Czech"),
-    "da": _("Danish"),
-    "nl": _("Dutch"),
-    "en": _("English"),
-    "fi": _("Finnish"),
-    "fr": _("French"),
-    "de": _("German"),
-    "el": _("Greek"),
-    "he": _("Hebrew"),
-    "hi": _("Hindi"),
-    "it": _("Italian"),
-    "ja": _("Japanese"),
-    "ko": _("Korean"),
-    "no": _("Norwegian"),
-    "pl": _("Polish"),
-    "pt": _("Portuguese"),
-    "ru": _("Russian"),
-    "es": _("Spanish"),
-    "sv": _("Swedish"),
-    "tr": _("Turkish"),
-    "uk": _("Ukrainian"),
-}
 NUMBER = {"inputmode": "decimal"}
 NUMBERS = ("max_cost_usd", "ask_above_usd", MINUTES)
 
@@ -85,7 +59,7 @@ def option_fields(config: ResearchConfig) -> dict[str, forms.Field]:
 def _line(label: str, value: Any, **attributes: str) -> forms.CharField:
     widget = forms.TextInput(attrs={"placeholder": _("no limit"), **attributes})
     return forms.CharField(
-        label=label, required=False, max_length=1_000, initial=as_text(value), widget=widget
+        label=label, required=False, max_length=1_000, initial=as_typed(value), widget=widget
     )
 
 

@@ -125,3 +125,30 @@ CHOICES = {
 }
 """What a choice is called on the page, for the knobs that have one."""
 LABELS = {name: label for names in GROUPS.values() for name, label in names.items()}
+
+LANGUAGES = {
+    "": _("As the question"),
+    "ar": _("Arabic"),
+    "zh": _("Chinese"),
+    "cs": _("Czech"),
+    "da": _("Danish"),
+    "nl": _("Dutch"),
+    "en": _("English"),
+    "fi": _("Finnish"),
+    "fr": _("French"),
+    "de": _("German"),
+    "el": _("Greek"),
+    "he": _("Hebrew"),
+    "hi": _("Hindi"),
+    "it": _("Italian"),
+    "ja": _("Japanese"),
+    "ko": _("Korean"),
+    "no": _("Norwegian"),
+    "pl": _("Polish"),
+    "pt": _("Portuguese"),
+    "ru": _("Russian"),
+    "es": _("Spanish"),
+    "sv": _("Swedish"),
+    "tr": _("Turkish"),
+    "uk": _("Ukrainian"),
+}

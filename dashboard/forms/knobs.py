@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from pydantic.fields import FieldInfo
 
-from dashboard.forms.knob_labels import CHOICES, EXPERT, GROUPS, LABELS, OTHERS, PURPOSES
+from dashboard.forms.knob_labels import CHOICES, EXPERT, GROUPS, LABELS, LANGUAGES, OTHERS, PURPOSES
 from dashboard.stored_texts import lazy_worded, worded
 from research.engine.config import ResearchConfig
 from research.engine.knobs import knob_extra
@@ -28,6 +28,9 @@ DECIMALS = frozenset(
     for name, info in ResearchConfig.model_fields.items()
     if float in (info.annotation, *get_args(info.annotation))
 )
+
+
+DATES = frozenset({"search_since", "search_until"})
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def form_groups(form: forms.BaseForm, defaults: ResearchConfig) -> list[KnobGrou
 
 
 def _line(field: forms.BoundField, unit: str, value: Any) -> KnobLine:
-    default = as_text(value)
+    default = as_typed(value)
     usual: str | Promise = default or _("not set")
     if isinstance(value, float) or (isinstance(value, tuple) and float in map(type, value)):
         usual = " / ".join(map(_localized, value if isinstance(value, tuple) else (value,)))
@@ -147,13 +150,36 @@ def _field(name: str, info: FieldInfo, value: Any) -> forms.Field:
         named = dict(CHOICES.get(name, ()))
         choices = [(each, named.get(each, each)) for each in get_args(info.annotation)]
         return forms.ChoiceField(initial=value, choices=choices, **told)
-    widget = forms.TextInput(attrs={"inputmode": "decimal", "placeholder": _("not set")})
-    return forms.CharField(initial=as_text(value), max_length=1_000, widget=widget, **told)
+    if name == "search_language":
+        spoken = value or ""
+        languages = LANGUAGES if spoken in LANGUAGES else {**LANGUAGES, spoken: spoken}
+        return forms.ChoiceField(initial=spoken, choices=list(languages.items()), **told)
+    kind = {"type": "date"} if name in DATES else {"inputmode": "decimal"}
+    widget = forms.TextInput(attrs={**kind, "placeholder": _("not set")})
+    return forms.CharField(initial=as_typed(value), max_length=1_000, widget=widget, **told)
 
 
 def normalize_decimal(typed: str) -> str:
     """Replace a decimal comma with a point."""
     return _DECIMAL_COMMA.sub(".", typed)
+
+
+class DecimalField(forms.FloatField):
+    """A number with a decimal point or comma."""
+
+    def to_python(self, value: Any) -> float | None:
+        return super().to_python(normalize_decimal(value) if isinstance(value, str) else value)
+
+
+def as_typed(value: Any) -> str:
+    """Format a value as people type it: a number with the decimal separator of their language, if
+    it is read back as the same.
+    """
+    text = as_text(value)
+    if not isinstance(value, float):
+        return text
+    shown = text.replace(".", formats.get_format("DECIMAL_SEPARATOR"))
+    return shown if normalize_decimal(shown) == text else text
 
 
 def as_text(value: Any) -> str:

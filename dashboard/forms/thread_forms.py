@@ -9,6 +9,7 @@ from django import forms
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.forms.knobs import DecimalField, as_typed
 from research.services.threads import READER_LENGTH, REASONS, TURN_LENGTH
 
 ADD_USD = 0.25
@@ -64,7 +65,7 @@ class DeeperForm(forms.Form):
             "invalid_choice": _("This run has no such question."),
         },
     )
-    cost_usd = forms.FloatField(
+    cost_usd = DecimalField(
         label=_("Add at most, in dollars"),
         required=False,
         min_value=0.01,
@@ -81,7 +82,7 @@ class DeeperForm(forms.Form):
         capped: bool = True,
         data: Any = None,
     ) -> None:
-        super().__init__(data, initial={"aspects": list(ticked), "cost_usd": f"{ADD_USD:.2f}"})
+        super().__init__(data, initial={"aspects": list(ticked), "cost_usd": as_typed(ADD_USD)})
         self.fields["aspects"].choices = list(choices)  # type: ignore[attr-defined]
         if not capped:
             del self.fields["cost_usd"]

@@ -13,7 +13,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.text import Truncator
 from django.views.decorators.http import require_GET
 
-from dashboard.contexts.lists import group_by_day, paging_context, run_line
+from dashboard.contexts.lists import group_by_day, paging_context
 from dashboard.forms.history_forms import FindForm
 from dashboard.queries import queries, thread_queries
 from dashboard.queries.thread_queries import find_thread
@@ -40,10 +40,7 @@ def list_runs(request: HttpRequest) -> HttpResponse:
         "find": form,
         "folders": folders,
         "narrowed": any(wanted.values()),
-        "groups": [
-            (heading, [run_line(run, sought) for run in found])
-            for heading, found in group_by_day(list(page), timezone.now())
-        ],
+        "groups": group_by_day(list(page), timezone.now(), sought),
         "paging": paging_context(page, wanted),
         "undo": request.session.pop(UNDO, None),
         "here": request.get_full_path(),

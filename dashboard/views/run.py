@@ -237,6 +237,13 @@ def drop_topic(request: HttpRequest, public_id: str) -> HttpResponse:
     return send_command(request, run, lambda: runs.drop_topic(request.user, run, topic))
 
 
+@by_form
+def withdraw_topic(request: HttpRequest, public_id: str) -> HttpResponse:
+    run = queries.find_run(request.user, public_id)
+    topic = request.POST.get("topic", "")
+    return send_command(request, run, lambda: runs.withdraw_topic(request.user, run, topic))
+
+
 def command_view(tell: Callable[[Any, Run], object]) -> Callable[[HttpRequest, str], HttpResponse]:
     """Return the view of a command without parameters."""
 

@@ -277,6 +277,18 @@ def drop_topic(actor: AbstractUser, run: Run, topic: str) -> Command:
     )
 
 
+def withdraw_topic(actor: AbstractUser, run: Run, topic: str) -> None:
+    """Take back what was said about a topic and is not taken by the engine yet."""
+    require_access(actor, run)
+    with transaction.atomic():
+        now = lock_run(run)
+        waiting = Command.objects.filter(run=now, taken_at_place=None, kind__in=REPEATABLE)
+        said = [row.pk for row in waiting if row.payload["topic"] == topic]
+        if not Command.objects.filter(pk__in=said, taken_at_place=None).delete()[0]:
+            raise ServiceError("This change was already made and can’t be undone here.")
+        notify.sequence_after_commit(now.pk)
+
+
 def dig_deeper(actor: AbstractUser, run: Run, rounds: int = 2) -> Command:
     """Continue for `rounds` more rounds regardless of the quality rules; budgets still apply."""
     if not 0 < rounds <= MOST_ROUNDS:

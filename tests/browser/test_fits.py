@@ -67,7 +67,7 @@ def test_words_without_an_end_are_broken(
     assert world.model.held.wait(20)
     page.get_by_label("Add a sub-question").fill(LONG)
     page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.locator(".heard")).to_contain_text(LONG)
+    expect(page.locator(".aspects")).to_contain_text(LONG)
     check_widths(page)
     world.model.let_go()
     expect(page.locator(".gaps")).to_contain_text(LONG, timeout=30_000)

@@ -106,7 +106,7 @@ def test_what_each_stage_and_model_took_adds_up(client: Client, admin: User) -> 
     assert models == [
         ["large", "3", "3,000", "$0.0250", "35 s"],
         ["small", "2", "2,000", "$0.0050", "50 s"],
-        ["No model answered", "1", "0", "$0.0000", ""],
+        ["No model answered", "1", "0", "$0.00", ""],
         ["Total", "6", "5,000", "$0.0300", ""],
     ]
 

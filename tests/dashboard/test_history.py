@@ -69,6 +69,18 @@ def test_questions_are_grouped_by_day_and_pinned_ones_stand_apart(
     assert headings == ["Pinned", "Today", "Yesterday", "Last seven days", "January 2025"]
 
 
+def test_follow_ups_stand_below_the_first_question_of_their_thread(
+    client: Client, run: Run, admin: User
+) -> None:
+    later = make_run(admin, "completed", question="And elms?", kind="follow_up")
+    Run.objects.filter(pk=later.pk).update(thread=run.thread)
+    soup = BeautifulSoup(client.get("/runs/").content, "html.parser")
+    rows = soup.select(".run-list > li")
+    questions = [[link.text for link in row.select(".run-question")] for row in rows]
+    assert questions == [["How old do oaks get?", "And elms?"], ["Who keeps the lighthouse?"]]
+    assert len(rows[0].select(".run-actions")) == 1
+
+
 def test_words_sought_are_marked_where_they_are_found(client: Client, run: Run) -> None:
     page = client.get("/runs/", {"text": "oaks"}).content.decode()
     assert "How old do <mark>oaks</mark> get?</a>" in page

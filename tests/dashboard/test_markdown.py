@@ -221,7 +221,8 @@ def test_the_addresses_of_sources_are_short_and_their_dates_in_words() -> None:
     body = render_in_parts(REPORT, link).body
     linked = body[body.index('<a href="https://trees.test/oak/age.html?from=feed"') :]
     assert linked.index('title="trees.test/oak/age.html"') < linked.index(">Oak</a>")
-    assert '<span class="place">trees.test · 6 May 2024</span>' in linked
+    initial = '<span class="initial" aria-hidden="true">T</span>'
+    assert f'<span class="place">{initial}trees.test · 6 May 2024</span>' in linked
     assert "Notes, notes · Team handbook/trees.md" in body and "file:" not in body
     assert "Book, notes · Team handbook/book.md, part 7" in body
 
@@ -251,7 +252,7 @@ def test_a_column_of_comparable_numbers_is_drawn_behind_its_table() -> None:
     assert drawn.count("<svg") == 1 and drawn.index("</table>") < drawn.index("<svg")
     svg = drawn[drawn.index("<svg") :]
     assert 'role="img" aria-label="output"' in svg
-    assert svg.count("<rect") == 3 and "<b>" not in drawn and "style=" not in svg
+    assert svg.count('fill="#') == 3 and "<b>" not in drawn and "style=" not in svg
     assert "<svg" not in html(CHARTED.replace("nineteen m³", "19 km"))
     assert "<svg" not in html(CHARTED.replace("0 m³", "not found"))
     assert "<svg" not in render_markdown(CHARTED, link, "de").html, "84,500 may be 84.5 there"

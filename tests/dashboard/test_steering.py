@@ -90,8 +90,6 @@ def test_where_nothing_can_be_lost_cancelling_is_not_asked_about(
     [
         ("pause", {}, "Pausing after this round…"),
         ("dig-deeper", {}, "Digs deeper after this round."),
-        ("add-topic", {"topic": "Elms?"}, "“Elms?” is added after this round."),
-        ("drop-topic", {"topic": "Part 1"}, "“Part 1” is left out after this round."),
     ],
 )
 def test_it_is_heard_before_a_worker_takes_it(
@@ -105,7 +103,7 @@ def test_it_is_heard_before_a_worker_takes_it(
 def test_what_a_paused_run_is_told_waits_until_it_goes_on(client: Client, run: Run) -> None:
     Run.objects.update(status="paused", verdict="Going on: 1 of 2 answered.")
     soup = tell(client, run, "add-topic", topic="Elms?")
-    assert texts(soup, ".heard li") == ["“Elms?” is added when it continues."]
+    assert texts(soup, ".aspect")[-1] == "Elms? Added when it continues Undo : Elms?"
     assert texts(soup, ".verdict-sentence") == ["Paused. Nothing is searched or spent."]
 
 
@@ -121,7 +119,8 @@ def test_a_row_can_be_left_out_once_and_taken_up_again(client: Client, run: Run)
         "Remove : Part 2",
     ]
     soup = tell(client, run, "drop-topic", topic="Part 1")
-    assert texts(soup, ".aspect-menu button") == ["Remove : Part 2"]
+    assert texts(soup, ".aspect-menu button") == ["Undo : Part 1", "Remove : Part 2"]
+    assert texts(soup, ".aspect-state")[0] == "Left out after this round"
     Command.objects.update(taken_at_place="commands/round/1")
     Aspect.objects.filter(label="A1").update(dropped=True)
     soup = shown(client, run)
@@ -177,8 +176,21 @@ def test_a_topic_with_a_pronoun_asks_for_the_name(
 ) -> None:
     Run.objects.update(language=language)
     told = texts(tell(client, run, "add-topic", topic=topic), ".heard li")
-    assert told[0].startswith(f"“{topic}” is added")
-    assert [f"“{word}”" in hint for hint in told[1:]] == [True] * bool(word)
+    assert [f"“{word}”" in hint for hint in told] == [True] * bool(word)
+
+
+def test_what_was_said_of_a_topic_can_be_taken_back_until_the_engine_has_it(
+    client: Client, run: Run
+) -> None:
+    before = texts(shown(client, run), ".aspect")
+    soup = tell(client, run, "add-topic", topic="Elms?")
+    assert texts(soup, ".aspect")[-1] == "Elms? Added after this round Undo : Elms?"
+    soup = tell(client, run, "withdraw-topic", topic="Elms?")
+    assert texts(soup, ".aspect") == before and not Command.objects.exists()
+    tell(client, run, "add-topic", topic="Elms?")
+    Command.objects.update(taken_at_place="commands/round/1")
+    soup = tell(client, run, "withdraw-topic", topic="Elms?")
+    assert "already made" in texts(soup, ".notice")[0] and Command.objects.exists()
 
 
 def test_what_is_typed_stays_while_other_buttons_come(client: Client, run: Run) -> None:

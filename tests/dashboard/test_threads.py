@@ -141,6 +141,30 @@ def test_where_the_money_ran_out_more_is_offered(client: Client, admin: User) ->
     assert "a number of dollars" in said
 
 
+def test_money_is_shown_and_read_with_the_comma_of_the_reader(client: Client, admin: User) -> None:
+    config = ResearchConfig(max_cost_usd=0.5).model_dump(mode="json")
+    run = make_run(admin, "completed", plan=PLAN, config=config, termination_reason="budget_cost")
+    add_evidence(run, 1)
+    german = client.get(f"/runs/{run.public_id}/", headers={"Accept-Language": "de"})
+    assert 'value="0,25"' in german.content.decode()
+    post(client, run, "dig-further", aspects=["A1"], cost_usd="0,4")
+    assert Run.objects.get(parent=run).config["max_cost_usd"] == 0.4
+
+
+def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, run: Run) -> None:
+    run.aspects.create(label="A2", position=2, text="the roots of oaks", round=1, state="open")
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    button, gap = soup.select(".suggested button")
+    assert gap["value"] == "Gap 1: what is known?"
+    assert button["value"] == "The roots of oaks: what is known?"
+    form = soup.find("form", id=button["form"])
+    assert form is not None and form["action"] == f"/runs/{run.public_id}/follow-up/"
+    fields = soup.select(f"[name={button['name']}]")
+    assert fields[0].name == "textarea"  # the pressed button comes after it, and the last counts
+    suggested = soup.select_one(".column .suggested")
+    assert suggested is not None and suggested.find_previous(id="ask-on") is not None
+
+
 def test_a_run_without_a_cap_is_asked_for_no_money(client: Client, run: Run) -> None:
     assert "in dollars" not in page(client, run)
     post(client, run, "dig-further", aspects=["A1"], cost_usd="0.4")

@@ -46,7 +46,7 @@ def said(tag: Tag) -> str:
 def test_each_source_stands_in_its_fold(client: Client, run: Run) -> None:
     cited, read, failed = folds(client, run)
     assert [len(fold.select("li")) for fold in (cited, read, failed)] == [1, 1, 3]
-    assert "trees.test/oak.html academic · published Mar 2024 · round 1 · 1 quote" in said(cited)
+    assert "trees.test/oak.html academic published Mar 2024 · round 1 · 1 quote" in said(cited)
     assert said(cited.select("blockquote")[0]) == "“An oak lives for about 600 years.”"
     assert cited.select_one("a.marker")["href"].endswith("/citations/1/")  # type: ignore[index]
     assert "elms.test" in said(read) and "undated" in said(read)
