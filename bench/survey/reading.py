@@ -13,6 +13,7 @@ END = re.compile(r"^## (?:Sources|How this was researched)\s*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(.+?[.!?…][”\"’)*]*)((?:\s*\[\d+\])+|(?=\s|$))(?=\s|$)", re.DOTALL)
 _DOUBT = re.compile(r" \(⚠[^)]*\)")
 _MARKER = re.compile(r"\[(\d+)\]")
+_LINE = re.compile(r"\*(?!\*)")
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 _LEAST_WORDS = 5
 MOST_SENTENCES = 5
@@ -66,9 +67,7 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
     """Words, repetitions, paragraphs and sources of a report."""
     blocks = body_blocks(markdown)
     prose = [text for block in blocks if not block.startswith("|") for text in _lines(block)]
-    summary = next((n for n, text in enumerate(prose) if text.startswith("*") and n), 0)
-    while prose[summary + 1 : summary + 2] and prose[summary + 1].startswith("*No answer"):
-        summary += 1
+    summary = summary_end(prose)
     said = Counter(
         plain for text in prose[summary + 1 :] for each, _ in sentences_of(text)
         if len((plain := normalise(each)).split()) >= _LEAST_WORDS
@@ -84,6 +83,14 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
             sum(1 for _ in sentences_of(text)) > MOST_SENTENCES for text in prose
         ),
     }
+
+
+def summary_end(prose: Sequence[str]) -> int:
+    """Return the place of the last line on the run, which stands behind the summary."""
+    place = next((n for n, text in enumerate(prose) if _LINE.match(text) and n), 0)
+    while prose[place + 1 : place + 2] and prose[place + 1].startswith("*No answer"):
+        place += 1
+    return place
 
 
 def summary_share(records: Mapping[str, Any], report: Any, aspects: Sequence[Any]) -> float:

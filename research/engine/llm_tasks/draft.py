@@ -149,6 +149,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "disputes": newest_disputes(ledger),
         "length": wanted_length(run.shape, _usual_length(run)),
         "summary": summary_words(ledger),
+        "is_direct": run.form >= Form.DIRECT,
     }
 
 

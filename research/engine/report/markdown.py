@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -43,6 +43,7 @@ from research.engine.report.markdown_escape import (
 )
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
+from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
@@ -71,8 +72,8 @@ _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
 USUAL = Layout()
 LEAST_PASSAGES = 3
-LEAST_PARTS = 2
-"""Sub-questions from which the summary names those without an answer."""
+LEAST_PARTS, LEAST_LISTED = 2, 3
+"""Sub-questions from which the summary names those without an answer, and lists the others."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,8 @@ def render_report(
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
     left = _left_open(ledger, draft, marks.words)
     told = without_places(plain_short) if draft.found else ""
-    top = f"**{marks.words[head]}.** {opening}{short}"
+    start = "\n\n" if short.startswith("- ") else " "
+    top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
     parts = [
@@ -214,6 +216,11 @@ def _render_short(
         return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
+    if layout.lists_parts and not draft.by_code:
+        main = MainFindings(ledger)
+        parts = [list(said) for _, said in groupby(draft.short_answer, key=main.item_of)]
+        if sum(main.item_of(said[0]) is not None for said in parts) >= LEAST_LISTED:
+            return "\n\n".join(_render_parts(parts, main, marks))
     blocks: list[str] = []
     groups = _group_statements(draft.short_answer, marks, asked)
     for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
@@ -221,6 +228,15 @@ def _render_short(
         plain = render_paragraphs([], texts, layout.summary_sentences)
         blocks += texts if is_labelled else [plain]
     return "\n\n".join(filter(None, blocks))
+
+
+def _render_parts(
+    parts: Iterable[Sequence[Statement]], main: MainFindings, marks: _Markers
+) -> Iterator[str]:
+    """Yield what the short answer says of the question as a whole, and the list of its parts."""
+    for is_item, each in groupby(parts, key=lambda said: main.item_of(said[0]) is not None):
+        texts = [" ".join(g.inline() for g in _group_statements(said, marks)) for said in each]
+        yield "\n".join(f"- {text}" for text in texts) if is_item else " ".join(texts)
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[str]) -> str:

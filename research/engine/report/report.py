@@ -29,6 +29,7 @@ from research.engine.records import (
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
 from research.engine.report.markdown import Rendered, count_words
+from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
     Stale,
     date_of_statement,
@@ -37,6 +38,7 @@ from research.engine.report.parts.dating import (
     with_previous_values,
 )
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
+from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
@@ -237,6 +239,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,
         counts_queries=run.began >= Form.COUNTED,
+        lists_parts=run.form >= Form.DIRECT,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
@@ -328,13 +331,16 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     found = [sections[a] for a in ledger.aspects if a in sections]
     ordered = tuple(_with_dictated(run, section) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
-    short = _choose_short(
-        given,
-        [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING],
-        summary_words(ledger),
-    )
-    if len(ledger.aspects) > 1 and not draft.by_code:
-        short = cover_parts(ledger, short, ordered)
+    is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
+    short: tuple[Statement, ...] = ()
+    if is_broad and run.form >= Form.DIRECT:
+        language = ledger.plan.language
+        columns = told_columns(ledger.relations, labels_for(language), language)
+        short = lead_with_findings(ledger, given, ordered, most, columns)
+    if not short:
+        answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
+        short = _choose_short(given, answering, most)
+        short = cover_parts(ledger, short, ordered) if is_broad else short
     if ledger.relations.is_known:
         short = with_both_sides(short, ordered, ledger)
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
