@@ -197,7 +197,7 @@ class SurveyOracle:
                 by_fact[fact].append(line)
 
         asked = term_set(" ".join(parts_of(envelope.question)))
-        entities = entities_of(envelope.question)
+        entities = self._named(envelope.question)
         properties = [
             name for name, about in self._properties.items() if (term_set(name) | about) & asked
         ]
@@ -219,6 +219,12 @@ class SurveyOracle:
             "cells": cells if compared else [],
             "figures": list(self._figures(by_fact)),
         }
+
+    def _named(self, question: str) -> list[str]:
+        """Return the things of the survey's table that a question names, in their order there."""
+        things = dict.fromkeys(entity for entity, _ in self._cells)
+        named = [thing for thing in things if re.search(rf"\b{re.escape(thing)}\b", question)]
+        return sorted(named, key=question.index)
 
     def _recalled(self, lines: Iterable[Line]) -> Iterator[Answer]:
         """Yield the outdated values in findings that give the newer one as well."""

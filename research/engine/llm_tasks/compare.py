@@ -99,7 +99,7 @@ async def compare_findings(run: Run) -> None:
         return
     first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DATED:
-        answer = as_asked(answer, run.question.text)
+        answer = as_asked(answer, run.question.text, run.form >= Form.DIRECT)
     replaced = find_replaced(
         run.ledger, answer.newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
     )
@@ -159,15 +159,17 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "asks_earlier": run.form >= Form.DENSE,
-        "things": compared_things(run.question.text) if run.form >= Form.DATED else (),
+        "things": compared_things(run.question.text, run.form >= Form.DIRECT)
+        if run.form >= Form.DATED
+        else (),
     }
 
 
-def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
+def as_asked(answer: CompareAnswer, question: str, has_more: bool = True) -> CompareAnswer:
     """Return the answer with the rows that the question lists, whatever the model calls them, and
     with the columns that it lists where the model named none.
     """
-    things = compared_things(question)
+    things = compared_things(question, has_more)
     if not things or not answer.cells:
         return answer
     called = {name: _same_name(name, things) for name in answer.entities}
