@@ -100,9 +100,7 @@ async def compare_findings(run: Run) -> None:
     first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DATED:
         answer = as_asked(answer, run.question.text, run.form >= Form.DIRECT)
-    replaced = find_replaced(
-        run.ledger, answer.newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
-    )
+    replaced = _find_replaced(run, answer.newer)
     table = _table(run.ledger, answer, replaced, first_seen)
     figures = find_figures(run.ledger, answer.figures, replaced, first_seen)
     recalled = find_recalled(run.ledger, answer.earlier) if run.form >= Form.DENSE else {}
@@ -118,15 +116,22 @@ async def relate_drafted(
     """Note in the ledger how the findings relate to each other by the draft of a run that didn't
     compare them in a call of its own.
     """
-    first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DETAILED and not run.ledger.relations.is_known and (newer or disagree):
-        replaced = find_replaced(
-            run.ledger, newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
-        )
-        relations = Relations(True, replaced)
+        relations = Relations(True, _find_replaced(run, newer))
         if run.form >= Form.DATED:
             relations = with_doubts(run.ledger, relations, newer)
         await _note_relations(run, relations, newer, disagree)
+
+
+def _find_replaced(run: Run, newer: Sequence[Sequence[str]]) -> dict[str, str]:
+    return find_replaced(
+        run.ledger,
+        newer,
+        run.form >= Form.FIRST_SEEN,
+        run.form >= Form.DENSE,
+        run.form >= Form.DATED,
+        run.form >= Form.DIRECT,
+    )
 
 
 async def _note_relations(

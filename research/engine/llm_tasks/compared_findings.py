@@ -19,6 +19,7 @@ from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
     amounts_of,
+    counts_otherwise,
     date_of_statement,
     first_date,
     is_alike,
@@ -56,7 +57,9 @@ _CHOICE = re.compile(r"\b(?:compar\w+|between|versus|vs|which|better|choos\w+)\b
 _ADDS = re.compile(
     r"\b(?:also|too|as well|besides|in addition|plus|likewise|joined by|added)\b", re.IGNORECASE
 )
-_PLACED = re.compile(r"\b(?:in|(?<!look )at|near|from|by|since|until|during|on)(?: the)? $", re.IGNORECASE)
+_PLACED = re.compile(
+    r"\b(?:in|(?<!look )at|near|from|by|since|until|during|on)(?: the)? $", re.IGNORECASE
+)
 _SENTENCE_END = re.compile(r"[.?!]\s+")
 _OPENING = re.compile(
     r"(?:(?<=[.?!:] )|^)(?:Compare|Between|Which|Is|Are|Was|Were|Do|Does|Did|Can|Should|Has|Have"
@@ -136,10 +139,12 @@ def find_replaced(
     first_seen: bool = True,
     by_others: bool = True,
     by_likeness: bool = True,
+    by_count: bool = True,
 ) -> dict[str, str]:
     """Return the outdated records with the newest one of their chain.
 
-    A pair is accepted if both claims share words and the newer value appeared later or its claim
+    A pair is accepted if both claims share words (`by_count` also if they count other numbers of
+    the same things for one sub-question) and the newer value appeared later or its claim
     recalls the older value. A value appeared with the oldest page, or stated date, of all records
     that give it and are paired with the same record: later pages may repeat what has been replaced.
     Without `first_seen`, dates are those of the newest pages, as in older runs. With `by_others`, a
@@ -150,7 +155,7 @@ def find_replaced(
     """
     newer: dict[str, str] = {}
     every = list(ledger.book.records.values())
-    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair)]
+    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair, by_count)]
     if first_seen:
         known = [pair[::-1] if recalls(*pair) else pair for pair in known]
     for old, new in known:
@@ -190,8 +195,9 @@ def _likewise_replaced(
     return found
 
 
-def _may_replace(old: Evidence, new: Evidence) -> bool:
-    return _share_terms(old, new) and old.claim != new.claim
+def _may_replace(old: Evidence, new: Evidence, by_count: bool = False) -> bool:
+    is_same = _share_terms(old, new) or (by_count and counts_otherwise(old, new))
+    return is_same and old.claim != new.claim
 
 
 def _first_seen(

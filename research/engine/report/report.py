@@ -32,7 +32,9 @@ from research.engine.report.markdown import Rendered, count_words
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
     Stale,
+    counts_otherwise,
     date_of_statement,
+    first_date,
     is_alike,
     recalls,
     with_previous_values,
@@ -323,7 +325,10 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     sections = {section.aspect_id: section for section in draft.sections}
     for aspect_id in ledger.aspects:
         current = (r for r in ledger.supporting(aspect_id) if r.id not in ledger.relations.replaced)
-        best = next((r for r in current if r.key), None)
+        keys = (r for r in current if r.key)
+        if run.form >= Form.DIRECT:
+            keys = (r for r in keys if not _is_outdated(ledger, r))
+        best = next(keys, None)
         if best and (best.id not in cited or aspect_id not in sections):
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
@@ -365,16 +370,21 @@ def _with_dictated(run: Run, section: Section) -> Section:
         told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}
     if run.form >= Form.DENSE:
-        told = [record for record in told if not _is_outdated(ledger, record)]
+        told = [r for r in told if not _is_outdated(ledger, r, run.form >= Form.DIRECT)]
     added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
     return replace(section, statements=(*section.statements, *added))
 
 
-def _is_outdated(ledger: Ledger, record: Evidence) -> bool:
+def _is_outdated(ledger: Ledger, record: Evidence, by_count: bool = True) -> bool:
     """Return whether a record is replaced, or a claim on the same thing gives its value beside
-    another one.
+    another one; `by_count` also whether a younger claim counts another number of such things.
     """
     if record.id in ledger.relations.replaced:
+        return True
+    date = first_date(record)
+    if by_count and any(
+        counts_otherwise(each, record) and date < first_date(each) for each in ledger.statable
+    ):
         return True
     return any(recalls(each, record) and is_alike(each, record) for each in ledger.statable)
 

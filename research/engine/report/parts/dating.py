@@ -116,6 +116,18 @@ def is_other_value(one: Evidence, other: Evidence) -> bool:
     return bool(measures) and not mine & theirs and is_alike(one, other)
 
 
+def counts_otherwise(one: Evidence, other: Evidence) -> bool:
+    """Return whether two claims on one sub-question give different numbers of one kind of thing,
+    whatever else they say.
+    """
+    mine, theirs = (
+        {(a.noun, a.value) for a in parse_figures(each.claim).amounts if a.noun}
+        for each in (one, other)
+    )
+    nouns = {noun for noun, _ in mine} & {noun for noun, _ in theirs}
+    return bool(nouns) and not mine & theirs and bool({*one.answers} & {*other.answers})
+
+
 def _words_of(claim: str) -> frozenset[str]:
     return frozenset(term for term in term_set(claim) if term.isalpha())
 
