@@ -88,7 +88,7 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
 def summary_end(prose: Sequence[str]) -> int:
     """Return the place of the last line on the run, which stands behind the summary."""
     place = next((n for n, text in enumerate(prose) if _LINE.match(text) and n), 0)
-    while prose[place + 1 : place + 2] and prose[place + 1].startswith("*No answer"):
+    while prose[place + 1 : place + 2] and _LINE.match(prose[place + 1]):
         place += 1
     return place
 

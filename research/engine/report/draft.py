@@ -11,6 +11,7 @@ from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.evidence.claims.computed import Calculation, compute
 from research.engine.evidence.claims.operands import NotComputed
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell
 from research.engine.records import Evidence
 from research.engine.text import entities
 from research.engine.text.tokens import normalise_space, words_in
@@ -69,7 +70,8 @@ class Draft:
     `opening` precedes the short answer if nothing answers directly; if nothing was found, it holds
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
-    the model related the evidence as it wrote.
+    the model related the evidence as it wrote, `cells` are things, properties and values of the
+    table that it proposed.
     """
 
     short_answer: tuple[Statement, ...]
@@ -80,6 +82,7 @@ class Draft:
     quoted_instead: int = 0
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
+    cells: tuple[tuple[str, str, Cell], ...] = ()
 
     @property
     def statements(self) -> list[Statement]:

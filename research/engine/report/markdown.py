@@ -45,7 +45,7 @@ from research.engine.report.parts.comparison import render_comparison, render_fi
 from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.method_note import method_note
-from research.engine.report.parts.paragraphs import render_paragraphs
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import doubt_mark, render_source, told_by
 from research.engine.report.parts.subjects import leans_back, with_subjects
@@ -266,11 +266,17 @@ def count_words(markdown: str) -> int:
 
 
 def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
-    """Return a line of the summary that names the sub-questions without an answer."""
+    """Return what the summary says of the sub-questions without an answer, in lines that name no
+    more of them than a paragraph has sentences.
+    """
     if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
         return ""
     texts = [escape_markdown(a.text) for a in ledger.open_aspects()]
-    return f"*{words['no_answer_on']} {' '.join(texts)}*" if texts else ""
+    if not texts:
+        return ""
+    texts[0] = f"{words['no_answer_on']} {texts[0]}"
+    parts = (texts[n : n + MOST_SENTENCES] for n in range(0, len(texts), MOST_SENTENCES))
+    return "\n\n".join(f"*{' '.join(part)}*" for part in parts)
 
 
 def _is_answered(aspect: Aspect) -> bool:

@@ -122,7 +122,7 @@ async def compose_report(run: Run) -> Written | None:
         await compare_findings(run)
     run.report_action("Writing the report")
     drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
-    await relate_drafted(run, drafted.newer, drafted.disagree)
+    await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     if run.form >= Form.DETAILED:
         drafted = without_replaced(drafted, ledger.relations)
     if run.form >= Form.FIRST_SEEN:
@@ -236,7 +236,9 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         marks_earlier=run.form >= Form.DENSE,
-        stale=Stale.on(run.question.today) if run.form >= Form.DATED else None,
+        stale=Stale.on(run.question.today, run.form >= Form.DIRECT)
+        if run.form >= Form.DATED
+        else None,
         has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,

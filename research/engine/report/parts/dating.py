@@ -29,19 +29,20 @@ overtaken, and after which both are history.
 @dataclass(frozen=True)
 class Stale:
     """Days before which a figure, or a source without one, is an old one; what is older than
-    `history` is history.
+    `history` is history. A figure is as old as its first appearance if it is `by_first`.
     """
 
     figures: str
     sources: str
     history: str
+    by_first: bool = True
 
     @classmethod
-    def on(cls, today: str) -> Stale:
+    def on(cls, today: str, by_first: bool = True) -> Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
-        return cls(*(f"{year - age:04}{rest}" for age in ages))
+        return cls(*(f"{year - age:04}{rest}" for age in ages), by_first)
 
 
 def newest_date(record: Evidence) -> str:
@@ -60,6 +61,19 @@ def first_date(record: Evidence) -> str:
 def date_of_statement(record: Evidence) -> str:
     """Return the date that a claim itself states, otherwise that of its newest page."""
     return stated_date(record) or newest_date(record)
+
+
+def first_seen(record: Evidence, ledger: Ledger) -> str:
+    """Return the date with which the amounts of a claim first appeared, in any claim with like
+    words.
+    """
+    own = amounts_of(record.claim)
+    same = (
+        each
+        for each in ledger.book.records.values()
+        if amounts_of(each.claim) == own and is_alike(each, record)
+    )
+    return min(filter(None, map(first_date, (record, *same))), default="")
 
 
 def amounts_of(text: str) -> frozenset[str]:
@@ -175,6 +189,10 @@ def age_mark(
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
     has_figure = bool(amounts_of(said.body))
+    if stale.by_first:
+        has_figure = bool(amounts_of(said.body) - {"1"})  # "one learns", "each other one"
+    if has_figure and stale.by_first and not told:
+        date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
     least = stale.figures if has_figure else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
