@@ -158,7 +158,7 @@ def render_report(
     """
     marks = _Markers(ledger, calculations_of(draft, ledger), layout)
     if draft.by_code:
-        draft = refer_back(draft, marks.words)
+        draft = refer_back(draft, marks.words, layout.is_direct)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
     is_told = bool(draft.quoted_instead) or _is_answered(next(iter(ledger.aspects.values())))
@@ -178,6 +178,7 @@ def render_report(
     )
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
     left = _left_open(ledger, draft, marks.words)
+    cut_off = _left_out(ledger, draft, marks.words) if layout.is_direct else ""
     told = without_places(plain_short) if draft.found else ""
     start = "\n\n" if short.startswith("- ") else " "
     top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
@@ -198,7 +199,7 @@ def render_report(
     ]
     early, late = ("", ended) if layout.is_dense else (ended, "")
     parts.insert(2, f"*{_render_facts(marks, early, cut, by_code, _has_no_answer(ledger, draft))}*")
-    parts.insert(3, left)
+    parts[3:3] = [left, cut_off]
     note = method_note(ledger, marks.words, marks.urls, late, layout.counts_queries)
     parts += [_render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
@@ -216,7 +217,7 @@ def _render_short(
         return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
-    if layout.lists_parts and not draft.by_code:
+    if layout.is_direct and not draft.by_code:
         main = MainFindings(ledger)
         parts = [list(said) for _, said in groupby(draft.short_answer, key=main.item_of)]
         if sum(main.item_of(said[0]) is not None for said in parts) >= LEAST_LISTED:
@@ -271,12 +272,29 @@ def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
     """
     if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
         return ""
-    texts = [escape_markdown(a.text) for a in ledger.open_aspects()]
+    return _name_parts(words["no_answer_on"], ledger.open_aspects())
+
+
+def _left_out(ledger: Ledger, draft: Draft, words: Labels) -> str:
+    """Return the answered sub-questions on which a shortened report says nothing."""
+    if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
+        return ""
+    said = {i for statement in draft.statements for i in statement.evidence}
+    said |= {i for cell in ledger.relations.cells.values() for i in cell.evidence}
+    told = {part for i in said for part in ledger.book.records[i].answers}
+    told |= {section.aspect_id for section in draft.sections}
+    answered = (a for a in ledger.aspects.values() if a.state in ANSWERING)
+    return _name_parts(words["left_out"], [a for a in answered if a.id not in told])
+
+
+def _name_parts(opening: str, parts: Iterable[Aspect]) -> str:
+    """Return lines with these sub-questions, each as many as a paragraph has sentences."""
+    texts = [escape_markdown(each.text) for each in parts]
     if not texts:
         return ""
-    texts[0] = f"{words['no_answer_on']} {texts[0]}"
-    parts = (texts[n : n + MOST_SENTENCES] for n in range(0, len(texts), MOST_SENTENCES))
-    return "\n\n".join(f"*{' '.join(part)}*" for part in parts)
+    texts[0] = f"{opening} {texts[0]}"
+    lines = (texts[n : n + MOST_SENTENCES] for n in range(0, len(texts), MOST_SENTENCES))
+    return "\n\n".join(f"*{' '.join(line)}*" for line in lines)
 
 
 def _is_answered(aspect: Aspect) -> bool:

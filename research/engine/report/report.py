@@ -23,6 +23,7 @@ from research.engine.records import (
     Checks,
     Criterion,
     Evidence,
+    GateDecision,
     GateResult,
     Report,
     Status,
@@ -77,6 +78,7 @@ KEY_CLAIMS = 0.9
 MOST_QUOTATIONS = 3
 """Of what pages dictate, on one sub-question."""
 STATEMENTS = 0.5
+LEFT_OUT = "left out for the report's length"
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
 STALE_COST = 1000
@@ -135,9 +137,14 @@ async def compose_report(run: Run) -> Written | None:
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
-    gate = await _report_gate(run, checked, rendered)
+    criteria = _report_criteria(run, checked, rendered)
+    if run.form >= Form.DIRECT:
+        checked = _within_length(run, checked)
+        rendered = _render_checked(run, checked)
+        criteria = _as_delivered(criteria, _report_criteria(run, checked, rendered))
+    gate = await _report_gate(run, criteria)
     run.journal.emit(gate)
-    if run.form >= Form.DETAILED:
+    if Form.DETAILED <= run.form < Form.DIRECT:
         checked = _within_length(run, checked)
         rendered = _render_checked(run, checked)
     return Written(checked, rendered, gate)
@@ -243,7 +250,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,
         counts_queries=run.began >= Form.COUNTED,
-        lists_parts=run.form >= Form.DIRECT,
+        is_direct=run.form >= Form.DIRECT,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
@@ -460,15 +467,15 @@ def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
         ledger.put_source(replace(ledger.sources[citation.url], status="cited"))
 
 
-async def _report_gate(run: Run, checked: Checked, rendered: Rendered) -> GateResult:
-    """Gate 3 on the draft: coverage, structure, citations, with its figures."""
+def _report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Criterion, ...]:
+    """Return coverage, structure and citations of the draft, with their figures."""
     ledger, draft = run.ledger, checked.draft
     replaced = ledger.relations.replaced
     keys = [record for record in ledger.evidence if record.key and record.id not in replaced]
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
     covered = {section.aspect_id for section in draft.sections}
-    criteria = (
+    return (
         Criterion("share of answered sub-questions with a section",
                   sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
         Criterion("short answer", float(bool(draft.short_answer)), 1),
@@ -477,11 +484,29 @@ async def _report_gate(run: Run, checked: Checked, rendered: Rendered) -> GateRe
         Criterion("share of statements that stood the check",
                   round(checked.stood, 4), STATEMENTS),
     )  # fmt: skip
-    passed = all(criterion.met for criterion in criteria)
+
+
+def _as_delivered(
+    drafted: Sequence[Criterion], delivered: Sequence[Criterion]
+) -> tuple[Criterion, ...]:
+    """Return the criteria of the report that is delivered; no more is to be had of one that the
+    draft met before it was cut to its length.
+    """
+    return tuple(
+        replace(after, unavailable=LEFT_OUT) if before.met and not after.met else after
+        for before, after in zip(drafted, delivered, strict=True)
+    )
+
+
+async def _report_gate(run: Run, criteria: tuple[Criterion, ...]) -> GateResult:
+    """Gate 3 on the report."""
+    short = [criterion for criterion in criteria if not criterion.met]
+    decision: GateDecision = "retry" if short else "pass"
+    if short and all(criterion.unavailable for criterion in short):
+        decision = "not_to_be_had"
     at = datetime.fromisoformat(await run.journal.now(f"{run.report_place}/gate"))
-    failed = tuple(c.name for c in criteria if not c.met)
+    failed = tuple(criterion.name for criterion in short)
     score = round(sum(min(1.0, c.value / c.minimum) for c in criteria) / len(criteria), 4)
     return GateResult(
-        ledger.round.number, "draft", "pass" if passed else "retry",
-        score, None, criteria, failed, at,
+        run.ledger.round.number, "draft", decision, score, None, criteria, failed, at,
     )  # fmt: skip

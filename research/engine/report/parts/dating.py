@@ -42,7 +42,8 @@ class Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
-        return cls(*(f"{year - age:04}{rest}" for age in ages), by_first)
+        figures, sources, history = (f"{year - age:04}{rest}" for age in ages)
+        return cls(figures, sources, history, by_first)
 
 
 def newest_date(record: Evidence) -> str:

@@ -24,7 +24,7 @@ MOST_OF_A_PART, FEW_PARTS = 2, 2
 """Sentences of the summary on each of more than a few sub-questions."""
 _WORDS_OF_ITS_OWN, _WORDS_OF_THE_QUESTION, _SITES = 1.0, 1.5, 1.5
 _AMOUNT, _WANTED_AMOUNT, _YEAR_OF_AGE = 0.3, 0.7, 0.1
-_EVENT, _OPINION, _LEANING = 1.5, 1.0, 0.5
+_EVENT, _OPINION, _DISPUTED, _LEANING = 1.5, 1.0, 0.5, 0.5
 _MANY_PARTS = 3
 _FEWEST, _MOST_TERMS, _ENOUGH_SITES, _MOST_YEARS = 2, 4, 3, 5
 _WHEN = re.compile(
@@ -43,7 +43,9 @@ _HOW_MUCH = re.compile(
 
 @dataclass(frozen=True)
 class Asked:
-    """A sub-question: `own` are the terms that it doesn't share with half of the others."""
+    """A sub-question: `own` are the terms that it doesn't share with half of the others, or with
+    all of them.
+    """
 
     text: str
     own: frozenset[str]
@@ -69,8 +71,8 @@ class MainFindings:
     """Which statements answer the sub-questions of a ledger most directly.
 
     Many independent sites, the words of the question, figures where it asks how much, and recent
-    ones speak for a statement; an event that nobody asked for, an opinion and an opening that needs
-    the sentence before speak against it.
+    ones speak for a statement; a dispute, an event that nobody asked for, an opinion and an opening
+    that needs the sentence before speak against it.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -78,9 +80,12 @@ class MainFindings:
         self._question = term_set(ledger.question)
         terms = {each.id: term_set(each.text) for each in ledger.aspects.values()}
         counts = Counter(term for own in terms.values() for term in own)
-        shared = {term for term, n in counts.items() if n > 1 and 2 * n >= len(terms)}
+        shared, common = (
+            {term for term, n in counts.items() if n > 1 and share * n >= len(terms)}
+            for share in (2, 1)
+        )
         self._asked = {
-            each.id: Asked(each.text, terms[each.id] - shared or terms[each.id])
+            each.id: Asked(each.text, terms[each.id] - shared or terms[each.id] - common)
             for each in ledger.aspects.values()
         }
         self._answered = [a.id for a in ledger.aspects.values() if a.state in ANSWERING]
@@ -128,15 +133,14 @@ class MainFindings:
             + _SITES * _up_to(sites, _ENOUGH_SITES)
             + has_amount * (_AMOUNT + _WANTED_AMOUNT * asked.asks_how_much)
             - _YEAR_OF_AGE * min(newest - self._year(said), _MOST_YEARS)
+            - _DISPUTED * any(record.contradicts for record in records)
             - self._faults(said, asked)
         )
 
     def _faults(self, said: Statement, asked: Asked) -> float:
-        records = [self._ledger.book.records[i] for i in said.evidence]
         is_event = any(found.date[1] for found in find_dates(said.body)) and not asked.asks_when
         speaks = SPEAKS.search(said.body) and not BY_RECORDS.search(said.body)
-        is_opinion = speaks and not amounts_of(said.body)
-        is_opinion = is_opinion or any(record.contradicts for record in records)
+        is_opinion = bool(speaks) and not amounts_of(said.body)
         leans = leans_back(said.body, self._ledger.plan.language, self._question)
         is_asked = bool(term_set(said.body) & asked.own)
         return _EVENT * (is_event and not is_asked) + _OPINION * is_opinion + _LEANING * leans
