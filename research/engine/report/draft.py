@@ -35,7 +35,8 @@ class Computation:
 @dataclass(frozen=True)
 class Statement:
     """One sentence of the report. `quoted` is a passage with its lead-in, made by code; `computed`
-    is how the sentence follows from several quotes, `is_item` that it stands in a list.
+    is how the sentence follows from several quotes, `is_item` that it stands in a list, `is_column`
+    that code made it of a column of the comparison.
     """
 
     text: str
@@ -44,6 +45,7 @@ class Statement:
     lead_in: str = ""
     is_item: bool = False
     computed: Computation | None = None
+    is_column: bool = False
 
     @property
     def body(self) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from research.engine.assessment.answer_status import (
     count_answered,
@@ -17,6 +17,7 @@ from research.engine.assessment.answer_status import (
 )
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.quotes import plain_quote
+from research.engine.evidence.relations import Cell
 from research.engine.offline.answering import split_at_answer
 from research.engine.offline.drafting import unjudged_words
 from research.engine.records import (
@@ -42,7 +43,13 @@ from research.engine.report.markdown_escape import (
     marked_words,
 )
 from research.engine.report.parts.comparison import render_comparison, render_figures
-from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
+from research.engine.report.parts.dating import (
+    DAY,
+    MONTH,
+    age_mark,
+    earlier_amounts,
+    year_of_cell,
+)
 from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
@@ -129,6 +136,11 @@ class _Markers:
             marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
         return "".join(marks)
 
+    def year_of(self, cell: Cell) -> str:
+        """Return the year of a compared value that may have been overtaken."""
+        stale = self.layout.stale
+        return year_of_cell(cell, self.ledger, stale) if stale and stale.by_first else ""
+
     def place(self, markdown: str) -> str:
         """Return the report with plain markers such as `[3]`, and note the records of each."""
         for marker in _PLACE.finditer(markdown):
@@ -188,7 +200,9 @@ def render_report(
         f"# {escape_markdown(ledger.question)}",
         top,
         render_figures(ledger.relations, marks.words, marks.of) if layout.has_figures else "",
-        render_comparison(ledger.relations, marks.words, marks.of, language, layout.is_dense),
+        render_comparison(
+            ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
+        ),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
@@ -218,10 +232,11 @@ def _render_short(
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
     if layout.is_direct and not draft.by_code:
-        main = MainFindings(ledger)
-        parts = [list(said) for _, said in groupby(draft.short_answer, key=main.item_of)]
-        if sum(main.item_of(said[0]) is not None for said in parts) >= LEAST_LISTED:
-            return "\n\n".join(_render_parts(parts, main, marks))
+        main, told = MainFindings(ledger), draft.short_answer
+        whole = [*takewhile(main.is_overall, told)]
+        items = [list(said) for _, said in groupby(told[len(whole) :], key=main.item_of)]
+        if len(items) >= LEAST_LISTED:
+            return _render_items(whole, items, marks)
     blocks: list[str] = []
     groups = _group_statements(draft.short_answer, marks, asked)
     for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
@@ -231,13 +246,16 @@ def _render_short(
     return "\n\n".join(filter(None, blocks))
 
 
-def _render_parts(
-    parts: Iterable[Sequence[Statement]], main: MainFindings, marks: _Markers
-) -> Iterator[str]:
-    """Yield what the short answer says of the question as a whole, and the list of its parts."""
-    for is_item, each in groupby(parts, key=lambda said: main.item_of(said[0]) is not None):
-        texts = [" ".join(g.inline() for g in _group_statements(said, marks)) for said in each]
-        yield "\n".join(f"- {text}" for text in texts) if is_item else " ".join(texts)
+def _render_items(
+    whole: Sequence[Statement], items: Iterable[Sequence[Statement]], marks: _Markers
+) -> str:
+    """Return what the short answer says of the question as a whole, and a list of the rest."""
+    first, *texts = (
+        " ".join(group.inline() for group in _group_statements(said, marks))
+        for said in (whole, *items)
+    )
+    listed = "\n".join(f"- {text}" for text in texts)
+    return f"{first}\n\n{listed}" if first else listed
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[str]) -> str:
@@ -344,7 +362,7 @@ def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     whether it may have been overtaken and, with `named`, who says it.
     """
     stale = marks.layout.stale
-    if said.quoted and stale is None:
+    if (said.quoted and stale is None) or said.is_column:
         return ""
     earlier = marks.layout.marks_earlier and earlier_amounts(said.body, said.evidence, marks.ledger)
     told = (

@@ -349,7 +349,8 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     short: tuple[Statement, ...] = ()
     if is_broad and run.form >= Form.DIRECT:
         language = ledger.plan.language
-        columns = told_columns(ledger.relations, labels_for(language), language)
+        is_quick = run.config.research_depth == "quick"
+        columns = {} if is_quick else told_columns(ledger.relations, labels_for(language), language)
         short = lead_with_findings(ledger, given, ordered, most, columns)
     if not short:
         answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
@@ -475,6 +476,9 @@ def _report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Cr
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
     covered = {section.aspect_id for section in draft.sections}
+    if run.form >= Form.DIRECT:  # a short report says some things in its short answer alone
+        told = {i for said in draft.short_answer for i in said.evidence}
+        covered |= {part for i in told for part in ledger.book.records[i].answers}
     return (
         Criterion("share of answered sub-questions with a section",
                   sum(a.id in covered for a in answered) / max(1, len(answered)), 1),

@@ -6,14 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from bench.survey.__main__ import research
+from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, Relations
 from research.engine.evidence.store import Finding
-from research.engine.records import AspectState, Source
+from research.engine.records import AspectState, Criterion, GateResult, Source
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import render_report
 from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.main_findings import MainFindings, lead_with_findings
+from research.engine.report.report import LEFT_OUT, _as_delivered
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.scripted import ledger, page, quoted
@@ -138,3 +141,25 @@ def test_a_cell_of_the_comparison_gives_way_to_its_column(known: Ledger) -> None
     names = {place: Cell("free", cell.evidence) for place, cell in cells.items()}
     named = told_columns(replace(relations, cells=names), labels_for("en"), "en")
     assert named["E5"].text == "Cost – Vastrel: free; Tressay: free."
+
+
+def test_of_what_a_length_cuts_off_no_more_is_to_be_had() -> None:
+    met, short = Criterion("share", 1, 0.9), Criterion("share", 0.4, 0.9)
+    assert _as_delivered((met, short), (short, short)) == (
+        replace(short, unavailable=LEFT_OUT),
+        short,
+    )
+    assert _as_delivered((met,), (met,)) == (met,)
+
+
+async def test_the_gate_is_that_of_the_delivered_report_and_reopens_nothing() -> None:
+    """A quick report of the survey loses key claims to its length."""
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s15")
+    found = await research(question, "quick")
+    gate = [each for each in found.of(GateResult) if each.gate == "draft"][-1]
+    cited = {i for citation in found.report.citations for i in citation.evidence_ids}
+    keys = [each for each in found.evidence if each.key]
+    share = next(each for each in gate.criteria if each.name.startswith("share of key claims"))
+    assert share.value == pytest.approx(sum(each.id in cited for each in keys) / len(keys))
+    assert share.value < share.minimum and share.unavailable == LEFT_OUT
+    assert gate.decision == "not_to_be_had"

@@ -22,11 +22,17 @@ LONGEST_COLUMN = 40
 
 
 def render_comparison(
-    relations: Relations, words: Labels, marks: Marks, language: str = "", is_dense: bool = False
+    relations: Relations,
+    words: Labels,
+    marks: Marks,
+    language: str = "",
+    is_dense: bool = False,
+    year_of: Callable[[Cell], str] = lambda _: "",
 ) -> str:
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
-    read as that language writes numbers. A dense one has a dash for what was not found.
+    read as that language writes numbers. A dense one has a dash for what was not found. A value
+    that may have been overtaken has its `year_of`.
     """
     if not relations.cells:
         return ""
@@ -36,7 +42,7 @@ def render_comparison(
         for name in relations.properties:
             cell = relations.cells.get((entity, name))
             row.append(
-                f"{escape_markdown(cell.value)} {marks(cell.evidence)}"
+                f"{escape_markdown(cell.value)}{_in_brackets(year_of(cell))} {marks(cell.evidence)}"
                 if cell
                 else MISSING
                 if is_dense
@@ -51,6 +57,10 @@ def render_comparison(
     extremes = "\n".join(f"- {each}" for each in filter(None, told))
     parts = (f"## {words['comparison']}", _table(rows), extremes)
     return "\n\n".join(filter(None, parts))
+
+
+def _in_brackets(year: str) -> str:
+    return f" ({year})" if year else ""
 
 
 def render_figures(relations: Relations, words: Labels, marks: Marks) -> str:
@@ -81,7 +91,7 @@ def told_columns(relations: Relations, words: Labels, language: str) -> dict[str
         text = _tell_extremes(relations, name, words, language, str, lambda _: "")
         text = text or f"{name} – {values}"
         if len(column) >= LEAST_COMPARED and len(text.split()) <= LONGEST_COLUMN:
-            said = Statement(f"{text[:1].upper()}{text[1:]}.", evidence)
+            said = Statement(f"{text[:1].upper()}{text[1:]}.", evidence, is_column=True)
             told |= dict.fromkeys(evidence, said)
     return told
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
@@ -194,12 +195,23 @@ def age_mark(
         has_figure = bool(amounts_of(said.body) - {"1"})  # "one learns", "each other one"
     if has_figure and stale.by_first and not told:
         date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
-    least = stale.figures if has_figure else stale.sources
+    cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
+    is_compared = stale.by_first and not cells.isdisjoint(said.evidence)
+    least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
     return mark if told or is_named else f"{mark}, {date[:YEAR]}"
+
+
+def year_of_cell(cell: Cell, ledger: Ledger, stale: Stale) -> str:
+    """Return the year of a compared value that may have been overtaken; "" of a recent one."""
+    records = [ledger.book.records[i] for i in cell.evidence]
+    is_figure = bool(amounts_of(cell.value))
+    dates = (first_seen(r, ledger) if is_figure else date_of_statement(r) for r in records)
+    date = max(dates, default="")
+    return date[:YEAR] if stale.history < date < stale.figures else ""
 
 
 def with_previous_values(

@@ -14,8 +14,10 @@ from research.engine.offline.questions.question import read_question
 from research.engine.report.draft import Section, Statement
 from research.engine.report.outline import owner_of
 from research.engine.report.parts.dating import YEAR, amounts_of, date_of_statement
+from research.engine.report.parts.repetitions import SAME_WORDS
 from research.engine.report.parts.subjects import leans_back
 from research.engine.text.dates import find_dates
+from research.engine.text.similarity import jaccard
 from research.engine.text.tokens import term_set
 
 LONGEST = 60
@@ -24,7 +26,7 @@ MOST_OF_A_PART, FEW_PARTS = 2, 2
 """Sentences of the summary on each of more than a few sub-questions."""
 _WORDS_OF_ITS_OWN, _WORDS_OF_THE_QUESTION, _SITES = 1.0, 1.5, 1.5
 _AMOUNT, _WANTED_AMOUNT, _YEAR_OF_AGE = 0.3, 0.7, 0.1
-_EVENT, _OPINION, _DISPUTED, _LEANING = 1.5, 1.0, 0.5, 0.5
+_EVENT, _OPINION, _LEANING = 1.5, 1.0, 0.5
 _MANY_PARTS = 3
 _FEWEST, _MOST_TERMS, _ENOUGH_SITES, _MOST_YEARS = 2, 4, 3, 5
 _WHEN = re.compile(
@@ -71,8 +73,8 @@ class MainFindings:
     """Which statements answer the sub-questions of a ledger most directly.
 
     Many independent sites, the words of the question, figures where it asks how much, and recent
-    ones speak for a statement; a dispute, an event that nobody asked for, an opinion and an opening
-    that needs the sentence before speak against it.
+    ones speak for a statement; an event that nobody asked for, an opinion or a disputed one
+    that is no figure, and an opening that needs the sentence before speak against it.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -111,17 +113,17 @@ class MainFindings:
 
     def is_overall(self, said: Statement) -> bool:
         """Return whether a statement rests on evidence of many sub-questions: one finding may have
-        been noted for two.
+        been noted for two, and a column is no answer to all of them.
         """
+        if said.is_column:
+            return False
         records = self._ledger.book.records
         owners = {owner_of(records[i], self._ledger, self._answered) for i in said.evidence}
         return len(owners - {None}) >= min(_MANY_PARTS, len(self._answered))
 
     def item_of(self, said: Statement) -> str | None:
-        """Return the sub-question under which the short answer lists a statement; None for one on
-        many.
-        """
-        return None if self.is_overall(said) else self.part_of(said)
+        """Return what the short answer lists a statement under: its sub-question or its column."""
+        return said.text if said.is_column else self.part_of(said)
 
     def _directness(self, said: Statement, asked: Asked, newest: int) -> float:
         terms, has_amount = term_set(said.body), bool(amounts_of(said.body))
@@ -133,14 +135,17 @@ class MainFindings:
             + _SITES * _up_to(sites, _ENOUGH_SITES)
             + has_amount * (_AMOUNT + _WANTED_AMOUNT * asked.asks_how_much)
             - _YEAR_OF_AGE * min(newest - self._year(said), _MOST_YEARS)
-            - _DISPUTED * any(record.contradicts for record in records)
             - self._faults(said, asked)
         )
 
     def _faults(self, said: Statement, asked: Asked) -> float:
         is_event = any(found.date[1] for found in find_dates(said.body)) and not asked.asks_when
         speaks = SPEAKS.search(said.body) and not BY_RECORDS.search(said.body)
-        is_opinion = bool(speaks) and not amounts_of(said.body)
+        is_disputed = any(self._ledger.book.records[i].contradicts for i in said.evidence)
+        is_figure = bool(amounts_of(said.body))
+        is_opinion = (bool(speaks) and not is_figure) or (
+            is_disputed and not (is_figure and asked.asks_how_much)
+        )
         leans = leans_back(said.body, self._ledger.plan.language, self._question)
         is_asked = bool(term_set(said.body) & asked.own)
         return _EVENT * (is_event and not is_asked) + _OPINION * is_opinion + _LEANING * leans
@@ -167,33 +172,53 @@ def lead_with_findings(
     A sentence on several sub-questions opens it. Where all that is given on a sub-question are
     asides, the statement of its section that answers most directly comes in their place, or before
     them if they are worded otherwise. `columns` are sentences on the columns of a comparison by
-    the evidence of their cells: they come in the place of a statement on one thing.
+    the evidence of their cells: they come in the place of a statement on one thing, the others
+    where there is room for them.
     """
     main, parts = MainFindings(ledger), dict[str | None, list[Statement]]()
     overall: list[Statement] = []
-    listed: set[Statement] = set()
     for said in given:
         if not parts and not said.quoted and main.is_overall(said):
             overall.append(said)
         elif said.evidence:
             parts.setdefault(main.part_of(said), []).append(said)
+    told: list[Statement] = [*overall]
     for section in sections:
         if ledger.aspects[section.aspect_id].state in ANSWERING:
-            told = parts.get(section.aspect_id, [])
-            found = _on_part(main, section, told)
-            whole = (_on_column(said, section, columns) for said in found)
-            parts[section.aspect_id] = [said for said in dict.fromkeys(whole) if said not in listed]
-            listed |= {*columns.values()} & {*parts[section.aspect_id]}
+            found = _on_part(main, section, parts.get(section.aspect_id, []))
+            new = _new_of((_on_column(said, section, columns) for said in found), told)
+            short = (said for said in main.ranked(section) if said.words <= LONGEST)
+            parts[section.aspect_id] = new or _new_of(short, told)[:1]
+            told += parts[section.aspect_id]
     most_of_a_part = MOST_OF_A_PART if len(parts) > FEW_PARTS else None
-    order = [said for a in ledger.aspects for said in parts.get(a, [])[:most_of_a_part]]
-    firsts = [*overall, *(parts[a][0] for a in ledger.aspects if parts.get(a))]
-    room = most - sum(said.words for said in firsts)
-    kept = list(firsts)
-    for said in order:
+    order = {a: parts.get(a, [])[:most_of_a_part] for a in ledger.aspects}
+    for column in dict.fromkeys(columns.values()):
+        if column not in told and (part := main.part_of(column)):
+            order[part].append(column)
+    kept = [*overall, *(said[0] for said in order.values() if said)]
+    room = most - sum(said.words for said in kept)
+    every = [said for part in order.values() for said in part]
+    for said in every:
         if said not in kept and said.words <= room:
             room -= said.words
             kept.append(said)
-    return tuple(said for said in dict.fromkeys([*overall, *order]) if said in kept)
+    return tuple(said for said in dict.fromkeys([*overall, *every]) if said in kept)
+
+
+def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[Statement]:
+    """Return the statements that say nothing that was told, in the words of another, before."""
+    new: list[Statement] = []
+    known = [*told]
+    for said in found:
+        if not any(_repeats(said, other) for other in known):
+            new.append(said)
+            known.append(said)
+    return new
+
+
+def _repeats(said: Statement, other: Statement) -> bool:
+    is_alike = jaccard(term_set(said.body), term_set(other.body)) >= SAME_WORDS
+    return is_alike and amounts_of(said.body) == amounts_of(other.body)
 
 
 def _on_part(main: MainFindings, section: Section, told: list[Statement]) -> list[Statement]:
