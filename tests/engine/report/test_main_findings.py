@@ -77,6 +77,22 @@ def test_findings_come_before_events_opinions_old_figures_and_what_leans_back(
     assert asides == [OPENED, WORRIED, IT]
 
 
+@pytest.mark.parametrize(
+    ("text", "is_aside"),
+    [
+        ("Since July 2023 all water has to be filtered.", False),
+        ("In July 2023 a water filter was stolen.", True),
+        ("My uncle lost his boat.", True),
+        ("According to the 2020 census 40 people fish there.", False),
+        ("Experts believe that fish avoid turbines.", True),
+    ],
+)
+def test_what_holds_since_a_day_is_no_event_and_a_memory_no_finding(
+    known: Ledger, text: str, is_aside: bool
+) -> None:
+    assert MainFindings(known).is_aside(Statement(text, ("E2",)), "A2") is is_aside
+
+
 def test_an_event_is_no_aside_where_it_is_asked_for(known: Ledger) -> None:
     known.set_aspect("A1", text="When was the exhibition on the dam opened?")
     assert not MainFindings(known).is_aside(said(OPENED), "A1")

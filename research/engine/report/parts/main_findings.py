@@ -41,6 +41,12 @@ _HOW_MUCH = re.compile(
     r"|coste|precio|número|prezz|numero|preço|custo|aantal|prijs)",
     re.IGNORECASE,
 )
+_SINCE = re.compile(
+    r"\b(?:since|as of|effective|seit|ab|depuis|desde|dal|sinds)(?: the)? $", re.IGNORECASE
+)
+_FIRST_PERSON = re.compile(
+    r"\b(?:I|[Mm]y|[Ww]e|[Oo]ur|[Ii]ch|[Mm]eine?|[Ww]ir|[Uu]nsere?|[Jj]e|[Mm]on|[Nn]ous)\b"
+)
 
 
 @dataclass(frozen=True)
@@ -139,11 +145,15 @@ class MainFindings:
         )
 
     def _faults(self, said: Statement, asked: Asked) -> float:
-        is_event = any(found.date[1] for found in find_dates(said.body)) and not asked.asks_when
-        speaks = SPEAKS.search(said.body) and not BY_RECORDS.search(said.body)
+        is_event = not asked.asks_when and any(
+            found.date[1] and not _SINCE.search(said.body[: found.start])
+            for found in find_dates(said.body)
+        )
+        is_told = bool(SPEAKS.search(said.body) and not BY_RECORDS.search(said.body))
+        is_told = is_told or bool(_FIRST_PERSON.search(said.body))
         is_disputed = any(self._ledger.book.records[i].contradicts for i in said.evidence)
         is_figure = bool(amounts_of(said.body))
-        is_opinion = (bool(speaks) and not is_figure) or (
+        is_opinion = (is_told and not is_figure) or (
             is_disputed and not (is_figure and asked.asks_how_much)
         )
         leans = leans_back(said.body, self._ledger.plan.language, self._question)
