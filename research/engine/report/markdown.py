@@ -189,7 +189,8 @@ def render_report(
         _render_section(ledger, each, marks, draft, named, layout) for each in shown.sections
     )
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
-    left = _left_open(ledger, draft, marks.words)
+    most = MOST_SENTENCES if layout.is_direct else len(ledger.aspects)
+    left = _left_open(ledger, draft, marks.words, most)
     cut_off = _left_out(ledger, draft, marks.words) if layout.is_direct else ""
     told = without_places(plain_short) if draft.found else ""
     start = "\n\n" if short.startswith("- ") else " "
@@ -284,13 +285,13 @@ def count_words(markdown: str) -> int:
     return sum(words_in(b) if is_unspaced(b) else len(b.split()) for b in told)
 
 
-def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
-    """Return what the summary says of the sub-questions without an answer, in lines that name no
-    more of them than a paragraph has sentences.
+def _left_open(ledger: Ledger, draft: Draft, words: Labels, most: int) -> str:
+    """Return the lines of the summary that name the sub-questions without an answer, each at most
+    so many.
     """
     if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
         return ""
-    return _name_parts(words["no_answer_on"], ledger.open_aspects())
+    return _name_parts(words["no_answer_on"], ledger.open_aspects(), most)
 
 
 def _left_out(ledger: Ledger, draft: Draft, words: Labels) -> str:
@@ -305,13 +306,13 @@ def _left_out(ledger: Ledger, draft: Draft, words: Labels) -> str:
     return _name_parts(words["left_out"], [a for a in answered if a.id not in told])
 
 
-def _name_parts(opening: str, parts: Iterable[Aspect]) -> str:
-    """Return lines with these sub-questions, each as many as a paragraph has sentences."""
+def _name_parts(opening: str, parts: Iterable[Aspect], most: int = MOST_SENTENCES) -> str:
+    """Return lines with these sub-questions, each with at most so many."""
     texts = [escape_markdown(each.text) for each in parts]
     if not texts:
         return ""
     texts[0] = f"{opening} {texts[0]}"
-    lines = (texts[n : n + MOST_SENTENCES] for n in range(0, len(texts), MOST_SENTENCES))
+    lines = (texts[n : n + most] for n in range(0, len(texts), most))
     return "\n\n".join(f"*{' '.join(line)}*" for line in lines)
 
 
