@@ -111,6 +111,15 @@ def test_the_short_answer_follows_the_plan_and_leaves_no_part_out(known: Ledger)
     assert led(known) == [CRACKED, PAID, RETURNED]
 
 
+def test_an_event_is_told_once_under_whichever_sub_question(known: Ledger) -> None:
+    again = Statement(
+        "The opening of the exhibition on the Vastrel dam was on 4 May 2021, say those who came.",
+        ("E7",),
+    )
+    known.set_aspect("A1", text="When was the exhibition opened?")
+    assert led(known, said(OPENED), again) == [OPENED, PAID, RETURNED]
+
+
 def test_what_the_model_words_itself_stays_behind_a_finding(known: Ledger) -> None:
     own = Statement("An exhibition opened on 4 May 2021.", ("E1",))
     assert led(known, own) == [CRACKED, own.text, PAID, RETURNED]

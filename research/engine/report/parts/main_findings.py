@@ -227,7 +227,13 @@ def _new_of(found: Iterable[Statement], told: Iterable[Statement]) -> list[State
 
 
 def _repeats(said: Statement, other: Statement) -> bool:
-    is_alike = jaccard(term_set(said.body), term_set(other.body)) >= SAME_WORDS
+    words, others = term_set(said.body), term_set(other.body)
+    days, same_days = ({each.date for each in find_dates(one.body)} for one in (said, other))
+    is_alike = jaccard(words, others) >= SAME_WORDS or (
+        bool(days)
+        and days == same_days
+        and 2 * len(words & others) >= min(map(len, (words, others)))
+    )
     return is_alike and amounts_of(said.body) == amounts_of(other.body)
 
 
