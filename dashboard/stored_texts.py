@@ -156,6 +156,7 @@ TEMPLATES = (
     _("two searches in a row brought nothing new"),
     _("the searches know of no others"),
     _("further sources were looked for"),
+    _("left out for the report's length"),
     _("%(criterion)s: %(value)s of %(minimum)s; %(reason)s"),
     _("%(criterion)s: %(value)s of %(minimum)s"),
     _("%(n)s without an answer"),

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from bench.survey.bare import Paced, bare_stages
 from bench.survey.measure import measure, rows
 from bench.survey.oracle import SurveyOracle
-from bench.survey.reading import measure_form, read_report, summary_share
+from bench.survey.reading import measure_form, measure_summary, read_report, summary_share
 from bench.survey.web import SurveyWeb
 from research.engine import Clock, Question, ResearchConfig, Tools, run_in_memory
 from research.engine.llm_tasks.verify import prompt_version
@@ -32,7 +32,8 @@ Figures = dict[str, float | None]
 T = TypeVar("T")
 COLUMNS = (
     "found", "coverage", "coverage_strict", "aspects_touched", "words", "sources", "hosts_cited",
-    "calls", "tokens", "rounds", "summary", "repeated", "long_paragraphs", "citations_backed",
+    "calls", "tokens", "rounds", "summary", "summary_weight", "summary_asides",
+    "repeated", "long_paragraphs", "citations_backed",
     "newest_wins", "outdated_repeated", "disputes_marked", "disputes_one_sided",
     "primary_preferred", "cells_right", "cells_wrong", "events", "events_ordered",
     "copies_cited", "useless_cited", "bare_coverage", "wall_over_bare", "tokens_over_bare",
@@ -96,6 +97,7 @@ def figures_of(question: Mapping[str, Any], found: RunResult) -> Figures:
     read = read_report(report.markdown, report.citations)
     told = measure(question, rows("facts.jsonl"), rows("pages.jsonl"), read)
     evidence = {record.id: record for record in found.evidence}
+    facts = [row for row in rows("facts.jsonl") if row["question"] == question["id"]]
     table, timeline = told.get("table", {}), told.get("timeline", {})
     quotes = [{"text": source.quote} for r in found.evidence for source in r.sources]
     known = measure(question, rows("facts.jsonl"), rows("pages.jsonl"), {"sentences": quotes})
@@ -103,6 +105,7 @@ def figures_of(question: Mapping[str, Any], found: RunResult) -> Figures:
     return {
         **told,
         **measure_form(report.markdown, report.citations),
+        **measure_summary(report.markdown, facts, question["aspects"]),
         "found": known["coverage"],
         "summary": summary_share(evidence, report, aspects),
         "calls": usage.llm_calls,

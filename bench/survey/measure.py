@@ -121,6 +121,8 @@ FORMER = re.compile(
     r"\b(formerly|previous(ly)?|earlier|older|outdated|superseded|had been|used to|until|"
     r"up from|down from|original(ly)?|initial(ly)?|at first|no longer|since then|since been|"
     r"replaced|revised|corrected|rather than|instead of|once|was still|then|ago|"
+    r"before (?:may|june|july|(?:janu|febru)ary|march|april|august|(?:septem|octo|novem|decem)ber|"
+    r"(?:19|20)\d\d)\b.*\bnow|"
     r"had (?:stood|peaked|numbered|come|reached)|remembers?|(?:the|those) (?:early|first))\b"
 )
 

@@ -196,19 +196,8 @@ class SurveyOracle:
             if fact := self._said.get(_plain(line.text)):
                 by_fact[fact].append(line)
 
-        asked = term_set(" ".join(parts_of(envelope.question)))
-        entities = entities_of(envelope.question)
-        properties = [
-            name for name, about in self._properties.items() if (term_set(name) | about) & asked
-        ]
-        cells = []
-        for (entity, name), fact in self._cells.items():
-            lines = by_fact.get(fact, []) if name in properties and entity in entities else []
-            if lines:
-                value = self._facts[fact]["values"][0]
-                spoken = value if _plain(value) in _plain(lines[0].text) else _in_words(value)
-                ids = [line.id for line in lines]
-                cells.append({"entity": entity, "property": name, "value": spoken, "evidence": ids})
+        entities, properties = self._named(envelope.question), self._asked(envelope.question)
+        cells = self._table(by_fact, entities, properties)
         compared = len(entities) > 1
         return {
             "newer": self._pairs(by_fact, "superseded_by"),
@@ -219,6 +208,32 @@ class SurveyOracle:
             "cells": cells if compared else [],
             "figures": list(self._figures(by_fact)),
         }
+
+    def _asked(self, question: str) -> list[str]:
+        asked = term_set(" ".join(parts_of(question)))
+        return [n for n, about in self._properties.items() if (term_set(n) | about) & asked]
+
+    def _table(
+        self,
+        by_fact: Mapping[str, Sequence[Line]],
+        entities: Sequence[str],
+        properties: Sequence[str],
+    ) -> list[Answer]:
+        cells = []
+        for (entity, name), fact in self._cells.items():
+            lines = by_fact.get(fact, ()) if name in properties and entity in entities else []
+            if lines:
+                value = self._facts[fact]["values"][0]
+                spoken = value if _plain(value) in _plain(lines[0].text) else _in_words(value)
+                ids = [line.id for line in lines]
+                cells.append({"entity": entity, "property": name, "value": spoken, "evidence": ids})
+        return cells
+
+    def _named(self, question: str) -> list[str]:
+        """Return the things of the survey's table that a question names, in their order there."""
+        things = dict.fromkeys(entity for entity, _ in self._cells)
+        named = [thing for thing in things if re.search(rf"\b{re.escape(thing)}\b", question)]
+        return sorted(named, key=question.index)
 
     def _recalled(self, lines: Iterable[Line]) -> Iterator[Answer]:
         """Yield the outdated values in findings that give the newer one as well."""
@@ -259,7 +274,10 @@ class SurveyOracle:
         for line in envelope.lines("EVIDENCE"):
             if fact := self._said.get(_plain(line.text)):
                 by_fact[fact].append(line)
+        question = envelope.question
+        cells = self._table(by_fact, self._named(question), self._asked(question))
         return {
+            "cells": cells if envelope.text("THINGS COMPARED") else [],
             "statements": [text for _, text in stated],
             "short_answer": [str(number) for number in sorted(first.values())],
             "newer": self._pairs(by_fact, "superseded_by"),

@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bench.survey.measure import normalise
+from bench.survey.measure import Fact, normalise
 
 END = re.compile(r"^## (?:Sources|How this was researched)\s*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(.+?[.!?…][”\"’)*]*)((?:\s*\[\d+\])+|(?=\s|$))(?=\s|$)", re.DOTALL)
 _DOUBT = re.compile(r" \(⚠[^)]*\)")
 _MARKER = re.compile(r"\[(\d+)\]")
+_LINE = re.compile(r"\*(?!\*)")
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 _LEAST_WORDS = 5
 MOST_SENTENCES = 5
@@ -65,10 +66,8 @@ def _is_rule(row: str) -> bool:
 def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
     """Words, repetitions, paragraphs and sources of a report."""
     blocks = body_blocks(markdown)
-    prose = [text for block in blocks if not block.startswith("|") for text in _lines(block)]
-    summary = next((n for n, text in enumerate(prose) if text.startswith("*") and n), 0)
-    while prose[summary + 1 : summary + 2] and prose[summary + 1].startswith("*No answer"):
-        summary += 1
+    prose = _prose(blocks)
+    summary = summary_end(prose)
     said = Counter(
         plain for text in prose[summary + 1 :] for each, _ in sentences_of(text)
         if len((plain := normalise(each)).split()) >= _LEAST_WORDS
@@ -84,6 +83,38 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
             sum(1 for _ in sentences_of(text)) > MOST_SENTENCES for text in prose
         ),
     }
+
+
+def _prose(blocks: Sequence[str]) -> list[str]:
+    return [text for block in blocks if not block.startswith("|") for text in _lines(block)]
+
+
+def measure_summary(
+    markdown: str, facts: Sequence[Mapping[str, Any]], aspects: Sequence[Any]
+) -> dict[str, float]:
+    """Return the greatest weight of a fact that the summary shows for each aspect, of 3, and the
+    share of its facts that are an event or one side of a dispute.
+    """
+    prose = _prose(body_blocks(markdown))
+    opening = next((n for n, text in enumerate(prose) if _LINE.match(text) and n), 0)
+    said = [normalise(each) for text in prose[:opening] for each, _ in sentences_of(text)]
+    shown = [row for row in facts if any(Fact(row).shown(each) for each in said)]
+    weights: dict[str, int] = {}
+    for row in shown:
+        weights[row["aspect"]] = max(row["weight"], weights.get(row["aspect"], 0))
+    asides = sum(row["kind"] == "event" or bool(row["disputed_with"]) for row in shown)
+    return {
+        "summary_weight": round(sum(weights.values()) / (3 * max(1, len(aspects))), 4),
+        "summary_asides": round(asides / max(1, len(shown)), 4),
+    }
+
+
+def summary_end(prose: Sequence[str]) -> int:
+    """Return the place of the last line on the run, which stands behind the summary."""
+    place = next((n for n, text in enumerate(prose) if _LINE.match(text) and n), 0)
+    while prose[place + 1 : place + 2] and _LINE.match(prose[place + 1]):
+        place += 1
+    return place
 
 
 def summary_share(records: Mapping[str, Any], report: Any, aspects: Sequence[Any]) -> float:

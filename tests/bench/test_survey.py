@@ -12,7 +12,7 @@ from bench import prompts
 from bench.survey.__main__ import figures_of, over_bare, research
 from bench.survey.measure import measure, rows
 from bench.survey.oracle import SurveyOracle, parts_of
-from bench.survey.reading import measure_form, read_report
+from bench.survey.reading import measure_form, measure_summary, read_report
 from research.engine import ModelAnswer, ModelRequest
 from research.engine.journal import recording
 from research.engine.journal.forms import Form
@@ -73,6 +73,7 @@ def test_an_old_value_is_history_only_if_its_own_sentence_says_so() -> None:
     assert outdated("The dose, which had stood at 35 mg until 2023, is now 22 mg.") == 0
     assert outdated("It is no longer the 35 mg of the first decade, but 22 mg.") == 0
     assert outdated("The dose is 22 mg.", "Previously (2014): the dose is 35 mg.") == 0
+    assert outdated("Salt made before May 2023 had 35 mg, but by law it now has 22 mg.") == 0
     assert outdated("The dose is 22 mg.", "For table salt it is 35 mg.") == 1
     assert outdated("The dose is 22 mg and it is 35 mg.") == 1
 
@@ -81,6 +82,31 @@ def test_repetitions_are_counted_behind_the_summary() -> None:
     twice = "The tower was built of iron in Paris. [1]"
     report = f"# What?\n\n{twice}\n\n*facts*\n\n## A\n\n{twice} {twice}\n\n## Sources\n"
     assert measure_form(report, CITED)["repeated"] == 1
+
+
+def test_a_labelled_or_listed_sentence_belongs_to_the_summary() -> None:
+    twice = "The tower was built of iron in Paris. [1]"
+    listed = f"- {twice}\n- **Who paid?** It was the city of Paris. [1]"
+    left = "*No answer was found on: Who died?*\n\n*Who wept?*"
+    top = f"# What?\n\n**Short answer.**\n\n{listed}\n\n*facts*\n\n{left}"
+    report = f"{top}\n\n## A\n\n{twice}\n"
+    assert measure_form(report, CITED)["repeated"] == 0
+
+
+def test_a_summary_is_measured_by_the_weight_of_its_facts_and_its_asides() -> None:
+    common = {"disputed_with": None, "superseded_by": None, "kind": "quality"}
+    facts = [
+        common | {"aspect": "a", "weight": 3, "values": ["iron"]},
+        common | {"aspect": "a", "weight": 2, "values": ["rivets"]},
+        common | {"aspect": "b", "weight": 2, "values": ["May 1889"], "kind": "event"},
+        common | {"aspect": "b", "weight": 3, "values": ["stone"]},
+    ]
+    listed = "- Of iron. [1]\n- In May 1889. [1]"
+    report = f"# What?\n\n**Answer.**\n\n{listed}\n\n*facts*\n\n## A\n\nStone. [1]\n"
+    assert measure_summary(report, facts, ["a", "b"]) == {
+        "summary_weight": round(5 / 6, 4),
+        "summary_asides": 0.5,
+    }
 
 
 def test_the_oracle_plans_by_the_words_of_the_question() -> None:

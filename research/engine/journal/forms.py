@@ -64,6 +64,8 @@ class Form(IntEnum):
     """Without a model, a passage contains an entry's name together with its default or version, and
     passages that are unlikely to answer are not shown.
     """
+    DIRECT = 19
+    """The short answer has the main finding on each sub-question, in the order of the plan."""
 
 
 NEWEST = max(Form)

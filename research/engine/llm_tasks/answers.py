@@ -71,3 +71,12 @@ def _parse_number(value: Any) -> Any:
     """Return a number that was copied with its brackets."""
     found = _NUMBERED.fullmatch(value) if isinstance(value, str) else None
     return int(found[1]) if found and len(found[1]) < 10 else value
+
+
+class CellAnswer(Answer):
+    """A value of a comparison's table and the ids that say it."""
+
+    entity: str
+    property: str
+    value: str
+    evidence: list[str]

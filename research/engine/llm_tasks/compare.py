@@ -6,6 +6,7 @@ accepts only what dates, quotes and sources confirm.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from pydantic import Field
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell, KeyFigure, Relations
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.answers import Answer, id_in
+from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.compared_findings import (
     compared_properties,
     compared_things,
@@ -23,7 +24,7 @@ from research.engine.llm_tasks.compared_findings import (
     find_replaced,
     with_doubts,
 )
-from research.engine.llm_tasks.draft import usable_evidence
+from research.engine.llm_tasks.draft import COMPARED_FROM, usable_evidence
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailed
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import ask_fitting, most_relevant
@@ -37,19 +38,10 @@ from research.engine.run import Run
 from research.engine.text import entities
 from research.engine.text.tokens import normalise_space, term_set, unique_texts
 
-COMPARED_FROM = 20
-"""Records from which the findings are compared: fewer are compared while they are drafted."""
 MOST_ROWS, MOST_COLUMNS = 12, 8
 LEAST_FIGURES, MOST_FIGURES = 3, 8
 LONGEST_VALUE = 12
 """Words of a cell."""
-
-
-class CellAnswer(Answer):
-    entity: str
-    property: str
-    value: str
-    evidence: list[str]
 
 
 class FigureAnswer(Answer):
@@ -79,6 +71,8 @@ class CompareAnswer(Answer):
     figures: list[FigureAnswer] = Field(default_factory=list)
 
 
+Table = tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]
+"""Things, properties and the cells that are known."""
 COMPARE = Task("compare", CompareAnswer, 3000)
 
 
@@ -99,10 +93,8 @@ async def compare_findings(run: Run) -> None:
         return
     first_seen = run.form >= Form.FIRST_SEEN
     if run.form >= Form.DATED:
-        answer = as_asked(answer, run.question.text)
-    replaced = find_replaced(
-        run.ledger, answer.newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
-    )
+        answer = as_asked(answer, run.question.text, run.form >= Form.DIRECT)
+    replaced = _find_replaced(run, answer.newer)
     table = _table(run.ledger, answer, replaced, first_seen)
     figures = find_figures(run.ledger, answer.figures, replaced, first_seen)
     recalled = find_recalled(run.ledger, answer.earlier) if run.form >= Form.DENSE else {}
@@ -113,20 +105,46 @@ async def compare_findings(run: Run) -> None:
 
 
 async def relate_drafted(
-    run: Run, newer: Sequence[Sequence[str]], disagree: Sequence[Sequence[str]]
+    run: Run,
+    newer: Sequence[Sequence[str]],
+    disagree: Sequence[Sequence[str]],
+    cells: Sequence[tuple[str, str, Cell]] = (),
 ) -> None:
     """Note in the ledger how the findings relate to each other by the draft of a run that didn't
     compare them in a call of its own.
     """
-    first_seen = run.form >= Form.FIRST_SEEN
-    if run.form >= Form.DETAILED and not run.ledger.relations.is_known and (newer or disagree):
-        replaced = find_replaced(
-            run.ledger, newer, first_seen, run.form >= Form.DENSE, run.form >= Form.DATED
-        )
-        relations = Relations(True, replaced)
+    is_told = bool(newer or disagree or cells)
+    if run.form >= Form.DETAILED and not run.ledger.relations.is_known and is_told:
+        replaced = _find_replaced(run, newer)
+        relations = Relations(True, replaced, *_drafted_table(run, cells, replaced))
         if run.form >= Form.DATED:
             relations = with_doubts(run.ledger, relations, newer)
         await _note_relations(run, relations, newer, disagree)
+
+
+def _drafted_table(
+    run: Run, cells: Sequence[tuple[str, str, Cell]], replaced: dict[str, str]
+) -> Table:
+    """Return the table of a draft, nothing unless two things have values of two properties."""
+    proposed = [
+        CellAnswer(entity=thing, property=name, value=cell.value, evidence=list(cell.evidence))
+        for thing, name, cell in cells
+    ]
+    answer = CompareAnswer(newer=[], disagree=[], cells=proposed)
+    table = _table(run.ledger, as_asked(answer, run.question.text), replaced, True)
+    filled = Counter(name for _, name in table[2])
+    return table if sum(n > 1 for n in filled.values()) > 1 else ((), (), {})
+
+
+def _find_replaced(run: Run, newer: Sequence[Sequence[str]]) -> dict[str, str]:
+    return find_replaced(
+        run.ledger,
+        newer,
+        run.form >= Form.FIRST_SEEN,
+        run.form >= Form.DENSE,
+        run.form >= Form.DATED,
+        run.form >= Form.DIRECT,
+    )
 
 
 async def _note_relations(
@@ -159,15 +177,17 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "dates": {record.id: date_of_statement(record) for record in shown},
         "fence": fences(run),
         "asks_earlier": run.form >= Form.DENSE,
-        "things": compared_things(run.question.text) if run.form >= Form.DATED else (),
+        "things": compared_things(run.question.text, run.form >= Form.DIRECT)
+        if run.form >= Form.DATED
+        else (),
     }
 
 
-def as_asked(answer: CompareAnswer, question: str) -> CompareAnswer:
+def as_asked(answer: CompareAnswer, question: str, has_more: bool = True) -> CompareAnswer:
     """Return the answer with the rows that the question lists, whatever the model calls them, and
     with the columns that it lists where the model named none.
     """
-    things = compared_things(question)
+    things = compared_things(question, has_more)
     if not things or not answer.cells:
         return answer
     called = {name: _same_name(name, things) for name in answer.entities}
@@ -205,7 +225,7 @@ def find_recalled(ledger: Ledger, said: Iterable[RecalledAnswer]) -> dict[str, f
 
 def _table(
     ledger: Ledger, answer: CompareAnswer, replaced: dict[str, str], first_seen: bool
-) -> tuple[tuple[str, ...], tuple[str, ...], dict[tuple[str, str], Cell]]:
+) -> Table:
     """Return entities, properties and checked cells; nothing if no cell stood the check."""
     rows = unique_texts(map(normalise_space, filter(None, answer.entities)))[:MOST_ROWS]
     columns = unique_texts(map(normalise_space, filter(None, answer.properties)))[:MOST_COLUMNS]

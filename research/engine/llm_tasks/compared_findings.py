@@ -19,6 +19,7 @@ from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
     amounts_of,
+    counts_otherwise,
     date_of_statement,
     first_date,
     is_alike,
@@ -53,6 +54,13 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\b(?:compar\w+|between|versus|vs|which|better|choos\w+)\b", re.IGNORECASE)
+_ADDS = re.compile(
+    r"\b(?:also|too|as well|besides|in addition|plus|likewise|joined by|added)\b", re.IGNORECASE
+)
+_PLACED = re.compile(
+    r"\b(?:in|(?<!look )at|near|from|by|since|until|during|on)(?: the)? $", re.IGNORECASE
+)
+_SENTENCE_END = re.compile(r"[.?!]\s+")
 _OPENING = re.compile(
     r"(?:(?<=[.?!:] )|^)(?:Compare|Between|Which|Is|Are|Was|Were|Do|Does|Did|Can|Should|Has|Have"
     r"|How|What|Why|When|Where|Who|If|In|For|Of|The|We|Our|My|I|Please|Choose|Both|And|Or) "
@@ -68,27 +76,46 @@ _NOT_ONE = re.compile(r"\b(?:table|best|one)\b", re.IGNORECASE)
 
 
 @lru_cache(maxsize=200)
-def compared_things(question: str) -> tuple[str, ...]:
-    """Return the names that a question lists to compare them; () if it compares nothing."""
+def compared_things(question: str, has_more: bool = True) -> tuple[str, ...]:
+    """Return the names that a question lists to compare them; () if it compares nothing. Those that
+    it adds to the list afterwards ("also the Dovrin and the Orkmeer") follow if it `has_more`.
+    """
     if not _ASKS.search(question):
         return ()
-    for names in _listed(_OPENING.sub(lambda match: match.group().lower(), question)):
+    plain = _OPENING.sub(lambda match: match.group().lower(), question)
+    for names, end in _listed(plain):
         if len(names) >= LEAST_LISTED or (len(names) == 2 and _CHOICE.search(question)):
-            return tuple(names)
+            return tuple(unique_texts([*names, *(_added(plain[end:]) if has_more else ())]))
     return ()
 
 
-def _listed(question: str) -> Iterator[list[str]]:
-    """Yield lists of at least two names: those in brackets, then those that "and" or "or" ends."""
+def _listed(question: str) -> Iterator[tuple[list[str], int]]:
+    """Yield lists of at least two names and where they end: those in brackets, then those that
+    "and" or "or" ends.
+    """
     for bracketed in _BRACKETED.finditer(question):
         names = bracketed.group(1).split(", ")
         if len(names) > 1 and all(_NAMED.fullmatch(name) for name in names):
-            yield unique_texts(names)
+            yield unique_texts(names), bracketed.end()
     for run in _RUN.finditer(question):
         parts = _BETWEEN.split(run.group())
         ends = next((n for n, part in enumerate(parts) if n % 2 and part != ", "), None)
         if ends is not None:
-            yield unique_texts(_ITS_ARTICLE.sub("", name) for name in parts[: ends + 2 : 2])
+            names = [_ITS_ARTICLE.sub("", name) for name in parts[: ends + 2 : 2]]
+            yield unique_texts(names), run.start() + len("".join(parts[: ends + 2]))
+
+
+def _added(rest: str) -> Iterator[str]:
+    """Yield the names that the rest of a sentence with a list, or the sentence behind it, adds: in
+    a clause that says so, and behind no preposition of place or time.
+    """
+    for clause in re.split(r"[;:]\s", " ".join(_SENTENCE_END.split(rest, maxsplit=2)[:2])):
+        if not _ADDS.search(clause):
+            continue
+        for run in _RUN.finditer(clause):
+            if not _PLACED.search(clause[: run.start()]):
+                names = (_ITS_ARTICLE.sub("", each) for each in _BETWEEN.split(run.group())[::2])
+                yield from (name for name in names if not _ADDS.fullmatch(name))
 
 
 @lru_cache(maxsize=200)
@@ -112,10 +139,12 @@ def find_replaced(
     first_seen: bool = True,
     by_others: bool = True,
     by_likeness: bool = True,
+    by_count: bool = True,
 ) -> dict[str, str]:
     """Return the outdated records with the newest one of their chain.
 
-    A pair is accepted if both claims share words and the newer value appeared later or its claim
+    A pair is accepted if both claims share words (`by_count` also if they count other numbers of
+    the same things for one sub-question) and the newer value appeared later or its claim
     recalls the older value. A value appeared with the oldest page, or stated date, of all records
     that give it and are paired with the same record: later pages may repeat what has been replaced.
     Without `first_seen`, dates are those of the newest pages, as in older runs. With `by_others`, a
@@ -126,7 +155,7 @@ def find_replaced(
     """
     newer: dict[str, str] = {}
     every = list(ledger.book.records.values())
-    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair)]
+    known = [pair for pair in known_pairs(ledger, pairs) if _may_replace(*pair, by_count)]
     if first_seen:
         known = [pair[::-1] if recalls(*pair) else pair for pair in known]
     for old, new in known:
@@ -166,8 +195,9 @@ def _likewise_replaced(
     return found
 
 
-def _may_replace(old: Evidence, new: Evidence) -> bool:
-    return _share_terms(old, new) and old.claim != new.claim
+def _may_replace(old: Evidence, new: Evidence, by_count: bool = False) -> bool:
+    is_same = _share_terms(old, new) or (by_count and counts_otherwise(old, new))
+    return is_same and old.claim != new.claim
 
 
 def _first_seen(

@@ -10,9 +10,11 @@ from typing import Any
 from pydantic import Field
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell
 from research.engine.journal.forms import Form
-from research.engine.llm_tasks.answers import Answer, id_in
+from research.engine.llm_tasks.answers import Answer, CellAnswer, id_in
 from research.engine.llm_tasks.assess import newest_disputes
+from research.engine.llm_tasks.compared_findings import compared_things
 from research.engine.llm_tasks.prompting.ask import Task, TaskFailed, request_for
 from research.engine.llm_tasks.prompting.fences import fences
 from research.engine.llm_tasks.prompting.fit_to_context import (
@@ -60,6 +62,12 @@ class DraftAnswer(Answer):
     disagree: list[list[str]] = Field(default_factory=list)
 
 
+class TabledDraftAnswer(DraftAnswer):
+    """A draft with the table of what its question compares."""
+
+    cells: list[CellAnswer] = Field(default_factory=list)
+
+
 class RepairedStatement(Answer):
     number: int
     text: str
@@ -70,7 +78,10 @@ class RepairAnswer(Answer):
     statements: list[RepairedStatement]
 
 
+COMPARED_FROM = 20
+"""Records from which the findings are compared: fewer are compared while they are drafted."""
 DRAFT = Task("draft", DraftAnswer, 4000)
+TABLED_DRAFT: Task[DraftAnswer] = Task("draft", TabledDraftAnswer, 4000)
 REPAIR = Task("repair", RepairAnswer, 2000)
 CONTEXT_WORDS = 25_000
 BROAD_FROM = 4
@@ -86,7 +97,7 @@ async def write_draft(run: Run) -> Draft:
     place = begun.place if begun else f"{run.report_place}/draft"
     growing = begun.growing if begun else DraftStream(run)
     context = partial(_prompt_context, run)
-    answer, _ = await ask_fitting(run, place, DRAFT, context, growing.hear)
+    answer, _ = await ask_fitting(run, place, _task(run), context, growing.hear)
     growing.tell()
     return _to_draft(run.ledger, answer)
 
@@ -107,7 +118,7 @@ async def begin_pending_draft(run: Run, place: str) -> None:
     Not where its prompt had to be cut: what is shown of the evidence may still change.
     """
     shown = _prompt_context(run, EVERYTHING)
-    task = fit_uncut(DRAFT, shown, await run.context_tokens())
+    task = fit_uncut(_task(run), shown, await run.context_tokens())
     if task is None:
         return
     request, growing = request_for(run.journal, task, shown), DraftStream(run, is_told=False)
@@ -149,7 +160,21 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
         "disputes": newest_disputes(ledger),
         "length": wanted_length(run.shape, _usual_length(run)),
         "summary": summary_words(ledger),
+        "is_direct": run.form >= Form.DIRECT,
+        "things": _tabled(run),
     }
+
+
+def _task(run: Run) -> Task[DraftAnswer]:
+    return TABLED_DRAFT if _tabled(run) else DRAFT
+
+
+def _tabled(run: Run) -> tuple[str, ...]:
+    """Return the things that a draft compares in a table: findings that are many are compared in a
+    call of their own.
+    """
+    known = run.ledger.relations.is_known or len(usable_evidence(run.ledger)) >= COMPARED_FROM
+    return () if run.form < Form.DIRECT or known else compared_things(run.question.text)
 
 
 def _usual_length(run: Run) -> str:
@@ -227,6 +252,10 @@ def _to_draft(ledger: Ledger, answer: DraftAnswer) -> Draft:
         tuple(Section(i, tuple(part)) for i, part in sections.items()),
         newer=tuple(answer.newer),
         disagree=tuple(answer.disagree),
+        cells=tuple(
+            (cell.entity, cell.property, Cell(cell.value, tuple(cell.evidence)))
+            for cell in (answer.cells if isinstance(answer, TabledDraftAnswer) else ())
+        ),
     )
 
 

@@ -32,6 +32,7 @@ from research.engine.llm_tasks.prompting.stream_draft import DraftStream
 from research.engine.offline import drafting
 from research.engine.report.draft import Draft, Section, Statement, without_ids
 from research.engine.report.outline import OutlinePart, group_parts, make_outline
+from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.report_format import wanted_form
 from research.engine.run import Run
 
@@ -144,10 +145,11 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
     """Return the summary of a checked draft, which cites nothing but what its statements cite; ()
     where the model gives none.
     """
+    main = MainFindings(run.ledger) if run.form >= Form.DIRECT else None
     shown = [
         (section.aspect_id, statement)
         for section in draft.sections
-        for statement in [s for s in section.statements if s.evidence][:SUMMARY_SHOWN]
+        for statement in _shown_of(section, main)[:SUMMARY_SHOWN]
     ]
     place = f"{run.report_place}/summary"
     run.report_action("Writing the summary")
@@ -160,6 +162,15 @@ async def write_summary(run: Run, draft: Draft) -> tuple[Statement, ...]:
         return ()
     statements = [statement for _, statement in shown]
     return tuple(filter(None, (_summarised(text, statements) for text in answer.sentences)))
+
+
+def _shown_of(section: Section, main: MainFindings | None) -> list[Statement]:
+    """Return the cited statements of a section, those first that answer most directly; earlier runs
+    show them as they stand.
+    """
+    cited = [said for said in section.statements if said.evidence]
+    best = main.ranked(section) if main else []
+    return [*best, *(said for said in cited if said not in best)]
 
 
 def _summary_context(run: Run, shown: Sequence[tuple[str, Statement]], room: int) -> dict[str, Any]:
@@ -175,6 +186,7 @@ def _summary_context(run: Run, shown: Sequence[tuple[str, Statement]], room: int
         "aspects": parts,
         "statements": kept,
         "fence": fences(run),
+        "is_direct": run.form >= Form.DIRECT,
         "length": f"at most {SUMMARY_WORDS_OF_A_PART * max(2, len(parts))}",
     }
 

@@ -11,6 +11,7 @@ from research.engine.evidence.claim_check import ClaimCheck
 from research.engine.evidence.claims.computed import Calculation, compute
 from research.engine.evidence.claims.operands import NotComputed
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell
 from research.engine.records import Evidence
 from research.engine.text import entities
 from research.engine.text.tokens import normalise_space, words_in
@@ -34,7 +35,8 @@ class Computation:
 @dataclass(frozen=True)
 class Statement:
     """One sentence of the report. `quoted` is a passage with its lead-in, made by code; `computed`
-    is how the sentence follows from several quotes, `is_item` that it stands in a list.
+    is how the sentence follows from several quotes, `is_item` that it stands in a list, `is_column`
+    that code made it of a column of the comparison.
     """
 
     text: str
@@ -43,6 +45,7 @@ class Statement:
     lead_in: str = ""
     is_item: bool = False
     computed: Computation | None = None
+    is_column: bool = False
 
     @property
     def body(self) -> str:
@@ -69,7 +72,8 @@ class Draft:
     `opening` precedes the short answer if nothing answers directly; if nothing was found, it holds
     the closest passages. `by_code` is True if no model judged the draft; `quoted_instead` are
     statements that were replaced by quotations. `newer` and `disagree` are pairs of ids by which
-    the model related the evidence as it wrote.
+    the model related the evidence as it wrote, `cells` are things, properties and values of the
+    table that it proposed.
     """
 
     short_answer: tuple[Statement, ...]
@@ -80,6 +84,7 @@ class Draft:
     quoted_instead: int = 0
     newer: tuple[Sequence[str], ...] = ()
     disagree: tuple[Sequence[str], ...] = ()
+    cells: tuple[tuple[str, str, Cell], ...] = ()
 
     @property
     def statements(self) -> list[Statement]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from research.engine.assessment.answer_status import (
     count_answered,
@@ -17,6 +17,7 @@ from research.engine.assessment.answer_status import (
 )
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.quotes import plain_quote
+from research.engine.evidence.relations import Cell
 from research.engine.offline.answering import split_at_answer
 from research.engine.offline.drafting import unjudged_words
 from research.engine.records import (
@@ -42,9 +43,16 @@ from research.engine.report.markdown_escape import (
     marked_words,
 )
 from research.engine.report.parts.comparison import render_comparison, render_figures
-from research.engine.report.parts.dating import DAY, MONTH, age_mark, earlier_amounts
+from research.engine.report.parts.dating import (
+    DAY,
+    MONTH,
+    age_mark,
+    earlier_amounts,
+    year_of_cell,
+)
+from research.engine.report.parts.main_findings import MainFindings
 from research.engine.report.parts.method_note import method_note
-from research.engine.report.parts.paragraphs import render_paragraphs
+from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import refer_back
 from research.engine.report.parts.sources import doubt_mark, render_source, told_by
 from research.engine.report.parts.subjects import leans_back, with_subjects
@@ -71,8 +79,8 @@ _END = re.compile(r"(?=[.!?…。！？][”\"’)」』）]*\Z)|\Z")
 """Position of a note in a sentence: before the final punctuation, or at the end without any."""
 USUAL = Layout()
 LEAST_PASSAGES = 3
-LEAST_PARTS = 2
-"""Sub-questions from which the summary names those without an answer."""
+LEAST_PARTS, LEAST_LISTED = 2, 3
+"""Sub-questions from which the summary names those without an answer, and lists the others."""
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,11 @@ class _Markers:
             marks.append(f"{PLACE_START}{number}:{','.join(dict.fromkeys(ids))}{PLACE_END}")
         return "".join(marks)
 
+    def year_of(self, cell: Cell) -> str:
+        """Return the year of a compared value that may have been overtaken."""
+        stale = self.layout.stale
+        return year_of_cell(cell, self.ledger, stale) if stale and stale.by_first else ""
+
     def place(self, markdown: str) -> str:
         """Return the report with plain markers such as `[3]`, and note the records of each."""
         for marker in _PLACE.finditer(markdown):
@@ -157,7 +170,7 @@ def render_report(
     """
     marks = _Markers(ledger, calculations_of(draft, ledger), layout)
     if draft.by_code:
-        draft = refer_back(draft, marks.words)
+        draft = refer_back(draft, marks.words, layout.is_direct)
     passages = {i for s in draft.statements if s.quoted for i in s.evidence}
     is_thin = len(passages) < LEAST_PASSAGES and all(s.quoted for s in draft.short_answer)
     is_told = bool(draft.quoted_instead) or _is_answered(next(iter(ledger.aspects.values())))
@@ -176,16 +189,21 @@ def render_report(
         _render_section(ledger, each, marks, draft, named, layout) for each in shown.sections
     )
     plain_short = " ".join(group.inline() for group in _group_statements(draft.short_answer, marks))
-    left = _left_open(ledger, draft, marks.words)
+    most = MOST_SENTENCES if layout.is_direct else len(ledger.aspects)
+    left = _left_open(ledger, draft, marks.words, most)
+    cut_off = _left_out(ledger, draft, marks.words) if layout.is_direct else ""
     told = without_places(plain_short) if draft.found else ""
-    top = f"**{marks.words[head]}.** {opening}{short}"
+    start = "\n\n" if short.startswith("- ") else " "
+    top = f"**{marks.words[head]}.** {opening}".rstrip() + f"{start}{short}"
     if draft.by_code and not short:
         top = f"**{draft.opening}**"
     parts = [
         f"# {escape_markdown(ledger.question)}",
         top,
         render_figures(ledger.relations, marks.words, marks.of) if layout.has_figures else "",
-        render_comparison(ledger.relations, marks.words, marks.of, language, layout.is_dense),
+        render_comparison(
+            ledger.relations, marks.words, marks.of, language, layout.is_dense, marks.year_of
+        ),
         *([_render_table(ledger, draft.sections, marks, layout)] if layout.as_table else sections),
         render_timeline(draft, marks.words, marks.of),
         calculations_section(marks.calculations, marks.words, marks.of),
@@ -196,7 +214,7 @@ def render_report(
     ]
     early, late = ("", ended) if layout.is_dense else (ended, "")
     parts.insert(2, f"*{_render_facts(marks, early, cut, by_code, _has_no_answer(ledger, draft))}*")
-    parts.insert(3, left)
+    parts[3:3] = [left, cut_off]
     note = method_note(ledger, marks.words, marks.urls, late, layout.counts_queries)
     parts += [_render_sources(ledger, marks), note]
     markdown = marks.place("\n\n".join(filter(None, parts)) + "\n")
@@ -214,6 +232,12 @@ def _render_short(
         return render_paragraphs([], [each.inline() for each in groups], layout.summary_sentences)
     if draft.by_code and draft.found and len(draft.short_answer) == 1:
         return _render_best(ledger, draft.short_answer[0], marks, asked)
+    if layout.is_direct and not draft.by_code:
+        main, told = MainFindings(ledger), draft.short_answer
+        whole = [*takewhile(main.is_overall, told)]
+        items = [list(said) for _, said in groupby(told[len(whole) :], key=main.item_of)]
+        if len(items) >= LEAST_LISTED:
+            return _render_items(whole, items, marks)
     blocks: list[str] = []
     groups = _group_statements(draft.short_answer, marks, asked)
     for is_labelled, part in groupby(groups, key=lambda each: bool(each.lead_in)):
@@ -221,6 +245,18 @@ def _render_short(
         plain = render_paragraphs([], texts, layout.summary_sentences)
         blocks += texts if is_labelled else [plain]
     return "\n\n".join(filter(None, blocks))
+
+
+def _render_items(
+    whole: Sequence[Statement], items: Iterable[Sequence[Statement]], marks: _Markers
+) -> str:
+    """Return what the short answer says of the question as a whole, and a list of the rest."""
+    first, *texts = (
+        " ".join(group.inline() for group in _group_statements(said, marks))
+        for said in (whole, *items)
+    )
+    listed = "\n".join(f"- {text}" for text in texts)
+    return f"{first}\n\n{listed}" if first else listed
 
 
 def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[str]) -> str:
@@ -249,12 +285,35 @@ def count_words(markdown: str) -> int:
     return sum(words_in(b) if is_unspaced(b) else len(b.split()) for b in told)
 
 
-def _left_open(ledger: Ledger, draft: Draft, words: Labels) -> str:
-    """Return a line of the summary that names the sub-questions without an answer."""
+def _left_open(ledger: Ledger, draft: Draft, words: Labels, most: int) -> str:
+    """Return the lines of the summary that name the sub-questions without an answer, each at most
+    so many.
+    """
     if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
         return ""
-    texts = [escape_markdown(a.text) for a in ledger.open_aspects()]
-    return f"*{words['no_answer_on']} {' '.join(texts)}*" if texts else ""
+    return _name_parts(words["no_answer_on"], ledger.open_aspects(), most)
+
+
+def _left_out(ledger: Ledger, draft: Draft, words: Labels) -> str:
+    """Return the answered sub-questions on which a shortened report says nothing."""
+    if draft.by_code or not draft.found or len(ledger.aspects) < LEAST_PARTS:
+        return ""
+    said = {i for statement in draft.statements for i in statement.evidence}
+    said |= {i for cell in ledger.relations.cells.values() for i in cell.evidence}
+    told = {part for i in said for part in ledger.book.records[i].answers}
+    told |= {section.aspect_id for section in draft.sections}
+    answered = (a for a in ledger.aspects.values() if a.state in ANSWERING)
+    return _name_parts(words["left_out"], [a for a in answered if a.id not in told])
+
+
+def _name_parts(opening: str, parts: Iterable[Aspect], most: int = MOST_SENTENCES) -> str:
+    """Return lines with these sub-questions, each with at most so many."""
+    texts = [escape_markdown(each.text) for each in parts]
+    if not texts:
+        return ""
+    texts[0] = f"{opening} {texts[0]}"
+    lines = (texts[n : n + most] for n in range(0, len(texts), most))
+    return "\n\n".join(f"*{' '.join(line)}*" for line in lines)
 
 
 def _is_answered(aspect: Aspect) -> bool:
@@ -304,7 +363,7 @@ def _told_beside(said: Statement, marks: _Markers, named: bool) -> str:
     whether it may have been overtaken and, with `named`, who says it.
     """
     stale = marks.layout.stale
-    if said.quoted and stale is None:
+    if (said.quoted and stale is None) or said.is_column:
         return ""
     earlier = marks.layout.marks_earlier and earlier_amounts(said.body, said.evidence, marks.ledger)
     told = (

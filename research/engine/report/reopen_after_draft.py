@@ -21,7 +21,7 @@ FINAL = frozenset(
 
 def should_reopen(run: Run, written: Written | None) -> bool:
     """Return whether research goes on for one round: the next round's topics are ready then."""
-    if written is None or written.gate.decision == "pass" or run.is_fixed:
+    if written is None or written.gate.decision != "retry" or run.is_fixed:
         return False
     if not run.rules.reopens_after_draft:
         return False

@@ -23,20 +23,25 @@ from research.engine.records import (
     Checks,
     Criterion,
     Evidence,
+    GateDecision,
     GateResult,
     Report,
     Status,
 )
 from research.engine.report.draft import Draft, Section, Statement, replace_statements, walled
 from research.engine.report.markdown import Rendered, count_words
+from research.engine.report.parts.comparison import told_columns
 from research.engine.report.parts.dating import (
     Stale,
+    counts_otherwise,
     date_of_statement,
+    first_date,
     is_alike,
     recalls,
     with_previous_values,
 )
 from research.engine.report.parts.disagreement import join_rivals, with_both_sides
+from research.engine.report.parts.main_findings import lead_with_findings
 from research.engine.report.parts.paragraphs import MOST_SENTENCES
 from research.engine.report.parts.repetitions import (
     cover_parts,
@@ -73,6 +78,7 @@ KEY_CLAIMS = 0.9
 MOST_QUOTATIONS = 3
 """Of what pages dictate, on one sub-question."""
 STATEMENTS = 0.5
+LEFT_OUT = "left out for the report's length"
 QUOTED_WITHOUT_REPAIR = 0.125
 """Share of statements for whose faults the model isn't asked again: quotes do as well."""
 STALE_COST = 1000
@@ -118,7 +124,7 @@ async def compose_report(run: Run) -> Written | None:
         await compare_findings(run)
     run.report_action("Writing the report")
     drafted = drop_repetitions(apply_format(await _draft_report(run), run.shape))
-    await relate_drafted(run, drafted.newer, drafted.disagree)
+    await relate_drafted(run, drafted.newer, drafted.disagree, drafted.cells)
     if run.form >= Form.DETAILED:
         drafted = without_replaced(drafted, ledger.relations)
     if run.form >= Form.FIRST_SEEN:
@@ -131,9 +137,14 @@ async def compose_report(run: Run) -> Written | None:
         brief = without_tabled(without_summarised(checked.draft), ledger.relations)
         checked = replace(checked, draft=brief)
     rendered = _render_checked(run, checked)
-    gate = await _report_gate(run, checked, rendered)
+    criteria = _report_criteria(run, checked, rendered)
+    if run.form >= Form.DIRECT:
+        checked = _within_length(run, checked)
+        rendered = _render_checked(run, checked)
+        criteria = _as_delivered(criteria, _report_criteria(run, checked, rendered))
+    gate = await _report_gate(run, criteria)
     run.journal.emit(gate)
-    if run.form >= Form.DETAILED:
+    if Form.DETAILED <= run.form < Form.DIRECT:
         checked = _within_length(run, checked)
         rendered = _render_checked(run, checked)
     return Written(checked, rendered, gate)
@@ -232,11 +243,14 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         marks_earlier=run.form >= Form.DENSE,
-        stale=Stale.on(run.question.today) if run.form >= Form.DATED else None,
+        stale=Stale.on(run.question.today, run.form >= Form.DIRECT)
+        if run.form >= Form.DATED
+        else None,
         has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
         summary_sentences=MOST_SENTENCES - is_detailed,
         names_subjects=run.began >= Form.READABLE,
         counts_queries=run.began >= Form.COUNTED,
+        is_direct=run.form >= Form.DIRECT,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""
@@ -320,7 +334,10 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     sections = {section.aspect_id: section for section in draft.sections}
     for aspect_id in ledger.aspects:
         current = (r for r in ledger.supporting(aspect_id) if r.id not in ledger.relations.replaced)
-        best = next((r for r in current if r.key), None)
+        keys = (r for r in current if r.key)
+        if run.form >= Form.DIRECT:
+            keys = (r for r in keys if not _is_outdated(ledger, r))
+        best = next(keys, None)
         if best and (best.id not in cited or aspect_id not in sections):
             old = sections.get(aspect_id, Section(aspect_id, ()))
             said = (*old.statements, quote_statement(best))
@@ -328,13 +345,17 @@ def _with_key_claims(run: Run, checked: Checked) -> Checked:
     found = [sections[a] for a in ledger.aspects if a in sections]
     ordered = tuple(_with_dictated(run, section) for section in found)
     given = [said for said in draft.short_answer if _may_answer(ledger, said)]
-    short = _choose_short(
-        given,
-        [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING],
-        summary_words(ledger),
-    )
-    if len(ledger.aspects) > 1 and not draft.by_code:
-        short = cover_parts(ledger, short, ordered)
+    is_broad, most = len(ledger.aspects) > 1 and not draft.by_code, summary_words(ledger)
+    short: tuple[Statement, ...] = ()
+    if is_broad and run.form >= Form.DIRECT:
+        language = ledger.plan.language
+        is_quick = run.config.research_depth == "quick"
+        columns = {} if is_quick else told_columns(ledger.relations, labels_for(language), language)
+        short = lead_with_findings(ledger, given, ordered, most, columns)
+    if not short:
+        answering = [s for s in ordered if ledger.aspects[s.aspect_id].state in ANSWERING]
+        short = _choose_short(given, answering, most)
+        short = cover_parts(ledger, short, ordered) if is_broad else short
     if ledger.relations.is_known:
         short = with_both_sides(short, ordered, ledger)
     return replace(checked, draft=replace(draft, sections=ordered, short_answer=short))
@@ -359,16 +380,21 @@ def _with_dictated(run: Run, section: Section) -> Section:
         told = may_be_honest[:1]
     cited = {i for said in section.statements for i in said.evidence}
     if run.form >= Form.DENSE:
-        told = [record for record in told if not _is_outdated(ledger, record)]
+        told = [r for r in told if not _is_outdated(ledger, r, run.form >= Form.DIRECT)]
     added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
     return replace(section, statements=(*section.statements, *added))
 
 
-def _is_outdated(ledger: Ledger, record: Evidence) -> bool:
+def _is_outdated(ledger: Ledger, record: Evidence, by_count: bool = True) -> bool:
     """Return whether a record is replaced, or a claim on the same thing gives its value beside
-    another one.
+    another one; `by_count` also whether a younger claim counts another number of such things.
     """
     if record.id in ledger.relations.replaced:
+        return True
+    date = first_date(record)
+    if by_count and any(
+        counts_otherwise(each, record) and date < first_date(each) for each in ledger.statable
+    ):
         return True
     return any(recalls(each, record) and is_alike(each, record) for each in ledger.statable)
 
@@ -442,15 +468,18 @@ def _mark_cited(ledger: Ledger, rendered: Rendered) -> None:
         ledger.put_source(replace(ledger.sources[citation.url], status="cited"))
 
 
-async def _report_gate(run: Run, checked: Checked, rendered: Rendered) -> GateResult:
-    """Gate 3 on the draft: coverage, structure, citations, with its figures."""
+def _report_criteria(run: Run, checked: Checked, rendered: Rendered) -> tuple[Criterion, ...]:
+    """Return coverage, structure and citations of the draft, with their figures."""
     ledger, draft = run.ledger, checked.draft
     replaced = ledger.relations.replaced
     keys = [record for record in ledger.evidence if record.key and record.id not in replaced]
     cited = {i for citation in rendered.citations for i in citation.evidence_ids}
     answered = [a for a in ledger.aspects.values() if a.state in ANSWERING]
     covered = {section.aspect_id for section in draft.sections}
-    criteria = (
+    if run.form >= Form.DIRECT:  # a short report says some things in its short answer alone
+        told = {i for said in draft.short_answer for i in said.evidence}
+        covered |= {part for i in told for part in ledger.book.records[i].answers}
+    return (
         Criterion("share of answered sub-questions with a section",
                   sum(a.id in covered for a in answered) / max(1, len(answered)), 1),
         Criterion("short answer", float(bool(draft.short_answer)), 1),
@@ -459,11 +488,29 @@ async def _report_gate(run: Run, checked: Checked, rendered: Rendered) -> GateRe
         Criterion("share of statements that stood the check",
                   round(checked.stood, 4), STATEMENTS),
     )  # fmt: skip
-    passed = all(criterion.met for criterion in criteria)
+
+
+def _as_delivered(
+    drafted: Sequence[Criterion], delivered: Sequence[Criterion]
+) -> tuple[Criterion, ...]:
+    """Return the criteria of the report that is delivered; no more is to be had of one that the
+    draft met before it was cut to its length.
+    """
+    return tuple(
+        replace(after, unavailable=LEFT_OUT) if before.met and not after.met else after
+        for before, after in zip(drafted, delivered, strict=True)
+    )
+
+
+async def _report_gate(run: Run, criteria: tuple[Criterion, ...]) -> GateResult:
+    """Gate 3 on the report."""
+    short = [criterion for criterion in criteria if not criterion.met]
+    decision: GateDecision = "retry" if short else "pass"
+    if short and all(criterion.unavailable for criterion in short):
+        decision = "not_to_be_had"
     at = datetime.fromisoformat(await run.journal.now(f"{run.report_place}/gate"))
-    failed = tuple(c.name for c in criteria if not c.met)
+    failed = tuple(criterion.name for criterion in short)
     score = round(sum(min(1.0, c.value / c.minimum) for c in criteria) / len(criteria), 4)
     return GateResult(
-        ledger.round.number, "draft", "pass" if passed else "retry",
-        score, None, criteria, failed, at,
+        run.ledger.round.number, "draft", decision, score, None, criteria, failed, at,
     )  # fmt: skip

@@ -60,7 +60,8 @@ class Layout:
     what was found: why it ended and what supports a section are left out. A dense one, for which
     the usual one is too long, shows what stands in a table or the timeline there alone. With
     `names_subjects` each sentence of the short answer can be read alone. One that `counts_queries`
-    calls them so, earlier ones called them searches.
+    calls them so, earlier ones called them searches. One that `is_direct` lists the short answer by
+    sub-questions, names those that its length left out, and has no section that only refers back.
     """
 
     as_table: bool = False
@@ -75,6 +76,7 @@ class Layout:
     summary_sentences: int = MOST_SENTENCES
     names_subjects: bool = True
     counts_queries: bool = True
+    is_direct: bool = True
 
 
 def summary_words(ledger: Ledger) -> int:

@@ -28,6 +28,13 @@ COUNCIL = (
             "We are choosing between an Alto, a Nimbus and our Corsair.",
             ("Alto", "Nimbus", "Corsair"),
         ),
+        (
+            "We choose between an Alto, a Tilsen and a Pailbird, and my brother also wants to hear "
+            "about the Dovrin and the Orkmeer. Who in Paris sells them?",
+            ("Alto", "Tilsen", "Pailbird", "Dovrin", "Orkmeer"),
+        ),
+        ("Compare Rust and Go. Please also look at Zig.", ("Rust", "Go", "Zig")),
+        ("Compare Rust and Go. Also, who in Paris uses them, as in May?", ("Rust", "Go")),
         ("Who wrote War and Peace?", ()),
         ("What do Romeo and Juliet die of?", ()),
     ],

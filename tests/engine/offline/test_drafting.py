@@ -9,6 +9,7 @@ from research.engine.ports import Page
 from research.engine.records import Source
 from research.engine.report.draft import Section
 from research.engine.report.markdown import render_report
+from research.engine.report.report_format import Layout
 from tests.engine.scripted import ledger, page
 
 RECIPE = page(
@@ -100,10 +101,21 @@ def test_a_passage_is_quoted_once_and_then_referred_to() -> None:
     made = judged("How to make scrambled eggs?", 0.8, RECIPE)
     found = draft_offline(made)
     again = replace(found, sections=(Section("A1", found.short_answer),))
+    told = render_report(made, again, "Stopped.", 0, 0, Layout(is_direct=False)).markdown
+    reference = "**How to make scrambled eggs:** quoted above [1]"
+    assert told.count("Crack four") == 1 and reference in told
+
+
+def test_a_report_of_one_passage_has_no_section_that_only_refers_back() -> None:
+    made = judged("How to make scrambled eggs?", 0.8, RECIPE)
+    found = draft_offline(made)
+    again = replace(found, sections=(Section("A1", found.short_answer),))
     told = render_report(made, again, "Stopped.", 0, 0).markdown
-    assert (
-        told.count("Crack four") == 1 and "**How to make scrambled eggs:** quoted above [1]" in told
-    )
+    assert told.count("Crack four") == 1 and "quoted above" not in told
+    assert [line for line in told.splitlines() if line.startswith("## ")] == [
+        "## Sources",
+        "## Method",
+    ]
 
 
 def test_words_that_are_asked_for_are_marked_in_their_other_forms() -> None:

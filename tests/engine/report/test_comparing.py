@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import count_words, render_report
 from research.engine.report.parts.comparison import render_comparison, render_figures
 from research.engine.report.parts.dating import (
+    counts_otherwise,
     date_of_statement,
     earlier_amounts,
     is_alike,
@@ -49,7 +51,19 @@ from research.engine.report.report_format import (
 )
 from research.engine.report.report_i18n import labels_for
 from research.engine.threads.seed import ReportFormat
-from tests.engine.scripted import ledger, page, quoted
+from tests.engine.scripted import (
+    Answer,
+    Oracle,
+    Part,
+    Ran,
+    Script,
+    Web,
+    World,
+    ledger,
+    page,
+    quoted,
+    sections_of,
+)
 
 
 def record_of(record_id: str, claim: str, host: str) -> Evidence:
@@ -134,6 +148,17 @@ def test_a_third_claim_tells_which_value_was_first_and_its_repetitions_are_outda
     assert find_replaced(ledger, pairs) == {"E2": "E1", "E3": "E1"}
     assert find_replaced(ledger, pairs, by_others=False) == {}
     assert find_replaced(ledger_of(new, old, again, turned), pairs) == {}
+
+
+def test_another_number_of_the_same_things_may_be_newer_whatever_else_is_said() -> None:
+    old = on_day(record_of("E1", "At present seven stores serve the coast.", "a.example"), "2021")
+    new = on_day(record_of("E2", "With Tannholm there are 11 stores.", "b.example"), "2026")
+    apart = on_day(record_of("E3", "The fund owns 11 quarries.", "c.example"), "2026")
+    ledger, pairs = ledger_of(old, new, apart), [["E1", "E2"], ["E1", "E3"]]
+    assert find_replaced(ledger, pairs) == {"E1": "E2"}
+    assert find_replaced(ledger, pairs, by_count=False) == {}
+    elsewhere = replace(new, aspect_id="A9")
+    assert counts_otherwise(old, new) and not counts_otherwise(old, elsewhere)
 
 
 def test_an_earlier_figure_beside_the_current_one_is_marked() -> None:
@@ -519,3 +544,61 @@ def test_a_timeline_is_told_once_in_a_dense_report() -> None:
     assert [each.statements for each in without_events(draft).sections] == [(rest,), (rest,), ()]
     few = replace(draft, sections=draft.sections[:2])
     assert without_events(few) == few
+
+
+CHOICE = Script(
+    "Which is better, Alto or Corsair, by price and weight?",
+    (
+        Part("What do Alto and Corsair cost?", "Alto Corsair price", ("costs",)),
+        Part("What do Alto and Corsair weigh?", "Alto Corsair weight", ("weighs",)),
+    ),
+)
+SOLD = ("The Alto costs 400 marks.", "The Corsair costs 300 marks.")
+WEIGHED = ("The Alto weighs 20 kilograms.", "The Corsair weighs 30 kilograms.")
+
+
+async def _choose(*told: tuple[str, str, str]) -> tuple[World, Ran]:
+    """Return a run of few findings whose draft has a cell for each opening of a statement."""
+    pages = [
+        page(f"https://{host}.example/", " ".join(facts), f"Alto and Corsair: {name}")
+        for facts, name in ((SOLD, "price"), (WEIGHED, "weight"))
+        for host in (f"{name}-one", f"{name}-two")
+    ]
+
+    def with_cells(answer: Answer) -> Answer:
+        cells = [
+            {"entity": thing, "property": name, "value": value,
+             "evidence": re.findall(r"E\d+", " ".join(
+                 s for s in answer["statements"] if thing in s and value in s))}
+            for thing, name, value in told
+        ]  # fmt: skip
+        return {**answer, "cells": cells}
+
+    model = Oracle(CHOICE)
+    model.twists["draft"] = with_cells
+    world = World(Web(pages), model)
+    return world, await world.ask(CHOICE.question)
+
+
+async def test_a_choice_with_few_findings_has_a_table_from_its_draft() -> None:
+    world, ran = await _choose(
+        ("Alto", "price", "400 marks"), ("Corsair", "price", "300 marks"),
+        ("Alto", "weight", "20 kilograms"), ("Corsair", "weight", "999 kilograms"),
+        ("Corsair", "weight", "30 kilograms"),
+    )  # fmt: skip
+    assert world.model and "compare" not in world.model.tasks
+    asked = next(r for r in world.model.requests if r.task == "draft")
+    assert sections_of(asked.prompt)["THINGS COMPARED"] == "Alto, Corsair"
+    rows = [line for line in ran.report.markdown.splitlines() if line.startswith("| ")]
+    told = [re.sub(r" ?\[\d+\]", "", row) for row in rows]
+    assert told == [
+        "|  | price | weight |", "| --- | --- | --- |",
+        "| Alto | 400 marks | 20 kilograms |", "| Corsair | 300 marks | 30 kilograms |",
+    ]  # fmt: skip
+    again = await world.replay(CHOICE.question)
+    assert again.report == ran.report
+
+
+async def test_one_property_makes_no_table_of_a_draft() -> None:
+    _, ran = await _choose(("Alto", "price", "400 marks"), ("Corsair", "price", "300 marks"))
+    assert "| Alto" not in ran.report.markdown

@@ -48,6 +48,24 @@ def test_what_may_have_been_overtaken_is_marked_with_its_year(
     assert mark(ledger, claim, is_named=True) == told.partition(",")[0]
 
 
+def test_a_figure_is_as_old_as_its_first_appearance() -> None:
+    claim = "The fund pays out 4 million marks."
+    again = "Each year 4 million marks are paid out by the fund."
+    first = on_day(record_of("E2", again, "b.example"), "2019-03-01")
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2026-03-01"), first)
+    assert mark(ledger, claim) == "older figure, 2019"
+    said = Statement(claim, ("E1",))
+    assert age_mark(said, ledger, replace(STALE, by_first=False), WORDS) == ""
+    other = on_day(record_of("E2", "The fund pays out 3 million marks.", "b.example"), "2019-03-01")
+    assert mark(ledger_of(ledger.book.records["E1"], other), claim) == ""
+
+
+def test_a_word_for_one_is_no_figure() -> None:
+    claim = "By repairing sentences one learns."
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2022-03-01"))
+    assert mark(ledger, claim) == ""
+
+
 def test_the_mark_stands_in_the_sentence_and_before_a_quotation() -> None:
     claim = "The fund pays out 4 million marks."
     ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2019-03-01"))

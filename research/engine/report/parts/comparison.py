@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from research.engine.evidence.relations import Cell, Relations
+from research.engine.report.draft import Statement
 from research.engine.report.markdown_escape import escape_markdown
 from research.engine.report.parts.timeline import render_cell
 from research.engine.report.report_i18n import Labels
 from research.engine.text.quantities import parse_value
+from research.engine.text.tokens import unique_texts
 
 Marks = Callable[[Iterable[str]], str]
 """Returns the citations of evidence ids."""
 LEAST_COMPARED = 2
 MISSING = "–"
+LONGEST_COLUMN = 40
+"""Words of a sentence that gives all values of a column."""
 
 
 def render_comparison(
-    relations: Relations, words: Labels, marks: Marks, language: str = "", is_dense: bool = False
+    relations: Relations,
+    words: Labels,
+    marks: Marks,
+    language: str = "",
+    is_dense: bool = False,
+    year_of: Callable[[Cell], str] = lambda _: "",
 ) -> str:
     """Return the table as a section, with a row for each thing and a column for each property; ""
     if nothing is compared. With a `language`, the highest and lowest value of each column follow,
-    read as that language writes numbers. A dense one has a dash for what was not found.
+    read as that language writes numbers. A dense one has a dash for what was not found. A value
+    that may have been overtaken has its `year_of`.
     """
     if not relations.cells:
         return ""
@@ -32,16 +42,25 @@ def render_comparison(
         for name in relations.properties:
             cell = relations.cells.get((entity, name))
             row.append(
-                f"{escape_markdown(cell.value)} {marks(cell.evidence)}"
+                f"{escape_markdown(cell.value)}{_in_brackets(year_of(cell))} {marks(cell.evidence)}"
                 if cell
                 else MISSING
                 if is_dense
                 else words["not_found_cell"]
             )
         rows.append(row)
-    extremes = "\n".join(_extremes(relations, words, marks, language)) if language else ""
+    told = (
+        _tell_extremes(relations, name, words, language, escape_markdown, marks)
+        for name in relations.properties
+        if language
+    )
+    extremes = "\n".join(f"- {each}" for each in filter(None, told))
     parts = (f"## {words['comparison']}", _table(rows), extremes)
     return "\n\n".join(filter(None, parts))
+
+
+def _in_brackets(year: str) -> str:
+    return f" ({year})" if year else ""
 
 
 def render_figures(relations: Relations, words: Labels, marks: Marks) -> str:
@@ -60,33 +79,61 @@ def _table(rows: list[list[str]]) -> str:
     return "\n".join(f"| {' | '.join(map(render_cell, line))} |" for line in lines)
 
 
-def _extremes(relations: Relations, words: Labels, marks: Marks, language: str) -> Iterator[str]:
-    """Yield an item for each column that has one highest and one lowest value."""
+def told_columns(relations: Relations, words: Labels, language: str) -> dict[str, Statement]:
+    """Return for the evidence of the table's cells a sentence on their whole column: its highest
+    and lowest value, or all values where they are no amounts and few words.
+    """
+    told: dict[str, Statement] = {}
     for name in relations.properties:
-        column = {
-            entity: relations.cells[entity, name]
-            for entity in relations.entities
-            if (entity, name) in relations.cells
-        }
-        amounts = {entity: _amount(cell, language) for entity, cell in column.items()}
-        known = {entity: amount for entity, amount in amounts.items() if amount is not None}
-        if len(known) < LEAST_COMPARED or len(known) < len(column):
-            continue
-        ordered = sorted(known, key=lambda entity: known[entity][0])
-        least, most = ordered[0], ordered[-1]
-        is_shared = known[least] == known[ordered[1]] or known[most] == known[ordered[-2]]
-        if len({measure for _, measure in known.values()}) > 1 or is_shared:
-            continue
-        told = words["extremes"].format(
-            name=escape_markdown(name),
-            most=escape_markdown(most),
-            highest=f"{escape_markdown(column[most].value)} {marks(column[most].evidence)}",
-            least=escape_markdown(least),
-            lowest=f"{escape_markdown(column[least].value)} {marks(column[least].evidence)}",
-        )
-        missing = len(column) < len(relations.entities)
-        count = words["known_of"].format(n=len(column), all=len(relations.entities))
-        yield f"- {told}{f' ({count})' if missing else ''}"
+        column = _column(relations, name)
+        evidence = tuple(unique_texts(i for cell in column.values() for i in cell.evidence))
+        values = "; ".join(f"{entity}: {cell.value}" for entity, cell in column.items())
+        text = _tell_extremes(relations, name, words, language, str, lambda _: "")
+        text = text or f"{name} – {values}"
+        if len(column) >= LEAST_COMPARED and len(text.split()) <= LONGEST_COLUMN:
+            said = Statement(f"{text[:1].upper()}{text[1:]}.", evidence, is_column=True)
+            told |= dict.fromkeys(evidence, said)
+    return told
+
+
+def _column(relations: Relations, name: str) -> dict[str, Cell]:
+    """Return the known cells of a property by the things that are compared."""
+    return {
+        entity: relations.cells[entity, name]
+        for entity in relations.entities
+        if (entity, name) in relations.cells
+    }
+
+
+def _tell_extremes(
+    relations: Relations,
+    name: str,
+    words: Labels,
+    language: str,
+    shown: Callable[[str], str],
+    marks: Marks,
+) -> str:
+    """Return the highest and the lowest value of a column; "" where it has not one of each."""
+    column = _column(relations, name)
+    amounts = {entity: _amount(cell, language) for entity, cell in column.items()}
+    known = {entity: amount for entity, amount in amounts.items() if amount is not None}
+    if len(known) < LEAST_COMPARED or len(known) < len(column):
+        return ""
+    ordered = sorted(known, key=lambda entity: known[entity][0])
+    least, most = ordered[0], ordered[-1]
+    is_shared = known[least] == known[ordered[1]] or known[most] == known[ordered[-2]]
+    if len({measure for _, measure in known.values()}) > 1 or is_shared:
+        return ""
+    told = words["extremes"].format(
+        name=shown(name),
+        most=shown(most),
+        highest=f"{shown(column[most].value)} {marks(column[most].evidence)}".strip(),
+        least=shown(least),
+        lowest=f"{shown(column[least].value)} {marks(column[least].evidence)}".strip(),
+    )
+    missing = len(column) < len(relations.entities)
+    count = words["known_of"].format(n=len(column), all=len(relations.entities))
+    return f"{told}{f' ({count})' if missing else ''}"
 
 
 def _amount(cell: Cell, language: str) -> tuple[Decimal, str] | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.report_i18n import Labels
@@ -29,19 +30,21 @@ overtaken, and after which both are history.
 @dataclass(frozen=True)
 class Stale:
     """Days before which a figure, or a source without one, is an old one; what is older than
-    `history` is history.
+    `history` is history. A figure is as old as its first appearance if it is `by_first`.
     """
 
     figures: str
     sources: str
     history: str
+    by_first: bool = True
 
     @classmethod
-    def on(cls, today: str) -> Stale:
+    def on(cls, today: str, by_first: bool = True) -> Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
-        return cls(*(f"{year - age:04}{rest}" for age in ages))
+        figures, sources, history = (f"{year - age:04}{rest}" for age in ages)
+        return cls(figures, sources, history, by_first)
 
 
 def newest_date(record: Evidence) -> str:
@@ -60,6 +63,19 @@ def first_date(record: Evidence) -> str:
 def date_of_statement(record: Evidence) -> str:
     """Return the date that a claim itself states, otherwise that of its newest page."""
     return stated_date(record) or newest_date(record)
+
+
+def first_seen(record: Evidence, ledger: Ledger) -> str:
+    """Return the date with which the amounts of a claim first appeared, in any claim with like
+    words.
+    """
+    own = amounts_of(record.claim)
+    same = (
+        each
+        for each in ledger.book.records.values()
+        if amounts_of(each.claim) == own and is_alike(each, record)
+    )
+    return min(filter(None, map(first_date, (record, *same))), default="")
 
 
 def amounts_of(text: str) -> frozenset[str]:
@@ -116,6 +132,18 @@ def is_other_value(one: Evidence, other: Evidence) -> bool:
     return bool(measures) and not mine & theirs and is_alike(one, other)
 
 
+def counts_otherwise(one: Evidence, other: Evidence) -> bool:
+    """Return whether two claims on one sub-question give different numbers of one kind of thing,
+    whatever else they say.
+    """
+    mine, theirs = (
+        {(a.noun, a.value) for a in parse_figures(each.claim).amounts if a.noun}
+        for each in (one, other)
+    )
+    nouns = {noun for noun, _ in mine} & {noun for noun, _ in theirs}
+    return bool(nouns) and not mine & theirs and bool({*one.answers} & {*other.answers})
+
+
 def _words_of(claim: str) -> frozenset[str]:
     return frozenset(term for term in term_set(claim) if term.isalpha())
 
@@ -163,12 +191,27 @@ def age_mark(
     told = [found.date for found in find_dates(said.body)]
     date = max(map(date_of_statement, records))
     has_figure = bool(amounts_of(said.body))
-    least = stale.figures if has_figure else stale.sources
+    if stale.by_first:
+        has_figure = bool(amounts_of(said.body) - {"1"})  # "one learns", "each other one"
+    if has_figure and stale.by_first and not told:
+        date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
+    cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
+    is_compared = stale.by_first and not cells.isdisjoint(said.evidence)
+    least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
     return mark if told or is_named else f"{mark}, {date[:YEAR]}"
+
+
+def year_of_cell(cell: Cell, ledger: Ledger, stale: Stale) -> str:
+    """Return the year of a compared value that may have been overtaken; "" of a recent one."""
+    records = [ledger.book.records[i] for i in cell.evidence]
+    is_figure = bool(amounts_of(cell.value))
+    dates = (first_seen(r, ledger) if is_figure else date_of_statement(r) for r in records)
+    date = max(dates, default="")
+    return date[:YEAR] if stale.history < date < stale.figures else ""
 
 
 def with_previous_values(

@@ -59,7 +59,7 @@ def with_both_sides(
 def _rivals_of(said: Statement, ledger: Ledger) -> list[str]:
     """Return the records that contradict those that a statement cites, without its own."""
     records = ledger.book.records
-    if said.quoted:
+    if said.quoted or said.is_column:
         return []
     return [
         rival

@@ -44,8 +44,10 @@ def drop_repetitions(draft: Draft) -> Draft:
     return replace(draft, sections=tuple(each for each in sections if each.statements))
 
 
-def refer_back(draft: Draft, words: Labels) -> Draft:
-    """Return the draft with a reference in place of each passage that is quoted before."""
+def refer_back(draft: Draft, words: Labels, drops_whole: bool = True) -> Draft:
+    """Return the draft with a reference in place of each passage that is quoted before. A lone
+    section of nothing else goes if it `drops_whole`.
+    """
     told = {each.body for each in draft.short_answer if each.quoted}
 
     def shown(statement: Statement) -> Statement:
@@ -54,6 +56,11 @@ def refer_back(draft: Draft, words: Labels) -> Draft:
             return statement
         return replace(statement, text=statement.lead_in + words["quoted_above"])
 
+    known = frozenset(told)
+    if drops_whole and len(draft.sections) == 1:
+        (only,) = draft.sections
+        if all(each.quoted and each.body in known for each in only.statements):
+            return replace(draft, sections=())
     sections = (replace(each, statements=tuple(map(shown, each.statements)))
                 for each in draft.sections)  # fmt: skip
     return replace(draft, sections=tuple(sections))

@@ -1,0 +1,190 @@
+"""The short answer of a broad report: which finding opens it, in which order, and how it looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench.survey.__main__ import research
+from bench.survey.measure import rows
+from research.engine.evidence.ledger import Ledger
+from research.engine.evidence.relations import Cell, Relations
+from research.engine.evidence.store import Finding
+from research.engine.records import AspectState, Criterion, GateResult, Source
+from research.engine.report.draft import Draft, Section, Statement
+from research.engine.report.markdown import render_report
+from research.engine.report.parts.comparison import told_columns
+from research.engine.report.parts.main_findings import MainFindings, lead_with_findings
+from research.engine.report.report import LEFT_OUT, _as_delivered
+from research.engine.report.report_format import Layout
+from research.engine.report.report_i18n import labels_for
+from tests.engine.scripted import ledger, page, quoted
+
+WHY, COST, NATURE = (
+    "Why was the Vastrel dam removed?",
+    "What did the removal of the Vastrel dam cost?",
+    "What became of the fish behind the Vastrel dam?",
+)
+OPENED = "The exhibition on the Vastrel dam was opened on 4 May 2021."
+CRACKED = "The Vastrel dam was removed because its foundation had cracked."
+WORRIED = "Critics say that the Vastrel dam should have stayed."
+PAID = "The removal of the Vastrel dam cost 41 million marks."
+LONG_AGO = "The removal of the Vastrel dam cost 12 million marks in 2009."
+RETURNED = "Salmon returned to the river above the Vastrel dam."
+IT = "It took them two years to pass the dam."
+FOUND = (
+    ("A1", OPENED), ("A1", CRACKED), ("A1", WORRIED), ("A2", LONG_AGO), ("A2", PAID),
+    ("A3", IT), ("A3", RETURNED),
+)  # fmt: skip
+
+
+@pytest.fixture
+def known() -> Ledger:
+    made, _ = ledger(WHY, COST, NATURE, question="Survey the removal of the Vastrel dam.")
+    for number, (aspect, text) in enumerate(FOUND):
+        source = page(f"https://s{number}.example/", text, published="2024-01-02")
+        made.put_page(source)
+        made.put_source(Source(source.url, source.title, source.domain, 1, status="cited"))
+        made.book.add(Finding(text, aspect, quoted(source, text), 0.9), 1)
+    for aspect in ("A1", "A2", "A3"):
+        made.set_aspect(aspect, state=AspectState.ANSWERED)
+    return made
+
+
+def said(text: str) -> Statement:
+    number = next(n for n, (_, claim) in enumerate(FOUND, 1) if claim == text)
+    return Statement(text, (f"E{number}",))
+
+
+SECTIONS = tuple(
+    Section(part, tuple(said(text) for aspect, text in FOUND if aspect == part))
+    for part in ("A1", "A2", "A3")
+)
+
+
+def led(known: Ledger, *given: Statement, most: int = 200) -> list[str]:
+    return [each.text for each in lead_with_findings(known, given, SECTIONS, most, {})]
+
+
+def test_findings_come_before_events_opinions_old_figures_and_what_leans_back(
+    known: Ledger,
+) -> None:
+    best = [MainFindings(known).ranked(section)[0].text for section in SECTIONS]
+    assert best == [CRACKED, PAID, RETURNED]
+    main = MainFindings(known)
+    asides = [text for part, text in FOUND if main.is_aside(said(text), part)]
+    assert asides == [OPENED, WORRIED, IT]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_aside"),
+    [
+        ("Since July 2023 all water has to be filtered.", False),
+        ("In July 2023 a water filter was stolen.", True),
+        ("My uncle lost his boat.", True),
+        ("According to the 2020 census 40 people fish there.", False),
+        ("Experts believe that fish avoid turbines.", True),
+    ],
+)
+def test_what_holds_since_a_day_is_no_event_and_a_memory_no_finding(
+    known: Ledger, text: str, is_aside: bool
+) -> None:
+    assert MainFindings(known).is_aside(Statement(text, ("E2",)), "A2") is is_aside
+
+
+def test_an_event_is_no_aside_where_it_is_asked_for(known: Ledger) -> None:
+    known.set_aspect("A1", text="When was the exhibition on the dam opened?")
+    assert not MainFindings(known).is_aside(said(OPENED), "A1")
+
+
+def test_more_sites_and_the_words_of_the_sub_question_count(known: Ledger) -> None:
+    both = Statement("Salmon and trout are back.", ("E7", "E2"))
+    section = Section("A3", (said(RETURNED), both))
+    assert MainFindings(known).ranked(Section("A3", (both, said(RETURNED))))[0] == said(RETURNED)
+    plain = replace(section, statements=(Statement("Trout are back.", ("E7",)), both))
+    assert MainFindings(known).ranked(plain)[0] == both
+
+
+def test_the_short_answer_follows_the_plan_and_leaves_no_part_out(known: Ledger) -> None:
+    assert led(known, said(RETURNED), said(OPENED)) == [CRACKED, PAID, RETURNED]
+    assert led(known) == [CRACKED, PAID, RETURNED]
+
+
+def test_an_event_is_told_once_under_whichever_sub_question(known: Ledger) -> None:
+    again = Statement(
+        "The opening of the exhibition on the Vastrel dam was on 4 May 2021, say those who came.",
+        ("E7",),
+    )
+    known.set_aspect("A1", text="When was the exhibition opened?")
+    assert led(known, said(OPENED), again) == [OPENED, PAID, RETURNED]
+
+
+def test_what_the_model_words_itself_stays_behind_a_finding(known: Ledger) -> None:
+    own = Statement("An exhibition opened on 4 May 2021.", ("E1",))
+    assert led(known, own) == [CRACKED, own.text, PAID, RETURNED]
+    words = sum(len(text.split()) for text in (CRACKED, PAID, RETURNED))
+    assert led(known, own, most=words) == [CRACKED, PAID, RETURNED]
+
+
+def test_a_sentence_on_all_parts_opens_it(known: Ledger) -> None:
+    whole = Statement("The cracked dam went for 41 million marks.", ("E2", "E5", "E7"))
+    assert led(known, whole, said(PAID))[0] == whole.text
+
+
+def test_each_part_is_an_item_and_two_are_none(known: Ledger) -> None:
+    draft = Draft(tuple(map(said, (CRACKED, PAID, RETURNED))), SECTIONS)
+    told = render_report(known, draft, "", 0, 0).markdown
+    assert f"**Short answer.**\n\n- {CRACKED} [1]\n- {PAID} [2] (" in told
+    assert f"\n- {RETURNED} [3]\n\n*" in told
+    earlier = render_report(known, draft, "", 0, 0, Layout(is_direct=False)).markdown
+    assert f"**Short answer.** {CRACKED} [1] {PAID} [2]" in earlier
+    few = render_report(known, replace(draft, short_answer=draft.short_answer[:2]), "", 0, 0)
+    assert f"**Short answer.** {CRACKED} [1] {PAID} [2]" in few.markdown
+
+
+def test_a_report_that_was_cut_names_the_parts_on_which_it_says_nothing(known: Ledger) -> None:
+    draft = Draft((said(CRACKED),), SECTIONS[:1])
+    told = render_report(known, draft, "", 0, 0).markdown
+    assert f"*Found, but left out for length: {COST} {NATURE}*" in told
+    whole = render_report(known, replace(draft, sections=SECTIONS), "", 0, 0).markdown
+    assert "left out for length" not in whole
+
+
+def test_a_cell_of_the_comparison_gives_way_to_its_column(known: Ledger) -> None:
+    cells = {
+        ("Vastrel", "cost"): Cell("41 million marks", ("E5",)),
+        ("Tressay", "cost"): Cell("12 million marks", ("E4",)),
+        ("Vastrel", "fish"): Cell("salmon", ("E7",)),
+    }
+    relations = Relations(True, {}, ("Vastrel", "Tressay"), ("cost", "fish"), cells)
+    columns = told_columns(relations, labels_for("en"), "en")
+    text = "Cost: highest for Vastrel (41 million marks), lowest for Tressay (12 million marks)."
+    assert {i: each.text for i, each in columns.items()} == {"E5": text, "E4": text}
+    short = lead_with_findings(known, [said(PAID)], SECTIONS, 200, columns)
+    assert [each.text for each in short] == [CRACKED, text, RETURNED]
+    names = {place: Cell("free", cell.evidence) for place, cell in cells.items()}
+    named = told_columns(replace(relations, cells=names), labels_for("en"), "en")
+    assert named["E5"].text == "Cost – Vastrel: free; Tressay: free."
+
+
+def test_of_what_a_length_cuts_off_no_more_is_to_be_had() -> None:
+    met, short = Criterion("share", 1, 0.9), Criterion("share", 0.4, 0.9)
+    assert _as_delivered((met, short), (short, short)) == (
+        replace(short, unavailable=LEFT_OUT),
+        short,
+    )
+    assert _as_delivered((met,), (met,)) == (met,)
+
+
+async def test_the_gate_is_that_of_the_delivered_report_and_reopens_nothing() -> None:
+    """A quick report of the survey loses key claims to its length."""
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s15")
+    found = await research(question, "quick")
+    gate = [each for each in found.of(GateResult) if each.gate == "draft"][-1]
+    cited = {i for citation in found.report.citations for i in citation.evidence_ids}
+    keys = [each for each in found.evidence if each.key]
+    share = next(each for each in gate.criteria if each.name.startswith("share of key claims"))
+    assert share.value == pytest.approx(sum(each.id in cited for each in keys) / len(keys))
+    assert share.value < share.minimum and share.unavailable == LEFT_OUT
+    assert gate.decision == "not_to_be_had"
