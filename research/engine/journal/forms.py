@@ -64,6 +64,10 @@ class Form(IntEnum):
     """Without a model, a passage contains an entry's name together with its default or version, and
     passages that are unlikely to answer are not shown.
     """
+    PARTED = 20
+    """Without a model, each of two questions in one sentence is searched by itself, only names near
+    what is asked are followed, and passages that are unlikely to answer are shown folded.
+    """
 
 
 NEWEST = max(Form)
