@@ -150,14 +150,17 @@ def with_clauses(best: Sequence[Ranked], by_clause: Sequence[Sequence[Ranked]]) 
     """
     whole = {found.document_id: found.score / best[0].score for found in best}
 
-    def worth(found: Ranked, of: Sequence[Ranked]) -> float:
-        return found.score / of[0].score + whole.get(found.document_id, 0.0)
+    def ordered(clause: Sequence[Ranked]) -> list[Ranked]:
+        return sorted(clause, key=lambda found: -_worth(found, clause[0], whole))
 
-    ordered = [sorted(of, key=lambda found, of=of: -worth(found, of)) for of in by_clause]
-    in_turn = zip_longest(*(of[:OF_EACH_CLAUSE] for of in ordered))
+    in_turn = zip_longest(*(ordered(clause)[:OF_EACH_CLAUSE] for clause in by_clause))
     clauses = [found for row in in_turn for found in row if found is not None]
     kept = KEPT_BEFORE_CLAUSES
     return _each_once((*best[:kept], *clauses, *best[kept:]))
+
+
+def _worth(found: Ranked, best: Ranked, whole: Mapping[int, float]) -> float:
+    return found.score / best.score + whole.get(found.document_id, 0.0)
 
 
 def _each_once(order: Iterable[Ranked]) -> list[Ranked]:
