@@ -56,7 +56,7 @@ from research.search.documents import DocumentFetch, DocumentSearch
 
 READ = 8
 AUTOMATIC = 10
-WEIGHT_AUTOMATIC, UNANSWERED = 3.0, 6.0
+WEIGHT_AUTOMATIC, UNANSWERED = 3.0, 4.0
 """Weights of an automatic question, and in the fit of the probability of one that its manual does
 not answer."""
 OTHERS = 75

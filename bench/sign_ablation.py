@@ -54,7 +54,7 @@ def _shares_left_out(
     examples: Mapping[str, Sequence[Example]], without: str
 ) -> dict[str, tuple[float, float]]:
     """Return the shares of each manual by weights that are fitted on other manuals."""
-    shares = {}
+    shares: dict[str, tuple[float, float]] = {}
     names = sorted(examples)
     for fold in range(FOLDS):
         left_out = names[fold::FOLDS]

@@ -99,7 +99,7 @@ def test_a_sign_is_worth_what_is_lost_without_it() -> None:
         for each, right in zip(made.found, made.right, strict=True)
     ]
     some = [replace(made, found=found[::-1], right=made.right[::-1])] * 20
-    examples = {name: some for name in ("one", "two", "three", "four")}
+    examples = dict.fromkeys(("one", "two", "three", "four"), some)
     best, words = worth_of_signs(examples, ["words", "marks"])
     assert (best.sign, best.first, best.helped) == ("marks", 1.0, 4)
     assert words.first == 0

@@ -37,7 +37,7 @@ MOST_LEADS = 12
 LONGEST_NAME = 60
 OPEN_WORDS = 5
 SAME_NAME = 0.6
-WORTH_FOLLOWING = 0.5
+WORTH_FOLLOWING = 0.0
 """Of the strongest lead's strength: with weaker ones more queries are made than pages found."""
 _NO_NAME = re.compile(
     r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million"
