@@ -65,8 +65,8 @@ class Form(IntEnum):
     passages that are unlikely to answer are not shown.
     """
     PARTED = 20
-    """Without a model, each of two questions in one sentence is searched by itself, only names near
-    what is asked are followed, and passages that are unlikely to answer are shown folded.
+    """Without a model, each of two questions in one sentence is searched by itself, the first round
+    follows no more names than it may read pages, and unlikely passages are shown folded.
     """
 
 

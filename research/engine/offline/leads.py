@@ -37,8 +37,6 @@ MOST_LEADS = 12
 LONGEST_NAME = 60
 OPEN_WORDS = 5
 SAME_NAME = 0.6
-WORTH_FOLLOWING = 0.0
-"""Of the strongest lead's strength: with weaker ones more queries are made than pages found."""
 _NO_NAME = re.compile(
     r"(?:(?:zero|one|two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|million"
     r"|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|(?:mon|tues|wednes|thurs"
@@ -130,10 +128,7 @@ def _fresh_leads(ledger: Ledger, scale: QuestionScale, found: list[_Named]) -> l
     titles = [term_set(plain_title(page.title)) for page in ledger.pages.values()]
     taken = [*titles, *(term_set(name) for name in ledger.followed)]
     fresh: list[Lead] = []
-    least = WORTH_FOLLOWING * found[0].strength if found and ledger.is_parted else 0.0
     for each in found:
-        if each.strength < least:
-            break
         words = term_set(each.text)
         if not each.is_subject and any(_is_same_name(words, other) for other in taken):
             continue
