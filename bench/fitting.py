@@ -32,6 +32,7 @@ from bench.manuals import (
     SPENT,
     Manual,
     ManualQuestion,
+    answers,
     manuals,
     normalise,
     open_manual,
@@ -55,7 +56,7 @@ from research.search.documents import DocumentFetch, DocumentSearch
 
 READ = 8
 AUTOMATIC = 10
-WEIGHT_AUTOMATIC, UNANSWERED = 3.0, 6.0
+WEIGHT_AUTOMATIC, UNANSWERED = 3.0, 4.0
 """Weights of an automatic question, and in the fit of the probability of one that its manual does
 not answer."""
 OTHERS = 75
@@ -95,29 +96,33 @@ async def examples_of(manual: Manual, asked: Sequence[ManualQuestion]) -> list[E
                     continue
                 answer = await search.search(SearchRequest(query_of(question.text), READ))
                 pages = [await fetch.fetch(hit.url) for hit in answer.hits]
-                found.append(_example(question, pages, wanted))
+                found.append(_example(question, pages))
             print(f"{manual.name}: {len(found)} examples", flush=True)
             return found
         finally:
             index.close()
 
 
-def _example(question: ManualQuestion, pages: Sequence[Page], wanted: Sequence[str]) -> Example:
+def _example(question: ManualQuestion, pages: Sequence[Page]) -> Example:
     asked, ranking = AskedText(question.text), PassageRanking(pages)
     found = ranking.signs(asked)
-    texts = (normalise(each.passage.text) for each in found)
-    right = [any(answer in text for answer in wanted) for text in texts]
+    right = [answers(question, each.passage.text) for each in found]
     return Example(question, asked, ranking, found, right)
 
 
 # --- ranking --------------------------------------------------------------------------------
 
 
-def fitted_signs(examples: Sequence[Example]) -> dict[str, float]:
-    """Return the weight of each sign by gradient descent (Adam) on the softmax loss."""
+def fitted_signs(
+    examples: Sequence[Example], without: str = "", others: int = OTHERS
+) -> dict[str, float]:
+    """Return the weight of each sign by gradient descent (Adam) on the softmax loss.
+
+    Of each question `others` passages that don't answer are compared with those that do.
+    """
     usable = [each for each in examples if any(each.right)]
-    names = list(usable[0].found[0].signs)
-    every = [_hardest(each, names) for each in usable]
+    names = [name for name in usable[0].found[0].signs if name != without]
+    every = [_hardest(each, names, others) for each in usable]
     columns = list(zip(*(row for rows, _ in every for row in rows), strict=True))
     means, spreads = [fmean(c) for c in columns], [pstdev(c) or 1.0 for c in columns]
     scaled = [
@@ -133,13 +138,13 @@ def fitted_signs(examples: Sequence[Example]) -> dict[str, float]:
     return {n: round(w / s, 4) for n, w, s in zip(names, weights, spreads, strict=True)}
 
 
-def _hardest(example: Example, names: Sequence[str]) -> tuple[list[Row], list[bool]]:
+def _hardest(example: Example, names: Sequence[str], others: int) -> tuple[list[Row], list[bool]]:
     """Return the right passages and those of the others that say most of the question."""
     rows = [[each.signs[name] for name in names] for each in example.found]
     order = sorted(
         range(len(rows)),
         key=lambda i: (not example.right[i], -example.found[i].signs["words"]),
-    )[: sum(example.right) + OTHERS]
+    )[: sum(example.right) + others]
     return [rows[i] for i in order], [example.right[i] for i in order]
 
 

@@ -1,14 +1,15 @@
 """The manuals that questions are asked of, each indexed by itself, and the questions over them.
 
-`bench/questions/README.md` and those of the folders beside it describe them. `held_out`,
-`held_out_2` and `held_out_3` were measured once and have been looked at since; `held_out_4` is for
-the published figures. A folder that is not there has no questions.
+`bench/questions/README.md` and those of the folders beside it describe them. The
+parts `held_out` to `held_out_4` were measured once and have been looked at since. A folder that is
+not there has no questions.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,8 +22,9 @@ from research.fulltext.index import DocumentIndex
 from research.search.documents import DocumentFetch
 
 QUESTIONS = Path(__file__).parent / "questions"
-PARTS = ("tuning", "tuning_4", "held_out", "held_out_2", "held_out_3", "held_out_4")
-SPENT = PARTS[:-1]
+SPENT = ("tuning", "tuning_4", "held_out", "held_out_2", "held_out_3", "held_out_4")
+PARTS = SPENT
+"""A part for published figures is in these alone."""
 NEWER = tuple(
     path.parent
     for name in ("manuals_held", "manuals_new", "manuals_third", "manuals_fourth")
@@ -144,6 +146,14 @@ async def texts_of(index: DocumentIndex, fetch: DocumentFetch) -> list[str]:
 def _urls(connection: Any) -> list[str]:
     rows = connection.execute("SELECT url FROM documents WHERE text_id IS NOT NULL ORDER BY url")
     return [row["url"] for row in rows]
+
+
+def answers(question: ManualQuestion, text: str) -> bool:
+    """Return whether a text contains an answer, and the name that is asked about if it has to."""
+    shown = normalise(text)
+    return normalise(question.entry) in shown and any(
+        re.search(re.escape(normalise(answer)) + r"(?!\.?\d)", shown) for answer in question.answers
+    )
 
 
 def normalise(text: str) -> str:

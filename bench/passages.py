@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
-import re
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -30,6 +29,7 @@ from bench.manuals import (
     PARTS,
     Manual,
     ManualQuestion,
+    answers,
     manuals,
     normalise,
     open_manual,
@@ -128,14 +128,6 @@ async def compare(manual: Manual, asked: Sequence[ManualQuestion], runs: int) ->
 async def _pages(search: DocumentSearch, fetch: DocumentFetch, text: str) -> list[Page]:
     answer = await search.search(SearchRequest(query_of(text), READ))
     return [await fetch.fetch(hit.url) for hit in answer.hits]
-
-
-def answers(question: ManualQuestion, text: str) -> bool:
-    """Return whether a text contains an answer, and the name that is asked about if it has to."""
-    shown = normalise(text)
-    return normalise(question.entry) in shown and any(
-        re.search(re.escape(normalise(answer)) + r"(?!\.?\d)", shown) for answer in question.answers
-    )
 
 
 def _judged(question: ManualQuestion, pages: Sequence[Page]) -> Judged:

@@ -168,6 +168,7 @@ class Run:
             refuses_by=self._refuses_by,
             puts_kind_first=self.began >= Form.READABLE,
             names_entries=self.began >= Form.ENTRIES,
+            is_parted=self.began >= Form.PARTED,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
         meter = self.journal.meter

@@ -128,16 +128,21 @@ def entry_scores(
     """Return what the matched keys add to each document; a key of many documents adds little.
 
     `found` has the documents of each key, with the kind of the entry. An identifier counts
-    wherever a query has it; words count the more, the more of the query they are: a page
-    called "Tables" is not what every question about tables is about.
+    wherever a query has it, and so does a name that is all that a query says; words count the
+    more, the more of the query they are: a page called "Tables" is not what every question about
+    tables is about. Pages that mention a name among their terms take nothing from the page that
+    is called so.
     """
     scores: dict[int, float] = defaultdict(float)
     for each in matched_keys(asked, found.keys()):
         documents = found[each.key]
-        worth = identifier_weight if each.is_identifier else each.share**2
-        worth *= (1.0 if each.whole else weights["part"]) / len(documents) ** 0.5
+        is_all = each.is_identifier or each.share == 1.0
+        worth = identifier_weight if is_all else each.share**2
+        worth *= 1.0 if each.whole else weights["part"]
+        titled = sum(kind == "title" for kind in documents.values())
         for document_id, kind in documents.items():
-            scores[document_id] += worth * _weight(kind, weights)
+            rivals = titled if kind == "title" else len(documents)
+            scores[document_id] += worth * _weight(kind, weights) / rivals**0.5
     return scores
 
 

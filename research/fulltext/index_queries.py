@@ -11,12 +11,15 @@ from pathlib import PurePosixPath
 from typing import Any, cast
 
 from research.engine.ports import SourceKind
+from research.engine.text.tokens import split_clauses
 from research.fulltext.entries import Asked, Kind, asked_keys, entry_scores
 from research.fulltext.index_store import Connection, FullText
-from research.fulltext.query_terms import QueryTerms, query_terms, sides
-from research.fulltext.ranking import Ranked, Weights, rank_documents, with_sides
+from research.fulltext.query_terms import QueryTerms, named_sides, query_terms
+from research.fulltext.ranking import Ranked, Weights, rank_documents, with_clauses, with_sides
 
 MAX_CHARACTERS = 400
+CLAUSE_DOCUMENTS = 30
+"""Documents of a question and of each of its clauses that are compared."""
 
 # "One sentence.", one line
 _SENTENCE = re.compile(r"[^\n]*?(?:[.!?。！？](?=\s|$)|\n|$)")
@@ -69,14 +72,19 @@ def search_documents(
     """Return the best documents of the named collections, best first; ties by address."""
     if not collections:
         return []
-    best = _ranked(connection, full_text, query, collections, limit, weights)
-    for_sides = [
-        found
-        for side in sides(query)
-        for found in _ranked(connection, full_text, side, collections, 1, weights)
-    ]
+
+    def ranked(words: str, most: int) -> list[Ranked]:
+        return _ranked(connection, full_text, words, collections, most, weights)
+
+    clauses = split_clauses(query)
+    best = ranked(query, max(limit, CLAUSE_DOCUMENTS) if clauses else limit)
+    if clauses and best:
+        of_clauses = [ranked(clause, CLAUSE_DOCUMENTS) for clause in clauses]
+        best = with_clauses(best, of_clauses)
+    else:
+        best = with_sides(best, [found for side in named_sides(query) for found in ranked(side, 1)])
     terms = query_terms(query)
-    return [_hit(connection, found, terms) for found in with_sides(best, for_sides)[:limit]]
+    return [_hit(connection, found, terms) for found in best[:limit]]
 
 
 def _ranked(

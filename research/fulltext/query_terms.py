@@ -48,9 +48,9 @@ _CAMEL = re.compile(r"[a-z0-9]+|[A-Z]+(?![a-z])|[A-Z][a-z0-9]*")
 # "dP" in "ThreadPool", "PSe" in "HTTPServer"
 _HUMP = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 # Modifier letters are letters to the tokenizers of both databases, and end no English suffix.
-# ", and " in "How is it started, and which port does it use?"
-_JOINT = re.compile(
-    r"[,;]?\s(?:and|or|but)\s(?=(?:which|what|where|when|who|whom|whose|why|how)\b)", re.IGNORECASE
+# "since which version": what kind of answer is wanted, not what the page is about
+_ASKS_FOR_VERSION = re.compile(
+    r"\b(?:since )?(?:which|what) (?:release|version)s?\b", re.IGNORECASE
 )
 _AS_LETTERS = str.maketrans({"_": "ˍ", "-": "ˉ", ".": "ˌ", ":": "ː", "/": "ˏ", "+": "ˎ", "#": "ˆ"})
 _NAME_END = "ˈ"
@@ -78,7 +78,8 @@ def query_terms(query: str) -> QueryTerms:
 
     A query of nothing but stop words keeps them. Parts of an identifier are words as well.
     """
-    plain = _CONTRACTION.sub(" ", query)
+    subject = _ASKS_FOR_VERSION.sub(" ", query)
+    plain = _CONTRACTION.sub(" ", subject if _PART.search(subject) else query)
     written = _WRITTEN.findall(plain)
     units = [(name, list(_parts(name))) for name in written]
     meant = [unit for unit in units if not _is_stop_unit(*unit)] or units
@@ -102,14 +103,11 @@ def query_terms(query: str) -> QueryTerms:
     )
 
 
-def sides(query: str) -> list[str]:
-    """Return the parts of a query that may be answered on different pages, if any: its identifiers
-    if there are several, else the operands of a conjunction.
-    """
+def named_sides(query: str) -> list[str]:
+    """Return the identifiers of a query if there are several: each may have a page of its own."""
     written = _WRITTEN.findall(_CONTRACTION.sub(" ", query))
     names = list(dict.fromkeys(filter(_is_identifier, written)))
-    found = names if len(names) > 1 else list(filter(_is_clause, _JOINT.split(query)))
-    return found if 1 < len(found) <= MAX_SIDES else []
+    return names if 1 < len(names) <= MAX_SIDES else []
 
 
 def extra_terms(text: str) -> str:
@@ -148,11 +146,6 @@ def is_stop_word(word: str) -> bool:
 def _is_identifier(written: str) -> bool:
     """Return whether a word is written like an identifier; hyphens also join ordinary words."""
     return not written.replace("-", "a").isalnum() or written[0] == "-" or bool(_humps(written))
-
-
-def _is_clause(text: str) -> bool:
-    words = [word for word in written_words(text) if not is_stop_word(word)]
-    return len(words) > 1
 
 
 def _parts(joined: str) -> Iterator[str]:

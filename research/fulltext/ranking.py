@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, zip_longest
 from typing import Any
 
 from research.fulltext.entries import Kind
 
-KEPT_BEFORE_SIDES = 3
+KEPT_BEFORE_SIDES, KEPT_BEFORE_CLAUSES = 3, 2
+OF_EACH_CLAUSE = 3
 MOST_PARTS = 3
 """Parts of one file that are given before what other files have."""
 
@@ -132,12 +133,37 @@ def rank_documents(
 
 
 def with_sides(best: Sequence[Ranked], for_sides: Sequence[Ranked]) -> list[Ranked]:
-    """Return the best documents of a query with the best one for each of its sides.
+    """Return the best documents of a query with the best one for each name in it.
 
-    The first `KEPT_BEFORE_SIDES` keep their places: a question of two parts is mostly answered
+    The first `KEPT_BEFORE_SIDES` keep their places: names that are asked about together are mostly
     on one page.
     """
-    order = (*best[:KEPT_BEFORE_SIDES], *for_sides, *best[KEPT_BEFORE_SIDES:])
+    return _each_once((*best[:KEPT_BEFORE_SIDES], *for_sides, *best[KEPT_BEFORE_SIDES:]))
+
+
+def with_clauses(best: Sequence[Ranked], by_clause: Sequence[Sequence[Ranked]]) -> list[Ranked]:
+    """Return the best documents of a question, and behind the first `KEPT_BEFORE_CLAUSES` those of
+    its clauses in turn: two subjects are seldom on one page.
+
+    A document of a clause also counts for what it has of the whole question, because a clause
+    alone doesn't say what "that setting" belongs to.
+    """
+    whole = {found.document_id: found.score / best[0].score for found in best}
+
+    def ordered(clause: Sequence[Ranked]) -> list[Ranked]:
+        return sorted(clause, key=lambda found: -_worth(found, clause[0], whole))
+
+    in_turn = zip_longest(*(ordered(clause)[:OF_EACH_CLAUSE] for clause in by_clause))
+    clauses = [found for row in in_turn for found in row if found is not None]
+    kept = KEPT_BEFORE_CLAUSES
+    return _each_once((*best[:kept], *clauses, *best[kept:]))
+
+
+def _worth(found: Ranked, best: Ranked, whole: Mapping[int, float]) -> float:
+    return found.score / best.score + whole.get(found.document_id, 0.0)
+
+
+def _each_once(order: Iterable[Ranked]) -> list[Ranked]:
     first: dict[int, Ranked] = {}
     for found in order:
         first.setdefault(found.document_id, found)

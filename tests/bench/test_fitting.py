@@ -1,6 +1,7 @@
 import json
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -92,11 +93,13 @@ def test_a_sign_is_worth_what_is_lost_without_it() -> None:
         f"###### lamp {n}\n\nA lamp of the wick store, and how long it burns.\n\n" for n in range(3)
     )
     asked = ManualQuestion("q", "lamps", "meaning", "What is a wick?", (), ("long the wick",))
-    made = _example(asked, [page("https://a.example/", text, "Lamps")], ["long the wick"])
-    [wick, *_] = made.found
-    weights = dict.fromkeys(wick.signs, 0.0) | {"heading asked": 1.0, "early page": 1.0}
-    found = {each.sign: each for each in worth_of_signs({"lamps": [made]}, weights)}
-    assert found["early page"].first == 0
-    turned = {**weights, "heading asked": -1.0}
-    [worst, *_] = reversed(worth_of_signs({"lamps": [made]}, turned))
-    assert (worst.sign, worst.first, worst.harmed) == ("heading asked", -1.0, 1)
+    made = _example(asked, [page("https://a.example/", text, "Lamps")])
+    found = [
+        replace(each, signs={"marks": float(right), "words": 1.0})
+        for each, right in zip(made.found, made.right, strict=True)
+    ]
+    some = [replace(made, found=found[::-1], right=made.right[::-1])] * 20
+    examples = dict.fromkeys(("one", "two", "three", "four"), some)
+    best, words = worth_of_signs(examples, ["words", "marks"])
+    assert (best.sign, best.first, best.helped) == ("marks", 1.0, 4)
+    assert words.first == 0

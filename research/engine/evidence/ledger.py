@@ -79,6 +79,7 @@ class Ledger:
     refuses_by: RefusesBy = "likeness"
     puts_kind_first: bool = True
     names_entries: bool = True
+    is_parted: bool = True
 
     @property
     def complexity(self) -> Complexity:

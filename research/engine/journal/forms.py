@@ -66,6 +66,10 @@ class Form(IntEnum):
     """
     DIRECT = 19
     """The short answer has the main finding on each sub-question, in the order of the plan."""
+    PARTED = 20
+    """Without a model, each of two questions in one sentence is searched by itself, the first round
+    follows no more names than it may read pages, and unlikely passages are shown folded.
+    """
 
 
 NEWEST = max(Form)

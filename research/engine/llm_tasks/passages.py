@@ -33,6 +33,7 @@ async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[A
             per_page,
             before,
             run.ledger.names_entries,
+            run.ledger.is_parted,
         )
     return Reading([_to_finding(item) for item in scored])
 

@@ -399,8 +399,10 @@ def _render_section(
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
     is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
-    is_shown = not (is_nothing and ledger.names_entries)
-    statements = section.statements[: is_shown and 1] if is_nothing else section.statements
+    folds = ledger.is_parted
+    is_shown = folds or not (is_nothing and ledger.names_entries)
+    most = 0 if not is_shown else 1 if is_nothing and not folds else None
+    statements = section.statements[:most]
     if layout.is_dense:
         statements = tuple(_with_site(ledger, each) for each in statements)
     groups = _group_statements(statements, marks, asked, named)
@@ -419,7 +421,8 @@ def _render_section(
     elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
         standing = "" if not is_close(aspect) else standing
     if is_nothing and is_shown:
-        body = f"> *{marks.words['closest_passage']}*\n>\n> {body}"
+        title = marks.words["closest_passages" if folds else "closest_passage"]
+        body = "\n>\n> ".join([f"> *{title}*", *body.split("\n\n")])
     is_said = standing == draft.opening and len(draft.sections) == 1
     if is_said and not is_shown:
         return ""

@@ -52,12 +52,12 @@ async def research_round(run: Run) -> None:
     """Search, fetch and read the candidates' topics, and merge the results.
 
     Reading without a model costs no call: a second wave of units takes the rest of the round's
-    pages and follows names that the first one found. After the first round, no wave searches for
-    more topics than it may read pages.
+    pages and follows names that the first one found. No wave searches for more topics than it may
+    read pages; in runs that began before `Form.PARTED` this holds after the first round.
     """
     most, room = run.limits.pages_per_round, _topic_room(run)
     first = ceil(most * FIRST_WAVE)
-    is_narrow = run.follows_names and bool(run.ledger.rounds)
+    is_narrow = run.follows_names and (bool(run.ledger.rounds) or run.began >= Form.PARTED)
     choice = _choose_untried(run, run.candidates, max(1, min(room, first) if is_narrow else room))
     work = begin_round(run, use_scouted(run, choice.topics), choice.skipped)
     if not run.follows_names:

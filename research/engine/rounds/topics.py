@@ -16,7 +16,7 @@ from research.engine.offline.leads import find_leads
 from research.engine.offline.planning import query_of
 from research.engine.records import Aspect, Complexity, Evidence, Gap, Skipped
 from research.engine.text.similarity import find_twin
-from research.engine.text.tokens import normalise_space, term_set, unique_texts
+from research.engine.text.tokens import normalise_space, split_clauses, term_set, unique_texts
 from research.engine.untrusted.search_words import search_words
 
 TOP_GAPS = 3
@@ -63,7 +63,14 @@ class Choice:
 
 def first_topics(ledger: Ledger) -> list[Topic]:
     """Return one topic for each sub-question of the plan."""
-    return [Topic(a.text, (a.query,), a.id) for a in ledger.aspects.values()]
+    return [_planned_topic(ledger, aspect) for aspect in ledger.aspects.values()]
+
+
+def _planned_topic(ledger: Ledger, aspect: Aspect) -> Topic:
+    """Return the topic of a sub-question; each question in it is searched by itself as well."""
+    parts = split_clauses(aspect.text) if ledger.is_parted else []
+    queries = (aspect.query, *map(query_of, parts))
+    return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts))
 
 
 def unsearched_aspects(ledger: Ledger, threshold: float) -> list[Aspect]:

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 
 from research.engine.budget.meter import BudgetSpent
 from research.engine.journal.containment import UNEXPECTED, contain_errors
+from research.engine.journal.forms import Form
+from research.engine.offline.passages.coverage import in_words, plain_title
 from research.engine.ports import (
     FetchFailure,
     Page,
@@ -94,7 +96,8 @@ async def search_unit(run: Run, item: Work, slots: asyncio.Semaphore) -> None:
                 if not item.hits:
                     item.unit = replace(item.unit, status="dropped", failure="the budget is spent")
                 break
-            if not item.topic.all_queries and any(_is_new(run, hit) for hit in item.hits):
+            is_found = any(_is_new(run, hit) for hit in item.hits) or _has_found_lead(run, item)
+            if is_found and not item.topic.all_queries:
                 break
     item.unit = replace(item.unit, queries=tuple(item.searched) or item.unit.queries)
 
@@ -181,6 +184,17 @@ def _most_searches(run: Run) -> int:
 
 def _is_new(run: Run, hit: SearchHit) -> bool:
     return hit.url not in run.tried
+
+
+def _has_found_lead(run: Run, item: Work) -> bool:
+    """Return whether a hit is called by the name that is followed: the name alone would find it
+    again.
+    """
+    lead = item.topic.lead
+    if lead is None or run.began < Form.PARTED:
+        return False
+    name = in_words(lead.text)
+    return any(in_words(plain_title(hit.title)) == name for hit in item.hits)
 
 
 def fail_unit(run: Run, item: Work, reason: str) -> None:

@@ -27,6 +27,16 @@ _GRAMMAR = re.compile("[\u3040-\u309f]+|.?[的了是吗呢么什们哪谁怎].?"
 """Pairs of characters that carry grammar only: hiragana, and what is asked with in Chinese."""
 _MARKED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _VERB_AND_PARTICLE = re.compile(r"\b([a-z]{2,}) (up|down|out|off|over|back|in|on)\b")
+_QUESTION_WORD = r"(?:[a-z]{2,7}\s)?(?:which|what|where|when|who|whom|whose|why|how)\b"
+_VERB = r"(?:is|are|was|were|do|does|did|can|could|may|must|should|will)\b"
+_JOINT = re.compile(
+    rf"[,;?]?\s(?:and|or|but)\s(?={_QUESTION_WORD})|[,;?]\s(?:and|or|but)\s(?={_VERB})"
+    rf"|[;?]\s(?={_QUESTION_WORD}|{_VERB})",
+    re.IGNORECASE,
+)
+"""`, and which`, `, and into what`, `, and can`, `? How`"""
+_ASKS = re.compile(rf"{_QUESTION_WORD}|{_VERB}", re.IGNORECASE)
+MOST_CLAUSES = 3
 _SHORT = 300
 """Texts of at most so many characters, such as sentences, are asked for many times."""
 _NO_VERBS = STOP_WORDS - {"back", "keep", "make", "put", "take"}
@@ -147,6 +157,13 @@ def _phrasal_verbs(text: str) -> list[tuple[str, str]]:
 
 def is_stop_word(word: str) -> bool:
     return word.lower() in STOP_WORDS
+
+
+def split_clauses(question: str) -> list[str]:
+    """Return the two or three questions that are asked at once, or []."""
+    parts = [part for part in _JOINT.split(question) if term_set(part) and words_in(part) > 3]
+    is_asked = all(map(_ASKS.match, parts))
+    return parts if is_asked and 1 < len(parts) <= MOST_CLAUSES else []
 
 
 def normalise_space(text: str) -> str:

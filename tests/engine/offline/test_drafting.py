@@ -70,28 +70,35 @@ def test_below_seven_passages_are_shown_and_no_short_answer() -> None:
     assert "four **eggs** into" in told.markdown and told.citations
 
 
-def test_below_three_nothing_seems_to_answer() -> None:
-    made = judged("How to make scrambled eggs?", 0.2, RECIPE)
+def test_below_three_passages_are_folded_under_what_says_so() -> None:
+    toast = page("https://toast.example/", "Scrambled eggs are eaten on toast by most people.")
+    made = judged("How to make scrambled eggs?", 0.2, RECIPE, toast)
     found = draft_closest(made)
     assert not found.found
-    told = render_report(made, found, "Stopped.", 0, 0).markdown
-    assert "**Nothing here seems to answer this.**" in told and " quote" not in told
-    assert "Closest passage" not in told and "## How to make" not in told
-    assert "no model has judged" not in told
+    told = render_report(made, found, "Stopped.", 0, 0)
+    assert not told.short_answer and "no model has judged" not in told.markdown
+    said = told.markdown.index("**Nothing here seems to answer this.**")
+    folded = told.markdown.index("\n\n> *Closest passages, may be off topic*\n>\n> **How to make")
+    assert said < folded
+    assert "> **toast.example:**" in told.markdown
 
 
-def test_a_sub_question_that_nothing_seems_to_answer_is_left_without_passages() -> None:
+def test_passages_of_a_sub_question_that_nothing_seems_to_answer_are_folded() -> None:
     made = judged("How to make scrambled eggs?", 0.8, RECIPE)
     standing = made.aspects["A1"].standing
     assert standing is not None
     made.raise_aspect("Why are eggs yellow?", "eggs yellow", "plan", 0)
     made.refresh_aspects({"A1": standing, "A2": replace(standing, probability=0.2)})
     told = render_report(made, draft_offline(made), "Stopped.", 0, 0).markdown
-    assert "## Why are eggs yellow?\n\n*Nothing here seems to answer this.*\n\n#" in told
+    heading = "## Why are eggs yellow?\n\n*Nothing here seems to answer this.*\n\n> *Closest"
+    assert heading in told
 
 
-def test_runs_that_began_before_show_the_closest_passage() -> None:
+def test_runs_that_began_before_show_the_closest_passage_or_none() -> None:
     made = judged("How to make scrambled eggs?", 0.2, RECIPE)
+    made.is_parted = False
+    told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
+    assert " quote" not in told and "## How to make" not in told
     made.names_entries = False
     told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
     assert "\n> *Closest passage, may be off topic*\n>\n> **How to make" in told

@@ -41,6 +41,15 @@ def test_the_first_topics_are_the_sub_questions() -> None:
     ]
 
 
+def test_each_question_of_a_sub_question_is_searched_by_itself_as_well() -> None:
+    known, _ = ledger("Who built the lamp, and when was the horn tested?")
+    [topic] = first_topics(known)
+    assert topic.all_queries and topic.queries[1:] == ("built lamp", "horn tested")
+    known.is_parted = False
+    [topic] = first_topics(known)
+    assert not topic.all_queries and len(topic.queries) == 1
+
+
 @pytest.mark.requirement("A8", "C9")
 def test_critical_gaps_go_first_then_newer_ones_then_directions() -> None:
     known, _ = ledger("Where is it?")

@@ -3,15 +3,26 @@
 import asyncio
 import gc
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from research.engine.evidence.ledger import Lead
 from research.engine.journal import JournalEnds
 from research.engine.journal.containment import UNEXPECTED
-from research.engine.ports import ModelFailure, Page, SearchAnswer, SearchFailure, SearchRequest
+from research.engine.journal.forms import Form
+from research.engine.ports import (
+    ModelFailure,
+    Page,
+    SearchAnswer,
+    SearchFailure,
+    SearchHit,
+    SearchRequest,
+)
 from research.engine.records import Problem, Round, Source, Status, Unit
 from research.engine.rounds import units
+from research.engine.rounds.topics import Topic
 from tests.engine.scripted import (
     CHAIN,
     LIT,
@@ -127,6 +138,24 @@ async def test_a_unit_whose_search_names_nothing_new_asks_its_next_way() -> None
     assert second.queries == (VAIN, "Edda Marlow")
     assert sorted(world.web.searched[3:5]) == ["Edda Marlow", VAIN]
     assert len(world.web.searched) == ran.usage.searches
+
+
+@pytest.mark.parametrize(
+    ("form", "title", "is_found"),
+    [
+        (Form.PARTED, "Edda Marlow (engineer)", True),
+        (Form.PARTED, "Edda Marlow's lamps", False),
+        (Form.ENTRIES, "Edda Marlow", False),
+    ],
+)
+def test_a_name_is_not_searched_alone_once_a_page_called_by_it_was_found(
+    form: Form, title: str, is_found: bool
+) -> None:
+    lead = Lead("Edda Marlow", "Edda Marlow trained", "https://coast.example/", 0.5)
+    topic = Topic(lead.text, (lead.query, lead.text), "A1", lead=lead)
+    hit = SearchHit("https://people.example/", title, "", "web", 1)
+    item = SimpleNamespace(topic=topic, hits=(hit,))
+    assert units._has_found_lead(SimpleNamespace(began=form), item) is is_found
 
 
 @pytest.mark.parametrize("knobs", [{"researcher_search_budget": 1}, {"unit_tool_calls": (2, 2, 2)}])

@@ -4,6 +4,7 @@ from research.engine.text.tokens import (
     capitalize_heading,
     joined_verbs,
     phrasal_verbs,
+    split_clauses,
     split_terms,
     split_tokens,
     stem,
@@ -91,3 +92,29 @@ def test_a_verb_and_its_particle_make_a_noun(text: str, nouns: list[str]) -> Non
 
 def test_a_verb_keeps_its_particle_where_it_does_not_say_where() -> None:
     assert phrasal_verbs("Why is it rolled back, not stored in a file?") == {"rolled", "back"}
+
+
+@pytest.mark.parametrize(
+    ("question", "clauses"),
+    [
+        (
+            "How is a copy made, and where is it kept on disk?",
+            ["How is a copy made", "where is it kept on disk?"],
+        ),
+        (
+            "Who hands out memory, and can an array grow afterwards?",
+            ["Who hands out memory", "can an array grow afterwards?"],
+        ),
+        (
+            "What is the store called, and into which folder does it go?",
+            ["What is the store called", "into which folder does it go?"],
+        ),
+        ("What are cats and dogs?", []),
+        ("How and why?", []),
+        ("What took its place, and since which release?", []),
+        ("I know which file it is. How do I open it?", []),
+        ("Which page, which nobody reads, may go?", []),
+    ],
+)
+def test_a_sentence_may_ask_two_questions(question: str, clauses: list[str]) -> None:
+    assert split_clauses(question) == clauses

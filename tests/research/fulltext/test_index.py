@@ -352,6 +352,35 @@ async def test_each_of_two_names_has_its_page_among_the_first_five(
     assert {"file:///notes/first_limit.md", "file:///notes/second_limit.md"} <= set(found[:5])
 
 
+async def test_each_of_two_questions_has_its_page_among_the_first_five(
+    index: DocumentIndex, tmp_path: Path
+):
+    lamp = "Each lamp of the lamp room burns oil, and the lamp is tested. " * 4
+    pages = {f"lamp{number}.md": f"# Lamp\n\n{lamp}{number}" for number in range(8)}
+    pages |= {f"goat{number}.md": f"# Goat\n\nIts horn is long. {number}" for number in range(8)}
+    pages["tests.md"] = "# Signals\n\nAt dawn the horn is tested. " + "Then he rests. " * 20
+    await index.refresh(write(tmp_path / "notes", pages), InProcess())
+    found = await urls(index, "Which lamp burns oil in the lamp room, and when is the horn tested?")
+    assert found[0].startswith("file:///notes/lamp") and "file:///notes/tests.md" in found[:4]
+
+
+async def test_a_page_called_by_the_whole_query_comes_before_pages_that_mention_it(
+    index: DocumentIndex, tmp_path: Path
+):
+    pages = {f"call{n}.md": f"# call_{n}\n\n###### const_name\n\n{'const_name of a call. ' * 9}"
+             for n in range(9)}  # fmt: skip
+    pages["const.md"] = "# const_name\n\nA name that nobody may change once it was made."
+    pages["last.md"] = "# Rows\n\n###### Last Seen\n\nWhen a ship was observed from the coast."
+    pages |= {
+        f"log{n}.md": f"# Log\n\nThe ship seen last was the last seen one, {n}. "
+        + "Last. Seen. " * 9
+        for n in range(5)
+    }
+    await index.refresh(write(tmp_path / "notes", pages), InProcess())
+    assert (await urls(index, "const_name"))[0] == "file:///notes/const.md"
+    assert (await urls(index, "Last Seen"))[0] == "file:///notes/last.md"
+
+
 async def test_chinese_and_japanese_are_findable(index: DocumentIndex, tmp_path: Path):
     folder = write(
         tmp_path / "notes",

@@ -1,7 +1,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from research.fulltext.query_terms import MAX_TERMS, exact_name, extra_terms, query_terms, sides
+from research.fulltext.query_terms import (
+    MAX_TERMS,
+    exact_name,
+    extra_terms,
+    named_sides,
+    query_terms,
+)
 
 
 def test_drops_stop_words_and_contractions():
@@ -51,17 +57,20 @@ def test_a_short_query_is_a_phrase_with_its_function_words():
     assert query_terms(long).identifiers == ()
 
 
-def test_a_query_of_two_names_or_two_questions_has_two_sides():
-    assert sides("Is work_mem or maintenance_work_mem larger?") == [
+def test_a_query_of_two_names_has_two_sides():
+    assert named_sides("Is work_mem or maintenance_work_mem larger?") == [
         "work_mem",
         "maintenance_work_mem",
     ]
-    assert sides("How is a copy made, and where is it kept on disk?") == [
-        "How is a copy made",
-        "where is it kept on disk?",
-    ]
     for query in ("What are cats and dogs?", "What does work_mem do?", "How and why?"):
-        assert sides(query) == []
+        assert named_sides(query) == []
+
+
+def test_the_version_that_is_asked_for_is_not_what_the_page_is_about():
+    assert query_terms("Since which version can pools be nested?").words == ("pools", "nested")
+    assert query_terms("Which release introduced pools?").words == ("introduced", "pools")
+    assert query_terms("Which version?").words == ("version",)
+    assert "version" in query_terms("How is the version printed?").words
 
 
 def test_a_verb_and_its_particle_are_searched_for_as_a_noun_too():

@@ -24,7 +24,9 @@ WITHOUT_ITS_KIND = 0.2
 """The highest probability of passages without the date, number or name that is asked for."""
 OF_ANOTHER_THING = 0.6
 """The highest probability of passages with sizes, none of which is near what is asked about."""
-MODEL = Path(__file__).parents[1] / "data" / "passage_model.json"
+DATA = Path(__file__).parents[1] / "data"
+MODEL, EARLIER = DATA / "passage_model.json", DATA / "passage_model_17.json"
+"""The second one is that of runs that began before `Form.PARTED`."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,17 @@ class RankedPassage:
     probability: float
 
 
-@lru_cache(maxsize=1)
-def passage_model() -> PassageModel:
-    """Return the model as it was last fitted."""
-    stored = json.loads(MODEL.read_text("utf-8"))
+@lru_cache(maxsize=2)
+def passage_model(is_parted: bool = True) -> PassageModel:
+    """Return the model as it was last fitted, or as runs before `Form.PARTED` use it."""
+    stored = json.loads((MODEL if is_parted else EARLIER).read_text("utf-8"))
     passage, shown = (Logistic(**stored[name]) for name in ("passage", "shown"))
     return PassageModel(stored["signs"], passage, shown)
 
 
 def rank_passages(ranking: PassageRanking, asked: AskedText) -> list[RankedPassage]:
     """Return the passages with any term of the question, best first."""
-    model = passage_model()
+    model = passage_model(ranking.is_parted)
     ranked = [_ranked(model, each) for each in ranking.signs(asked)]
     return sorted(ranked, key=lambda each: -each.value)
 
@@ -129,7 +131,9 @@ def answer_probability(
     """
     if not shown:
         return 0.0
-    found = passage_model().shown.probability(shown_features(asked, ranking, shown))
+    found = passage_model(ranking.is_parted).shown.probability(
+        shown_features(asked, ranking, shown)
+    )
     if is_strict:
         best = max(kind_worth(each.passage.text, asked.text) for each in shown)
         found = min(found, (WITHOUT_ITS_KIND, OF_ANOTHER_THING, 1.0, 1.0)[best])

@@ -194,9 +194,13 @@ class _Counted:
 class PassageRanking:
     """The passages of some pages, ranked for any number of questions."""
 
-    def __init__(self, pages: Sequence[Page], names_entries: bool = True) -> None:
-        """`names_entries` is False in runs that began before `Form.ENTRIES`."""
-        self.names_entries = names_entries
+    def __init__(
+        self, pages: Sequence[Page], names_entries: bool = True, is_parted: bool = True
+    ) -> None:
+        """`names_entries` is False in runs that began before `Form.ENTRIES`, `is_parted` in those
+        before `Form.PARTED`.
+        """
+        self.names_entries, self.is_parted = names_entries, is_parted
         self.passages = [each for page in pages for each in passages_of(page, names_entries)]
         self._holders: dict[str, int] = {}
         lengths = [len(each.order) for each in self.passages]

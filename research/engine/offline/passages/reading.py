@@ -41,13 +41,15 @@ def read_pages(
     per_page: int,
     beside: Sequence[Page] = (),
     names_entries: bool = True,
+    is_parted: bool = True,
 ) -> list[ScoredPassage]:
     """Return the best passages for each sub-question, in the order of the pages.
 
     They are ranked together with those of the pages `beside`, which were read before.
-    `names_entries` is False in runs that began before `Form.ENTRIES`.
+    `names_entries` is False in runs that began before `Form.ENTRIES`, `is_parted` in those before
+    `Form.PARTED`.
     """
-    ranking = PassageRanking([*beside, *pages], names_entries)
+    ranking = PassageRanking([*beside, *pages], names_entries, is_parted)
     order = {page.url: number for number, page in enumerate(pages)}
     found = [
         _score_passage(ranking, each, aspect, asked)

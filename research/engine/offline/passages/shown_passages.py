@@ -27,7 +27,8 @@ LONGEST_GAP = 8
 
 def standings(ledger: Ledger) -> dict[str, AnswerSupport]:
     """Return the offline answer support of each sub-question, by id."""
-    ranking = PassageRanking(list(ledger.pages.values()), ledger.names_entries)
+    pages = list(ledger.pages.values())
+    ranking = PassageRanking(pages, ledger.names_entries, ledger.is_parted)
     return {aspect.id: _standing(ledger, ranking, aspect) for aspect in ledger.aspects.values()}
 
 
