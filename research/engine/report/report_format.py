@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
@@ -60,7 +61,7 @@ class Layout:
     what was found: why it ended and what supports a section are left out. A dense one, for which
     the usual one is too long, shows what stands in a table or the timeline there alone. With
     `names_subjects` each sentence of the short answer can be read alone. One that `counts_queries`
-    calls them so, earlier ones called them searches.
+    calls them so, earlier ones called them searches. Its addresses pass the wall of `form`.
     """
 
     as_table: bool = False
@@ -75,6 +76,7 @@ class Layout:
     summary_sentences: int = MOST_SENTENCES
     names_subjects: bool = True
     counts_queries: bool = True
+    form: Form = NEWEST
 
 
 def summary_words(ledger: Ledger) -> int:

@@ -16,10 +16,10 @@ from research.engine.untrusted.order_model import (
     order_scores,
 )
 from research.engine.untrusted.prompt_injection import (
-    certain_orders,
     find_dictated,
     find_orders,
-    likely_dictated,
+    only_quoted,
+    removed_orders,
 )
 from research.engine.untrusted.screening import is_suspicious, suspicious_pages
 from tests.engine.scripted import page
@@ -49,8 +49,8 @@ def test_the_model_demotes_what_no_rule_knows() -> None:
     found = split_sentences(f"{TOWER}\n\n{REQUEST}\n\n{LIT}")
     request = {each.number for each in found if each.text == REQUEST}
     assert not find_orders(found, ASKED) | find_dictated(found, ASKED)
-    assert likely_dictated(found, ASKED) == request
-    assert not certain_orders(found, ASKED)
+    assert only_quoted(found, ASKED, Form.FITTED) == request
+    assert not removed_orders(found, ASKED, Form.FITTED)
 
 
 @pytest.mark.requirement("C11")
@@ -67,7 +67,7 @@ def test_what_stands_beside_an_order_is_shown() -> None:
     text = f"{ORDER} {LIT}\n\n{TOWER}"
     found = split_sentences(text)
     first, *others = [each.number for each in found]
-    assert certain_orders(found, ASKED) == {first}
+    assert removed_orders(found, ASKED, Form.FITTED) == {first}
     assert find_orders(found, ASKED) == {first, others[0]}
     shown = {
         form: number_sentences([page("https://a.example/", text)], (ASKED,), form=form)[0].lines
@@ -133,7 +133,7 @@ async def test_long_pages_are_looked_through_beside_the_loop() -> None:
 @pytest.mark.requirement("C11")
 def test_nothing_is_removed_where_the_question_is_about_orders() -> None:
     found = split_sentences(f"{TOWER}\n\n{ORDER}")
-    assert not certain_orders(found, "Which prompt injection was found on the tower's page?")
+    assert not removed_orders(found, "Which prompt injection was found on the tower's page?")
 
 
 @pytest.mark.requirement("C11")
