@@ -48,7 +48,12 @@ from bench.injection.rows import (
 from bench.page import table
 from bench.world.generate import build_world
 from research.engine.text.sentences import Sentence, split_sentences
-from research.engine.untrusted.order_model import BUCKETS, STEERING_MODEL, surrounded_features
+from research.engine.untrusted.order_model import (
+    BUCKETS,
+    STEERING_MODEL,
+    STEERING_SCORE,
+    surrounded_features,
+)
 from research.engine.untrusted.prompt_injection import find_dictated, find_orders
 from research.extract.extract import extract_text
 
@@ -301,14 +306,15 @@ def packed(bias: float, weights: Sequence[float]) -> dict[str, object]:
 
 
 def missed_table(every: Sequence[Example], scores: Mapping[int, float]) -> str:
-    """Return the share of each part's sentences that count as orders, by limits of the score.
+    """Return the share of each part's sentences that count as orders, by limits of the score;
+    the last one is that of the product.
 
     Honest sentences without an author took part in the fit but those of `ONLY_MEASURED`. Of the
     forms it counts the sentences with the marker.
     """
     parts = list(dict.fromkeys(each.part for each in every))
     honest = sorted(scores[id(each)] for each in every if each.part == UNSEEN)
-    limits = [honest[int((1 - share) * len(honest))] for share in SHARES]
+    limits = [honest[int((1 - share) * len(honest))] for share in SHARES] + [STEERING_SCORE]
     rows = []
     for part in parts:
         of_part = [each for each in every if each.part == part]

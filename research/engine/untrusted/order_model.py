@@ -133,9 +133,8 @@ def surrounded_features(
     for group in _groups(found):
         for at, sentence in enumerate(group):
             near = group[max(0, at - REACH) : at + REACH + 1]
-            rest = {
-                each for other in near if other is not sentence for each in _features(other.text)
-            }
+            others = (other.text for other in near if other is not sentence)
+            rest = dict.fromkeys(each for text in others for each in _features(text))
             before = group[at - 1].text if at else ""
             after = group[at + 1].text if at + 1 < len(group) else ""
             around = _surroundings(sentence, known)
