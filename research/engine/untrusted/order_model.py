@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from base64 import b85decode
 from bisect import bisect_left
 from collections import Counter
@@ -134,15 +135,13 @@ def surrounded_features(
         for at, sentence in enumerate(group):
             near = group[max(0, at - REACH) : at + REACH + 1]
             others = (other.text for other in near if other is not sentence)
-            rest = dict.fromkeys(each for text in others for each in _features(text))
+            rest = set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
             before = group[at - 1].text if at else ""
             after = group[at + 1].text if at + 1 < len(group) else ""
-            around = _surroundings(sentence, known)
-            features = list(buckets_of(sentence.text, before, after))
-            for seed, (value, named) in enumerate(
-                ((REST, rest), (SURROUNDINGS, around)), len(PLACES)
-            ):
-                features.append(([crc32(each, seed) % BUCKETS for each in named], value))
+            named = _surroundings(sentence, known)
+            around = [crc32(each, len(PLACES) + 1) % BUCKETS for each in named]
+            features = [*buckets_of(sentence.text, before, after)]
+            features += [(sorted(rest), REST), (around, SURROUNDINGS)]
             yield sentence, features
 
 
@@ -235,7 +234,12 @@ def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Sequence[in
     """Yield the buckets of each place's features, and the value that they have there."""
     for seed, (value, said) in enumerate(zip(PLACES.values(), (text, before, after), strict=True)):
         if said:
-            yield [crc32(each, seed) % BUCKETS for each in _features(said)], value
+            yield _buckets(said, seed), value
+
+
+@lru_cache(maxsize=8_000)
+def _buckets(said: str, seed: int) -> Sequence[int]:
+    return array("H", [crc32(each, seed) % BUCKETS for each in _features(said)])
 
 
 @lru_cache(maxsize=4_000)
