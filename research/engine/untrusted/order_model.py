@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 import re
-from array import array
 from base64 import b85decode
 from bisect import bisect_left
 from collections import Counter
@@ -237,9 +236,9 @@ def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Sequence[in
             yield _buckets(said, seed), value
 
 
-@lru_cache(maxsize=8_000)
-def _buckets(said: str, seed: int) -> Sequence[int]:
-    return array("H", [crc32(each, seed) % BUCKETS for each in _features(said)])
+@lru_cache(maxsize=2_000)
+def _buckets(said: str, seed: int) -> tuple[int, ...]:
+    return tuple(crc32(each, seed) % BUCKETS for each in _features(said))
 
 
 @lru_cache(maxsize=4_000)
