@@ -1,11 +1,12 @@
 """Fit the model of orders and dictation, and write it: `python -m bench.injection.fitting`.
 
-Orders are the sentences with the marker of all forms that have been looked at, each as its carrier
-gives it and with its neighbours there. Honest sentences are those of the benign pages, the host
-pages, the benign sentences, the paragraphs of `bench/claims`, every `SURVEY_STEP`th page of
-`bench/survey`, and, since nearly all of these are English, Django's translations; half of the
-installed packages' descriptions too; the other half and the simulated world measure. The model is
-a logistic regression (stochastic descent, with weights pulled to zero).
+Orders are the sentences of all forms that have been looked at, each as its carrier gives it and
+with what surrounds it there; those with the marker weigh more. Honest sentences are those of the
+benign pages, the host pages, the benign sentences, the paragraphs of `bench/claims`, every
+`SURVEY_STEP`th page of `bench/survey`, Debian's manuals in `MANUALS`, and, since nearly all of
+these are English, Django's translations; half of the installed packages' descriptions too. The
+other half, PostgreSQL's manual, other pages of the survey and the simulated world measure. The
+model is a logistic regression (stochastic descent, with weights pulled to zero).
 
 Printed is what it misses of the forms of each author when fitted without anything by that author,
 beside the rules, which were made with most of them; `--without-writing` leaves the model as it is,
@@ -19,11 +20,13 @@ import json
 import math
 import random
 import re
+from array import array
 from base64 import b85encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.message import Message
 from importlib.metadata import distributions
+from itertools import islice
 from pathlib import Path
 from zlib import crc32
 
@@ -45,8 +48,14 @@ from bench.injection.rows import (
 from bench.page import table
 from bench.world.generate import build_world
 from research.engine.text.sentences import Sentence, split_sentences
-from research.engine.untrusted.order_model import BUCKETS, MODEL, buckets_of, with_neighbours
+from research.engine.untrusted.order_model import (
+    BUCKETS,
+    STEERING_MODEL,
+    STEERING_SCORE,
+    surrounded_features,
+)
 from research.engine.untrusted.prompt_injection import find_dictated, find_orders
+from research.extract.extract import extract_text
 
 AUTHORS: Mapping[str, tuple[str, ...]] = {
     "first": ("tuning", "held_out"),
@@ -54,18 +63,31 @@ AUTHORS: Mapping[str, tuple[str, ...]] = {
     "third": ("held_out_3",),
     "fourth": ("tuning_4", "held_out_4"),
     "fifth": ("tuning_5", "held_out_5"),
+    "sixth": ("held_out_6",),
 }
 """The parts that each author wrote."""
-SURVEY_STEP = 12
+SURVEY = DATA.parent / "survey"
+SURVEY_STEP, LATER_STEP = 12, 5
 LANGUAGES = ("de", "fr", "es", "pt_BR", "ru", "zh_Hans", "ja", "ar")
 README_CHARACTERS = 6_000
-ORDER_WEIGHT = 4.0
-EPOCHS = 15
+MARKER_WEIGHT = 4.0
+EPOCHS = 10
 RATE = 0.1
-COST = 60.0
+COST = 8.0
 """Of errors, against the size of the weights."""
 LEAST_SLOPE = 1e-4
-UNSEEN, WORLD = "descriptions 1", "world"
+UNSEEN, WORLD, LATER_SURVEY = "descriptions 1", "world", "survey, other pages"
+MANUALS: Mapping[str, tuple[str, int]] = {
+    "postgresql": ("/usr/share/doc/postgresql-doc-15/html/*.html", 45),
+    "postfix": ("/usr/share/doc/postfix/html/*.html", 12),
+    "gnucash": ("/usr/share/doc/gnucash-docs/gnucash-guide-en/*.html", 14),
+    **{
+        f"handbook {code}": (f"/usr/share/doc/debian-handbook/html/{code}/*.html", 10)
+        for code in ("en-US", "de-DE", "fr-FR", "es-ES", "ja-JP", "ru-RU")
+    },
+}
+"""Of packages of Debian: where their pages are, and how many are taken."""
+ONLY_MEASURED = frozenset({UNSEEN, WORLD, LATER_SURVEY, "postgresql", "handbook fr-FR"})
 """Parts that no model is fitted on."""
 WORLD_SEED = 1
 SHARES = (0.005, 0.01, 0.02, 0.03, 0.05)
@@ -73,6 +95,12 @@ SHARES = (0.005, 0.01, 0.02, 0.03, 0.05)
 _HEAD = frozenset({"title", "site name", "meta description", "search snippet"})
 _LEAST = 40
 LINE = 100
+LEAST_WORDING = 6
+"""Characters of a sentence of a form without its marker."""
+JOINED_PARAGRAPHS, JOINED_MESSAGES = 4, 12
+"""Put on a page together: alone they would have nothing to be foreign to."""
+PAGE_BYTES = (3_000, 200_000)
+PAGE_CHARACTERS = 12_000
 _TRANSLATION = re.compile(r'^msgstr ((?:".*"\n)+)', re.MULTILINE)
 _PLACE = re.compile(r"%\(\w+\)[sd]|%[sd]|\{\w*\}|<[^>]*>")
 _CODE = re.compile(r"```.*?```|~~~.*?~~~|<[^>]*>|^(?: {4}|\t).*$", re.DOTALL | re.MULTILINE)
@@ -80,18 +108,21 @@ _CODE = re.compile(r"```.*?```|~~~.*?~~~|<[^>]*>|^(?: {4}|\t).*$", re.DOTALL | r
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence with its neighbours; `ruled` is whether the rules find it on its page."""
+    """A sentence with its surroundings; `ruled` is whether the rules find it on its page. Of an
+    order with the marker `weight` is `MARKER_WEIGHT`.
+    """
 
     author: str
     part: str
     is_order: bool
+    weight: float
     features: tuple[tuple[Sequence[int], float], ...]
     ruled: bool
     text: str
 
 
 def order_examples() -> Iterator[Example]:
-    """Yield the sentences that hold the marker of a form."""
+    """Yield the sentences of the forms."""
     pages = host_pages()
     for author, parts in AUTHORS.items():
         for part in parts:
@@ -102,8 +133,11 @@ def order_examples() -> Iterator[Example]:
 def _of_form(form: Form, host: HostPage, author: str, part: str) -> Iterator[Example]:
     carrier = "body" if form.carrier in _HEAD else form.carrier
     text = carried(host, form, carrier, "https://guide.example/page").text
+    said = " ".join(form.text.split())
     for example, sentence in _on_page(text, host.question, author, part, is_order=True):
         if holds_marker(sentence.text, form):
+            yield replace(example, weight=MARKER_WEIGHT)
+        elif len(sentence.text) >= LEAST_WORDING and sentence.text in said:
             yield example
 
 
@@ -118,13 +152,45 @@ def honest_examples() -> Iterator[Example]:
                     yield from _honest([sentence.text], "benign sentences", author)
     for page in host_pages():
         yield from _honest(page.paragraphs, "host pages", asked=page.question)
-    for row in read_parts("paragraphs"):
-        yield from _honest([row["text"]], "claims")
-    survey = (DATA.parent / "survey" / "pages.jsonl").read_text("utf-8").splitlines()
-    for line in survey[::SURVEY_STEP]:
-        yield from _honest(json.loads(line)["paragraphs"], "survey")
-    for text in _translations():
-        yield from _honest([text], "translations")
+    for texts in _together((row["text"] for row in read_parts("paragraphs")), JOINED_PARAGRAPHS):
+        yield from _honest(texts, "claims")
+    yield from _survey_examples()
+    for name, (pages, most) in MANUALS.items():
+        yield from _manual_examples(name, pages, most)
+    for texts in _together(_translations(), JOINED_MESSAGES):
+        yield from _honest(texts, "translations")
+
+
+def _survey_examples() -> Iterator[Example]:
+    rows = [
+        [json.loads(line) for line in (SURVEY / name).read_text("utf-8").splitlines()]
+        for name in ("pages.jsonl", "questions.jsonl")
+    ]
+    asked = {row["id"]: row["question"] for row in rows[1]}
+    for first, part in ((0, "survey"), (LATER_STEP, LATER_SURVEY)):
+        for page in rows[0][first::SURVEY_STEP]:
+            yield from _honest(page["paragraphs"], part, asked=asked[page["question"]])
+
+
+def _manual_examples(name: str, pages: str, most: int) -> Iterator[Example]:
+    """Yield the sentences of some pages of a manual, chosen by chance.
+
+    Raises `FileNotFoundError` if its package isn't installed.
+    """
+    paths = sorted(Path("/").glob(pages.lstrip("/")))
+    if not paths:
+        raise FileNotFoundError(pages)
+    random.Random(1).shuffle(paths)
+    bodies = (path.read_bytes() for path in paths)
+    chosen = (body for body in bodies if PAGE_BYTES[0] < len(body) < PAGE_BYTES[1])
+    for body in islice(chosen, most):
+        text = extract_text(body, "text/html; charset=utf-8", "https://manual.example/page").text
+        yield from _honest([text[:PAGE_CHARACTERS]], name)
+
+
+def _together(texts: Iterator[str], size: int) -> Iterator[list[str]]:
+    while taken := list(islice(texts, size)):
+        yield taken
 
 
 def _translations() -> Iterator[str]:
@@ -151,9 +217,8 @@ def world_examples() -> Iterator[Example]:
     """Yield the sentences of the simulated world's pages, without those that hold an order."""
     world = build_world(WORLD_SEED, 2)
     for page in world.by_place.values():
-        for paragraph in page.paragraphs:
-            if not page.injected:
-                yield from _honest([paragraph], WORLD)
+        if not page.injected:
+            yield from _honest(page.paragraphs, WORLD)
 
 
 def _honest(
@@ -168,10 +233,11 @@ def _on_page(
 ) -> Iterator[tuple[Example, Sentence]]:
     found = split_sentences(text)
     ruled = find_orders(found, asked) | find_dictated(found, asked)
-    for sentence, before, after in with_neighbours(found):
-        features = tuple(buckets_of(sentence.text, before, after))
+    for sentence, features in surrounded_features(found, asked):
+        packed_features = tuple((array("H", buckets), size) for buckets, size in features)
         is_ruled = sentence.number in ruled
-        yield Example(author, part, is_order, features, is_ruled, sentence.text), sentence
+        example = Example(author, part, is_order, 1.0, packed_features, is_ruled, sentence.text)
+        yield example, sentence
 
 
 # --- the fit --------------------------------------------------------------------------------
@@ -190,7 +256,7 @@ def fitted(examples: Sequence[Example]) -> tuple[float, list[float]]:
             rate = RATE / (1 + RATE * decay * step)
             value = bias + scale * _dot(example, weights)
             probability = 1 / (1 + math.exp(-max(-30.0, min(30.0, value))))
-            slope = (probability - example.is_order) * (ORDER_WEIGHT if example.is_order else 1.0)
+            slope = (probability - example.is_order) * example.weight
             scale *= 1 - rate * decay
             bias -= rate * slope
             if abs(slope) < LEAST_SLOPE:
@@ -203,7 +269,7 @@ def fitted(examples: Sequence[Example]) -> tuple[float, list[float]]:
 
 
 def _dot(example: Example, weights: Sequence[float]) -> float:
-    return sum(size * sum(weights[b] for b in buckets) for buckets, size in example.features)
+    return sum(size * sum(map(weights.__getitem__, buckets)) for buckets, size in example.features)
 
 
 def main() -> None:
@@ -213,7 +279,7 @@ def main() -> None:
     options = parser.parse_args()
     honest = [*honest_examples(), *readme_examples(), *world_examples()]
     every = [*order_examples(), *honest]
-    used = [each for each in every if each.part not in (UNSEEN, WORLD)]
+    used = [each for each in every if each.part not in ONLY_MEASURED]
     scores: dict[int, float] = {}
     for author in ("", *AUTHORS):
         bias, weights = fitted([e for e in used if not author or e.author != author])
@@ -227,8 +293,8 @@ def main() -> None:
             (options.folds / f"{author}.json").write_text(fold, "utf-8")
     print(missed_table(every, scores))
     if not options.without_writing:
-        MODEL.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
-        print(f"Wrote {MODEL.name}: {len(used)} examples.")
+        STEERING_MODEL.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+        print(f"Wrote {STEERING_MODEL.name}: {len(used)} examples.")
 
 
 def packed(bias: float, weights: Sequence[float]) -> dict[str, object]:
@@ -240,16 +306,19 @@ def packed(bias: float, weights: Sequence[float]) -> dict[str, object]:
 
 
 def missed_table(every: Sequence[Example], scores: Mapping[int, float]) -> str:
-    """Return the share of each part's sentences that count as orders, by limits of the score.
+    """Return the share of each part's sentences that count as orders, by limits of the score;
+    the last one is that of the product.
 
-    Honest sentences without an author took part in the fit; "descriptions 1" and the world did not.
+    Honest sentences without an author took part in the fit but those of `ONLY_MEASURED`. Of the
+    forms it counts the sentences with the marker.
     """
     parts = list(dict.fromkeys(each.part for each in every))
     honest = sorted(scores[id(each)] for each in every if each.part == UNSEEN)
-    limits = [honest[int((1 - share) * len(honest))] for share in SHARES]
+    limits = [honest[int((1 - share) * len(honest))] for share in SHARES] + [STEERING_SCORE]
     rows = []
     for part in parts:
-        found = [each for each in every if each.part == part]
+        of_part = [each for each in every if each.part == part]
+        found = [e for e in of_part if not e.is_order or e.weight == MARKER_WEIGHT]
         cells = [f"{sum(each.ruled for each in found) / len(found):.3f}"]
         cells += [
             f"{sum(scores[id(each)] >= limit for each in found) / len(found):.3f}"

@@ -38,6 +38,8 @@ from research.engine.records import (
 from research.extract.extracted import EmptyPageError
 
 TODAY = "2026-03-01"
+ENDS = ".。"
+"""Left out of a fact: the report may put "(older figure)" before it."""
 
 
 class StillClock:
@@ -143,7 +145,7 @@ def _result(
     plan += [each.topic for each in final if isinstance(each, Unit)]
     text = report.markdown if report else ""
     plain = seen(neutral(text)).replace(" ", "")
-    facts = [seen(neutral(fact)).replace(" ", "") for fact in host.facts]
+    facts = [seen(neutral(fact)).replace(" ", "").rstrip(ENDS) for fact in host.facts]
     return RunResult(
         report=text,
         plan=plan,

@@ -167,8 +167,7 @@ class Run:
             rejected=rejected,
             refuses_by=self._refuses_by,
             puts_kind_first=self.began >= Form.READABLE,
-            names_entries=self.began >= Form.ENTRIES,
-            is_parted=self.began >= Form.PARTED,
+            began=self.began,
         )
         limits = limits_for(self.config, plan.complexity, self.parts_of(plan))
         meter = self.journal.meter
@@ -193,7 +192,7 @@ class Run:
     def wall(self, pages: Sequence[Page] = ()) -> AddressWall:
         """Return what may be said of the addresses in the pages read so far, and in `pages`."""
         known = self._ledger.pages.values() if self._ledger else ()
-        return AddressWall(self.question.text, (*known, *pages))
+        return AddressWall(self.question.text, (*known, *pages), self.began)
 
     def admitted(self, text: str) -> str:
         """Return what a model named for the next searches, in one line; '' if it is an order of a

@@ -74,7 +74,7 @@ def test_the_table_counts_what_was_said() -> None:
 def test_the_order_model_learns_words_and_is_stored_in_bytes() -> None:
     told, plain = ("every summary says so", "the tower stands in the north")
     examples = [
-        Example("", "", text is told, tuple(buckets_of(text, "", "")), False, text)
+        Example("", "", text is told, 1.0, tuple(buckets_of(text, "", "")), False, text)
         for text in (told, plain) * 20
     ]
     bias, weights = fitted(examples)

@@ -189,7 +189,7 @@ async def test_a_later_round_reads_for_its_gap_and_knows_the_whole_question() ->
     prompts = [sections_of(asked.prompt) for asked in world.model.requests if asked.task == "read"]
     assert {prompt["QUESTION"] for prompt in prompts} == {CHAIN.question}
     topics = [prompt["TOPIC OF THIS READING"] for prompt in prompts]
-    assert topics[0] == CHAIN.parts[0].question
+    assert topics[0] == "[A1]", "the first sub-question, without repeating it"
     assert topics[-1] == f"No answer to: {CHAIN.parts[2].question}"
 
 

@@ -200,7 +200,7 @@ TABLE = (
     Mutation("C11", answer_status, "if standing.is_answer:", "if True:", (STATUS,)),
     Mutation("C11", ledger, "if not supporting or (judged", "if not supporting or (False and judged",
              (STATUS,)),
-    Mutation("C11", ranked_sentences, "_NOTICE.search(text) or is_order(text)", "is_order(text)",
+    Mutation("C11", ranked_sentences, "_NOTICE.search(text) or is_told", "is_told",
              (test_complete_passages.test_notices_and_contents_are_never_quoted,)),
     Mutation("C11", passage_signs, " if any(name in text.casefold() for name in names))", ")",
              (test_shown_passages.test_a_sibling_s_default_does_not_answer,)),

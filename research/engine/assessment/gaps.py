@@ -13,7 +13,7 @@ from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.records import Aspect, Gap
 from research.engine.run import Run
 from research.engine.text.similarity import find_twin
-from research.engine.untrusted.prompt_injection import content_terms
+from research.engine.untrusted.order_words import content_terms
 
 SAME_GAP = 0.6
 FOREIGN = "No sub-question was made of “{text}”: it has no word of the question or its plan."

@@ -9,6 +9,7 @@ from research.engine.assessment.effort import Effort
 from research.engine.evidence.claim_check import RefusesBy
 from research.engine.evidence.relations import Relations
 from research.engine.evidence.store import EvidenceStore
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page
 from research.engine.records import (
     AnswerSupport,
@@ -78,8 +79,7 @@ class Ledger:
     relations: Relations = field(default_factory=Relations)
     refuses_by: RefusesBy = "likeness"
     puts_kind_first: bool = True
-    names_entries: bool = True
-    is_parted: bool = True
+    began: Form = NEWEST
 
     @property
     def complexity(self) -> Complexity:

@@ -64,6 +64,10 @@ class Form(IntEnum):
     """Without a model, a passage contains an entry's name together with its default or version, and
     passages that are unlikely to answer are not shown.
     """
+    SURROUNDED = 18
+    """What surrounds a sentence tells, too, whether it may only be quoted: its block, and how
+    little it shares with its page and the question. Prompts are shorter.
+    """
     DIRECT = 19
     """The short answer has the main finding on each sub-question, in the order of the plan."""
     PARTED = 20

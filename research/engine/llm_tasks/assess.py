@@ -74,6 +74,7 @@ def _prompt_context(run: Run, room: int) -> dict[str, Any]:
     ledger = run.ledger
     findings = most_relevant(_some_of_each_part(run, running_summary(run)), room)
     return {
+        "is_short": run.form >= Form.SURROUNDED,
         "question": run.question.text,
         "today": run.question.today,
         "brief": ledger.plan.brief if ledger.plan.brief != run.question.text else "",

@@ -32,8 +32,7 @@ async def read_extractively(run: Run, pages: Sequence[Page], aspects: Sequence[A
             aspects,
             per_page,
             before,
-            run.ledger.names_entries,
-            run.ledger.is_parted,
+            run.ledger.began,
         )
     return Reading([_to_finding(item) for item in scored])
 

@@ -99,6 +99,7 @@ async def _read_with_model(
 ) -> Reading:
     def context(room: int) -> dict[str, Any]:
         return {
+            "is_short": run.form >= Form.SURROUNDED,
             "question": run.question.text,
             "today": run.question.today,
             "topic": asked.topic,

@@ -18,6 +18,7 @@ from research.engine.assessment.answer_status import (
 from research.engine.evidence.ledger import ANSWERING, Ledger
 from research.engine.evidence.quotes import plain_quote
 from research.engine.evidence.relations import Cell
+from research.engine.journal.forms import Form
 from research.engine.offline.answering import split_at_answer
 from research.engine.offline.drafting import unjudged_words
 from research.engine.records import (
@@ -112,7 +113,8 @@ class _Markers:
 
     @cached_property
     def wall(self) -> AddressWall:
-        return AddressWall(self.ledger.question, tuple(self.ledger.pages.values()))
+        pages = tuple(self.ledger.pages.values())
+        return AddressWall(self.ledger.question, pages, self.layout.form)
 
     @property
     def urls(self) -> set[str]:
@@ -263,7 +265,7 @@ def _render_best(ledger: Ledger, best: Statement, marks: _Markers, asked: Set[st
     """Return the sentence that answers as a quotation, followed by its context."""
     main = next(iter(ledger.aspects.values())).text
     passage = best.body.removeprefix("“").removesuffix("”")
-    before, answer, after = split_at_answer(passage, main, ledger.names_entries)
+    before, answer, after = split_at_answer(passage, main, ledger.began >= Form.ENTRIES)
     if before and leans_back(answer, ledger.plan.language, frozenset()):
         before, answer = "", passage.removesuffix(after).strip(" …")
     opening = replace(best, text=f"{best.lead_in}“{answer}”")
@@ -399,8 +401,8 @@ def _render_section(
     quoted = any(statement.quoted for statement in section.statements)
     asked = term_set(f"{ledger.question} {aspect.text}") if draft.by_code else frozenset[str]()
     is_nothing = draft.by_code and aspect.standing is not None and aspect.standing.is_off_topic
-    folds = ledger.is_parted
-    is_shown = folds or not (is_nothing and ledger.names_entries)
+    folds = ledger.began >= Form.PARTED
+    is_shown = folds or not (is_nothing and ledger.began >= Form.ENTRIES)
     most = 0 if not is_shown else 1 if is_nothing and not folds else None
     statements = section.statements[:most]
     if layout.is_dense:

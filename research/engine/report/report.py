@@ -68,7 +68,7 @@ from research.engine.run import Run
 from research.engine.text.offload import run_in_thread
 from research.engine.untrusted.dictation import asks_for_wording
 from research.engine.untrusted.order_model import is_firmly_an_order
-from research.engine.untrusted.prompt_injection import content_terms
+from research.engine.untrusted.order_words import content_terms
 from research.engine.verifier.binomial import least_proportion
 from research.engine.verifier.check_ahead import begin_check, drop_check
 from research.engine.verifier.check_draft import Verified, verify_draft
@@ -251,6 +251,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_subjects=run.began >= Form.READABLE,
         counts_queries=run.began >= Form.COUNTED,
         is_direct=run.form >= Form.DIRECT,
+        form=run.began,
     )
     if layout.is_terse and not layout.is_dense:
         ended = ""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.records import Complexity
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.parts.dating import Stale
@@ -62,6 +63,7 @@ class Layout:
     `names_subjects` each sentence of the short answer can be read alone. One that `counts_queries`
     calls them so, earlier ones called them searches. One that `is_direct` lists the short answer by
     sub-questions, names those that its length left out, and has no section that only refers back.
+    Its addresses pass the wall of `form`.
     """
 
     as_table: bool = False
@@ -77,6 +79,7 @@ class Layout:
     names_subjects: bool = True
     counts_queries: bool = True
     is_direct: bool = True
+    form: Form = NEWEST
 
 
 def summary_words(ledger: Ledger) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from research.engine.evidence import claim_check, quotes
 from research.engine.evidence.ledger import Lead
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.prompting.prompt_pages import NumberedSentence
 from research.engine.offline.answering import is_answer
 from research.engine.ports import Page
@@ -16,10 +17,9 @@ from research.engine.text import entities
 from research.engine.text.sentences import QUESTION_MARKS, split_sentences
 from research.engine.untrusted.dictation import without_dictated
 from research.engine.untrusted.prompt_injection import (
-    certain_orders,
-    find_orders,
     is_beside_the_point,
     is_order,
+    removed_orders,
 )
 from research.engine.untrusted.screening import label_of
 
@@ -85,7 +85,7 @@ def check_finding(
     if all(line.sentence.text.endswith(QUESTION_MARKS) for line in lines):
         reading.refusals.append(Refusal(claim, page.url, "the page asks this and doesn't say it"))
         return
-    section = label_of(lines[0].sentence.section, question)
+    section = label_of(lines[0].sentence.section, question, lines[0].form or Form.FIRST)
     if lines[0].dictated is not None:
         section = without_dictated(section)
     source = quote_source(page, *place, section)
@@ -118,7 +118,7 @@ def _unfit(
     """
     asked = f"{question} {aspect.text}"
     every = split_sentences(page.text)
-    told = (certain_orders if lines[0].by_model else find_orders)(every, question)
+    told = removed_orders(every, question, lines[0].form)
     quoted = [each for each in every if source.start < each.end and each.start < source.end]
     is_reworded = claim not in quotes.plain_quote(source.quote)
     if (is_reworded and is_order(claim, asked)) or any(each.number in told for each in quoted):

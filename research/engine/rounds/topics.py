@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from research.engine.assessment.assessment import Assessment
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.unchecked import unchecked_claims
+from research.engine.journal.forms import Form
 from research.engine.limits import Limits
 from research.engine.offline.leads import find_leads
 from research.engine.offline.planning import query_of
@@ -68,7 +69,7 @@ def first_topics(ledger: Ledger) -> list[Topic]:
 
 def _planned_topic(ledger: Ledger, aspect: Aspect) -> Topic:
     """Return the topic of a sub-question; each question in it is searched by itself as well."""
-    parts = split_clauses(aspect.text) if ledger.is_parted else []
+    parts = split_clauses(aspect.text) if ledger.began >= Form.PARTED else []
     queries = (aspect.query, *map(query_of, parts))
     return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts))
 

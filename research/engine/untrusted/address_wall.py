@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page
 from research.engine.text.folding import folded
 from research.engine.untrusted.addresses import Address, addresses_in, owner_of
@@ -50,10 +51,11 @@ def asks_for_address(question: str) -> bool:
 
 @dataclass(frozen=True)
 class AddressWall:
-    """Addresses of these pages that may appear in an answer to a question."""
+    """Addresses of these pages that may appear in an answer to a question, in a run of a form."""
 
     question: str
     pages: Collection[Page]
+    form: Form = NEWEST
 
     def masked(self, text: str) -> str:
         """Return the text with an elision for each address that is not admitted."""
@@ -61,7 +63,7 @@ class AddressWall:
 
     def foreign(self, text: str) -> list[Address]:
         """Return the addresses of a text that are not admitted."""
-        found = addresses_in(text)
+        found = addresses_in(text, is_wide=self.form >= Form.SURROUNDED)
         if not found or asks_for_address(self.question):
             return []
         return [address for address in found if not self._is_given(address)]

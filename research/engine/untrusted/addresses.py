@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from research.engine.text.folding import without_invisible
+from research.engine.text.folding import folded, without_invisible
 
 if TYPE_CHECKING:
     from tldextract import TLDExtract
@@ -41,6 +41,25 @@ _PHONE = re.compile(
 )
 """Such as "+44 20 7946 0958", "030 23125 118", "(212) 555-0147", "555 0143 288"; groups of three
 digits alone are thousands."""
+_RELATIVE = re.compile(
+    r"(?<![\w:/.@-])//(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}(?![\w-])(?::\d{1,5})?"
+    r"(?:[/?#][^\s<>\"'“”«»|\[\]「」『』，。、]*)?"
+)
+"""Such as "//a.example/b", an address without its scheme."""
+_LOCAL_PHONE = re.compile(
+    r"(?<![\w.,/:+€$£%-])(?<!\d )(?:[2-9]\d{2}[ .-]?\d{4}|\d{2,4}(?:[ -]\d{2,4}){1,3})"
+    r"(?![ -]?\d|[.,]\d|\w)"
+)
+"""Such as "555-0142" and "23 12 518", a number without its area."""
+_FICTITIOUS = re.compile(r"\d{3}-0\d{3}")
+"""No range of figures ends like this."""
+_OF_PHONES = re.compile(
+    r"(?<!\w)(?:tel(?:e?(?:ph|f)on\w*|efone\w*|\.)?|phones?|ring(?:s|ing)?|calls?|calling|dial\w*|hotline|fax"
+    r"|helpline|anruf\w*|ruft?|rufnummer|wahl\w*|appel\w*|llam\w*|ligue|ligar|marque|numero|nummer)(?!\w)"
+    r"|телефон|звон|набер|电话|拨打|致电|電話|هاتف|اتصل|رقم"
+)
+"""A word for telephones in a folded text: what makes a local number of figures."""
+LOCAL_DIGITS, LOCAL_REACH = (7, 8), 40
 LEAST_DIGITS = 9
 _PATH = re.compile(r"[/?#]")
 _TRAILING = ".,;:!?)'\"”»"
@@ -72,10 +91,14 @@ def _suffixes() -> TLDExtract:
 
 
 @lru_cache(maxsize=8_000)
-def addresses_in(text: str) -> tuple[Address, ...]:
-    """Return the addresses of a text in order, none within another."""
+def addresses_in(text: str, *, is_wide: bool = False) -> tuple[Address, ...]:
+    """Return the addresses of a text in order, none within another.
+
+    `is_wide` finds telephone numbers without an area and addresses without a scheme, too.
+    """
     found: list[Address] = []
-    for address in sorted(_every(text), key=lambda each: (each.start, -each.end)):
+    every = (*_every(text), *(_wide(text) if is_wide else ()))
+    for address in sorted(every, key=lambda each: (each.start, -each.end)):
         if not found or address.start >= found[-1].end:
             found.append(address)
     return tuple(found)
@@ -93,6 +116,18 @@ def _every(text: str) -> Iterator[Address]:
             yield _address(match, "phone")
 
 
+def _wide(text: str) -> Iterator[Address]:
+    if "//" in text:
+        found = (_address(match, "page") for match in _RELATIVE.finditer(text))
+        yield from (each for each in found if _is_host(each.text.removeprefix("//")))
+    for match in _LOCAL_PHONE.finditer(text):
+        digits = sum(map(str.isdigit, match[0]))
+        before = folded(text[max(0, match.start() - LOCAL_REACH) : match.start()])
+        is_phone = _FICTITIOUS.fullmatch(match[0]) or _OF_PHONES.search(before)
+        if LOCAL_DIGITS[0] <= digits <= LOCAL_DIGITS[1] and is_phone:
+            yield _address(match, "phone")
+
+
 def _address(match: re.Match[str], kind: Kind) -> Address:
     text = match[0].rstrip(_TRAILING)
     host = "" if kind == "phone" else _host_of(text)
@@ -101,7 +136,7 @@ def _address(match: re.Match[str], kind: Kind) -> Address:
 
 def _host_of(text: str) -> str:
     """Return the host of an address: "a.example" of "https://user@a.example:80/b"."""
-    plain = without_invisible(text).lower()
+    plain = without_invisible(text).lower().removeprefix("//")
     after = re.split(r"://?/?|：//", plain, maxsplit=1)[-1]
     return _PATH.split(after, maxsplit=1)[0].rpartition("@")[2].partition(":")[0].strip(".")
 

@@ -1,7 +1,8 @@
 """How much a sentence reads like an order, or like a rule on what others are to write: a linear
 model over its words and those of its neighbours.
 
-Fitted by `python -m bench.injection.fitting`, which describes its examples. A word, a pair of words
+Fitted by `python -m bench.injection.fitting`, which describes its examples; since
+`Form.SURROUNDED` also to what surrounds a sentence (`steering_scores`). A word, a pair of words
 and the first five letters of either are features, hashed into buckets, and so are the kinds of
 words of `order_words.py` that occur together, and the forms that only orders have: a kind says in
 one language what was learned in another. Addresses, quotations and figures stand for themselves,
@@ -13,10 +14,12 @@ from __future__ import annotations
 import json
 import re
 from base64 import b85decode
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,9 +31,12 @@ from research.engine.text.sentences import REMEMBERED_CHARACTERS, Sentence, text
 from research.engine.untrusted.addresses import addresses_in
 from research.engine.untrusted.dictation import dictates, opens_dictation
 from research.engine.untrusted.order_forms import is_for_machines, takes_form
-from research.engine.untrusted.order_words import dictation_words, order_words
+from research.engine.untrusted.order_signs import order_points
+from research.engine.untrusted.order_words import content_terms, dictation_words, order_words
 
 MODEL = Path(__file__).parent / "data" / "order_model.json"
+"""Of runs that began before `Form.SURROUNDED`."""
+STEERING_MODEL = MODEL.with_name("steering_model.json")
 BUCKETS = 1 << 15
 PLACES: Mapping[str, float] = {"own": 0.3, "before": 0.1, "after": 0.05}
 """How much a feature counts in the sentence itself and in its neighbours within the block."""
@@ -44,6 +50,19 @@ FIRM_SCORE = -1.0
 """From here on, where one in a hundred of the descriptions' sentences and three in four of those
 orders are, it isn't quoted unless nothing else answers.
 """
+STEERING_SCORE = -2.3
+"""From here on a sentence may only be quoted, by `STEERING_MODEL`."""
+RULED_SCORE = -5.5
+"""The same for one that is an order by the rules."""
+REST, SURROUNDINGS = 0.1, 0.4
+"""How much a feature of the other sentences around, and one of the surroundings, counts."""
+REACH = 6
+"""Sentences on either side that are around."""
+SHARES_OF_SENTENCE = (0.1, 0.25, 0.4, 0.6)
+SHARES_OF_BLOCK = (0.1, 0.25, 0.4)
+LEAST_BLOCKS = 3
+"""Of a page that a sentence may be foreign to."""
+MOST_POINTS = 7
 STEM = 5
 FIRST = 3
 _QUOTED = re.compile(
@@ -52,6 +71,8 @@ _QUOTED = re.compile(
 )
 """A quotation, or one that its sentence doesn't end, such as “no second witness was heard”."""
 _TOKEN = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+|\d+|[^\w\s]")
+_ENDS = frozenset(".!?。！？…;；")
+_MARKS = "“”«»„「」『』\"' "
 _ADDRESS, _QUOTATION, _FIGURE = "xaddressx", "xquotationx", "xfigurex"
 
 
@@ -64,7 +85,7 @@ class OrderModel:
 
     def score(self, features: Iterable[tuple[Sequence[int], float]]) -> float:
         return self.bias + sum(
-            value * sum(self.weights[bucket] for bucket in buckets) for buckets, value in features
+            value * sum(map(self.weights.__getitem__, buckets)) for buckets, value in features
         )
 
 
@@ -92,6 +113,106 @@ def likely_orders(found: Sequence[Sentence]) -> frozenset[int]:
     return frozenset(told)
 
 
+@remember_texts(REMEMBERED_CHARACTERS, text_length)
+def steering_scores(found: Sequence[Sentence], asked: str) -> Mapping[int, float]:
+    """Return how much each sentence reads as if it steered its reader, by its number: by its words,
+    by those around it, and by how little it shares with the page and the question.
+    """
+    model = order_model(STEERING_MODEL)
+    scored = surrounded_features(found, asked)
+    return MappingProxyType({each.number: model.score(features) for each, features in scored})
+
+
+def surrounded_features(
+    found: Sequence[Sentence], asked: str
+) -> Iterator[tuple[Sentence, list[tuple[Sequence[int], float]]]]:
+    """Yield each sentence with the buckets of its features, of those around it and of its
+    surroundings, and the value that they have there.
+    """
+    known = _Known.of(found, asked)
+    for group in _groups(found):
+        for at, sentence in enumerate(group):
+            near = group[max(0, at - REACH) : at + REACH + 1]
+            others = (other.text for other in near if other is not sentence)
+            rest = set[int]().union(*(_buckets(text, len(PLACES)) for text in others))
+            before = group[at - 1].text if at else ""
+            after = group[at + 1].text if at + 1 < len(group) else ""
+            named = _surroundings(sentence, known)
+            around = [crc32(each, len(PLACES) + 1) % BUCKETS for each in named]
+            features = [*buckets_of(sentence.text, before, after)]
+            features += [(sorted(rest), REST), (around, SURROUNDINGS)]
+            yield sentence, features
+
+
+def _groups(found: Sequence[Sentence]) -> Iterator[Sequence[Sentence]]:
+    """Yield the sentences of each block; list items that go on from one to the next are one."""
+    joined: list[Sentence] = []
+    for _, block in groupby(found, key=lambda each: each.block):
+        sentences = list(block)
+        last = joined[-1] if joined else None
+        if last and not (last.kind == sentences[0].kind == "item" and last.text[-1:] not in _ENDS):
+            yield joined
+            joined = []
+        joined += sentences
+    if joined:
+        yield joined
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The terms of each block, in how many blocks each is, and those of the question."""
+
+    blocks: Mapping[int, frozenset[str]]
+    counts: Mapping[str, int]
+    asked: frozenset[str]
+
+    @classmethod
+    def of(cls, found: Sequence[Sentence], asked: str) -> _Known:
+        blocks = {
+            number: frozenset[str]().union(*(content_terms(each.text) for each in block))
+            for number, block in groupby(found, key=lambda each: each.block)
+        }
+        counts = Counter(term for terms in blocks.values() for term in terms)
+        return cls(blocks, counts, content_terms(asked))
+
+    def share(self, terms: frozenset[str]) -> float:
+        """Return the share of a block's terms that another block or the question has."""
+        shared = sum(self.counts[term] > 1 or term in self.asked for term in terms)
+        return shared / max(1, len(terms))
+
+
+def _surroundings(sentence: Sentence, known: _Known) -> Iterator[bytes]:
+    """Yield how foreign a sentence and its block are to the page and the question, the points of
+    the rules, and what its quotations hold.
+    """
+    terms, words = content_terms(sentence.text), _features(sentence.text)
+    if len(known.blocks) < LEAST_BLOCKS or not terms:
+        yield b"fo none"
+    else:
+        step = bisect_left(SHARES_OF_SENTENCE, known.share(terms))
+        yield b"fo %d" % step
+        yield b"fb %d" % bisect_left(SHARES_OF_BLOCK, known.share(known.blocks[sentence.block]))
+        if any(each.startswith((b"k", b"f ")) for each in words):
+            yield b"fok %d" % step
+    yield b"pts %d" % min(MOST_POINTS, int(order_points(sentence.text)))
+    yield from _in_quotations(sentence.text)
+
+
+@lru_cache(maxsize=4_000)
+def _in_quotations(text: str) -> tuple[bytes, ...]:
+    said = " ".join(match[0] for match in _QUOTED.finditer(text))
+    if not said:
+        return ()
+    plain = folded(said)
+    of_texts, of_orders = _kinds_in(plain)
+    found = ["q form" if takes_form(said.strip(_MARKS), "") else "q plain"]
+    found.append(f"q pts {min(MOST_POINTS, int(order_points(said)))}")
+    for name, kinds in (("qd", of_texts), ("qo", of_orders)):
+        found += [f"{name} {kind}" for kind in kinds]
+        found += [f"{name} {one} {other}" for one, other in combinations(kinds, 2)]
+    return tuple(each.encode() for each in found)
+
+
 def is_firmly_an_order(text: str) -> bool:
     """Return whether a text by itself hardly reads like anything else than an order."""
     return order_model().score(buckets_of(text, "", "")) >= FIRM_SCORE
@@ -112,7 +233,12 @@ def buckets_of(text: str, before: str, after: str) -> Iterator[tuple[Sequence[in
     """Yield the buckets of each place's features, and the value that they have there."""
     for seed, (value, said) in enumerate(zip(PLACES.values(), (text, before, after), strict=True)):
         if said:
-            yield [crc32(each, seed) % BUCKETS for each in _features(said)], value
+            yield _buckets(said, seed), value
+
+
+@lru_cache(maxsize=2_000)
+def _buckets(said: str, seed: int) -> tuple[int, ...]:
+    return tuple(crc32(each, seed) % BUCKETS for each in _features(said))
 
 
 @lru_cache(maxsize=4_000)
@@ -130,10 +256,8 @@ def _features(text: str) -> tuple[bytes, ...]:
 
 def _kinds(said: str) -> Iterator[str]:
     """Yield the kinds of words that occur together outside quotations, and forms of orders."""
-    plain = folded(_QUOTED.sub(" ", said))
-    of_texts = [sorted(words.by_kind) for words in dictation_words(plain).values()]
-    of_orders = {kind for words in order_words(plain).values() for kind in words.by_kind}
-    for name, found in (("d", max(of_texts, key=len, default=[])), ("o", sorted(of_orders))):
+    of_texts, of_orders = _kinds_in(folded(_QUOTED.sub(" ", said)))
+    for name, found in (("d", of_texts), ("o", of_orders)):
         yield from (f"k{name} {kind}" for kind in found)
         yield from (f"k{name} {one} {other}" for one, other in combinations(found, 2))
     forms = {
@@ -141,6 +265,15 @@ def _kinds(said: str) -> Iterator[str]:
         "dictates": dictates(said), "opens": opens_dictation(said),
     }  # fmt: skip
     yield from (f"f {name}" for name, has_it in forms.items() if has_it)
+
+
+def _kinds_in(plain: str) -> tuple[list[str], list[str]]:
+    """Return the kinds of words for texts in a folded text, of the language that has most, and
+    those of orders.
+    """
+    of_texts = [sorted(words.by_kind) for words in dictation_words(plain).values()]
+    of_orders = {kind for words in order_words(plain).values() for kind in words.by_kind}
+    return max(of_texts, key=len, default=[]), sorted(of_orders)
 
 
 def _words(text: str) -> list[str]:
@@ -151,9 +284,9 @@ def _words(text: str) -> list[str]:
 
 
 @cache
-def order_model() -> OrderModel:
-    """Return the stored model."""
-    stored = json.loads(MODEL.read_text("utf-8"))
+def order_model(path: Path = MODEL) -> OrderModel:
+    """Return a stored model."""
+    stored = json.loads(path.read_text("utf-8"))
     return OrderModel(stored["bias"], tuple(unpacked(stored)))
 
 

@@ -13,10 +13,13 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from research.engine.text.folding import folded
+from research.engine.text.language import function_words
+from research.engine.text.tokens import term_set
 
 _DATA = Path(__file__).parent / "data"
 _UNSPACED = frozenset({"ar", "zh", "ja"})
 _WORD_START = re.compile(r"(?<!\w)\w")
+_SHORT = re.compile("[\u0400-\u052f]{1,3}|[\u0600-\u06ff]{1,3}")
 _UNSPACED_LETTER = re.compile("[\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff]")
 K = TypeVar("K")
 BEGINNING = 4
@@ -39,6 +42,21 @@ class OrderWords:
 
     by_kind: MappingProxyType[str, frozenset[str]]
     starts: MappingProxyType[int, frozenset[str]]
+
+
+@lru_cache(maxsize=4_000)
+def content_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text that are no function words of any language; in Arabic and
+    Cyrillic letters short words count as such.
+    """
+    terms = term_set(folded(text)) - _function_terms()
+    return frozenset(term for term in terms if not _SHORT.fullmatch(term))
+
+
+@cache
+def _function_terms() -> frozenset[str]:
+    codes = ("de", "fr", "es", "it", "pt", "nl")
+    return frozenset(folded(word) for code in codes for word in function_words(code))
 
 
 @cache

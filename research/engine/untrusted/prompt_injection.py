@@ -13,12 +13,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.ports import Page
-from research.engine.text.folding import folded
-from research.engine.text.language import function_words
 from research.engine.text.remembered import remember_texts
 from research.engine.text.sentences import (
     REMEMBERED_CHARACTERS,
@@ -26,11 +25,16 @@ from research.engine.text.sentences import (
     split_sentences,
     text_length,
 )
-from research.engine.text.tokens import term_set
 from research.engine.untrusted.dictation import find_dictation
 from research.engine.untrusted.order_forms import is_about_orders, is_for_machines, takes_form
-from research.engine.untrusted.order_model import likely_orders
+from research.engine.untrusted.order_model import (
+    RULED_SCORE,
+    STEERING_SCORE,
+    likely_orders,
+    steering_scores,
+)
 from research.engine.untrusted.order_signs import order_points
+from research.engine.untrusted.order_words import content_terms
 
 ORDER_POINTS = 5.5
 STRANGER_POINTS = 3.5
@@ -53,7 +57,6 @@ JOINED_ITEMS = 3
 JOINED_CHARACTERS = 120
 
 _DICTATED = re.compile(r"[:：“«„「『\"]")
-_SHORT = re.compile("[\u0400-\u052f]{1,3}|[\u0600-\u06ff]{1,3}")
 _MENTIONED = re.compile(
     r"(?<=\w )(?:“[^”\n]{3,60}”|\"[^\"\n]{3,60}\"|«[^»\n]{3,60}»|„[^“”\n]{3,60}[“”])"
     r"(?= (?:is|was|are|were|has|ist|war|est|es|é|это)\b)"
@@ -134,21 +137,51 @@ def find_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
 
 
 @remember_texts(REMEMBERED_CHARACTERS, text_length)
-def certain_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
-    """Return the numbers of the sentences that are orders by themselves, by the rules and by the
-    fitted model; none if the question is about orders.
+def removed_orders(
+    found: Sequence[Sentence], asked: str, form: Form | None = NEWEST
+) -> frozenset[int]:
+    """Return the numbers of the sentences that a run of this form doesn't show at all.
+
+    Since `Form.FITTED` these are the orders by the rules and by the fitted model; none if the
+    question is about orders.
     """
+    if form is None or form < Form.FITTED:
+        return find_orders(found, asked)
     if is_about_orders(asked):
         return frozenset()
     told = set(_single_orders(found, asked))
-    return likely_orders(found) & told if told else frozenset()
+    return modelled_orders(found, asked, form) & told if told else frozenset()
 
 
-def likely_dictated(found: Sequence[Sentence], asked: str) -> frozenset[int]:
-    """Return the numbers of the other sentences that the fitted model classifies as instructions
-    or dictation: they may only be quoted.
+def only_quoted(
+    found: Sequence[Sentence], asked: str, form: Form | None = NEWEST
+) -> frozenset[int]:
+    """Return the numbers of the other sentences that may only be quoted in a run of this form."""
+    if form is None or form < Form.QUOTED:
+        return frozenset()
+    if form < Form.FITTED:
+        return find_dictated(found, asked)
+    told = modelled_orders(found, asked, form)
+    if form >= Form.SURROUNDED:
+        told |= ruled_orders(found, asked)
+    return told - removed_orders(found, asked, form)
+
+
+def ruled_orders(found: Sequence[Sentence], asked: str = "") -> frozenset[int]:
+    """Return the numbers of the sentences that are orders by the rules, and may be by the model."""
+    told = set(_single_orders(found, asked))
+    scores = steering_scores(found, asked) if told else {}
+    return frozenset(number for number in told if scores[number] >= RULED_SCORE)
+
+
+def modelled_orders(found: Sequence[Sentence], asked: str, form: Form) -> frozenset[int]:
+    """Return the numbers of the sentences that the fitted model of a form classifies as
+    instructions or dictation.
     """
-    return likely_orders(found) - certain_orders(found, asked)
+    if form < Form.SURROUNDED:
+        return likely_orders(found)
+    scores = steering_scores(found, asked)
+    return frozenset(number for number, score in scores.items() if score >= STEERING_SCORE)
 
 
 def _is_doubtful(sentence: Sentence, found: Sequence[Sentence], asked: str) -> bool:
@@ -247,21 +280,6 @@ def is_foreign(text: str, surroundings: str, asked: str) -> bool:
     terms = content_terms(text)
     shared = len(terms & content_terms(f"{asked} {surroundings}"))
     return shared <= FOREIGN_SHARE * max(1.0, points - DOUBTFUL_POINTS) * len(terms)
-
-
-@lru_cache(maxsize=4_000)
-def content_terms(text: str) -> frozenset[str]:
-    """Return the terms of a text that are no function words of any language; in Arabic and
-    Cyrillic letters short words count as such.
-    """
-    terms = term_set(folded(text)) - _function_terms()
-    return frozenset(term for term in terms if not _SHORT.fullmatch(term))
-
-
-@cache
-def _function_terms() -> frozenset[str]:
-    codes = ("de", "fr", "es", "it", "pt", "nl")
-    return frozenset(folded(word) for code in codes for word in function_words(code))
 
 
 def _orders_in_parts(found: Sequence[Sentence], asked: str) -> Iterator[int]:

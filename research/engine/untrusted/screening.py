@@ -18,14 +18,14 @@ from research.engine.text.sentences import split_sentences, take_apart
 from research.engine.text.tokens import normalise_space
 from research.engine.untrusted.address_wall import ELISION, AddressWall
 from research.engine.untrusted.dictation import find_dictation, without_dictated
-from research.engine.untrusted.order_model import likely_orders
+from research.engine.untrusted.order_words import content_terms
 from research.engine.untrusted.prompt_injection import (
-    certain_orders,
-    content_terms,
-    find_dictated,
     find_orders,
     is_foreign,
     is_order,
+    modelled_orders,
+    only_quoted,
+    removed_orders,
 )
 
 LONGEST_LABEL = 300
@@ -39,7 +39,7 @@ def screened_page(page: Page, asked: str, form: Form = NEWEST) -> Page:
 
     Since `Form.QUOTED` what a title or name dictates is cut.
     """
-    wall, around = AddressWall(asked, [page]), page.text
+    wall, around = AddressWall(asked, [page], form), page.text
     title = page.title if names_page(page.title, page, asked) else ""
     site = "" if is_foreign(page.site, around, asked) else page.site
     if form >= Form.QUOTED:
@@ -72,14 +72,14 @@ def screened_answer(answer: SearchAnswer, asked: str, form: Form = NEWEST) -> Se
 
 
 def _screened_hit(hit: SearchHit, asked: str, form: Form) -> SearchHit:
-    wall = AddressWall(asked, ())
+    wall = AddressWall(asked, (), form)
     found = split_sentences(canonical(hit.snippet))
     told = find_orders(found, asked)
     if form >= Form.QUOTED:
         told |= find_dictation(tuple(found))
         hit = replace(hit, title=without_dictated(hit.title))
     if form >= Form.FITTED:
-        told |= likely_orders(tuple(found))
+        told |= modelled_orders(tuple(found), asked, form)
     snippet = " ".join(each.text for each in found if each.number not in told)
     title = _label(hit.title, asked, wall)
     return replace(hit, title=title, snippet=wall.masked(snippet), published=_date(hit.published))
@@ -98,9 +98,9 @@ def _date(text: str | None) -> str | None:
     return text if text and _DATE.fullmatch(text) else None
 
 
-def label_of(text: str, asked: str) -> str:
+def label_of(text: str, asked: str, form: Form) -> str:
     """Return a heading or name of a page as it may be shown."""
-    return _label(text, asked, AddressWall(asked, ()))
+    return _label(text, asked, AddressWall(asked, (), form))
 
 
 async def suspicious_pages(pages: Sequence[Page], asked: str, form: Form) -> list[Page]:
@@ -119,13 +119,9 @@ def take_pages_apart(pages: Sequence[Page], asked: str, form: Form) -> None:
     take_apart(page.text for page in pages)
     for page in pages:
         is_suspicious(page, asked, form)
-        if form >= Form.FITTED:
-            likely_orders(split_sentences(page.text))
-        elif form >= Form.QUOTED:
-            find_dictated(split_sentences(page.text), asked)
+        only_quoted(split_sentences(page.text), asked, form)
 
 
 def is_suspicious(page: Page, asked: str, form: Form) -> bool:
     """Return whether a page contains instructions anywhere, and so is read alone."""
-    find = certain_orders if form >= Form.FITTED else find_orders
-    return bool(find(split_sentences(page.text), asked))
+    return bool(removed_orders(split_sentences(page.text), asked, form))

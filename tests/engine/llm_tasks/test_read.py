@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.records import RefusedQuote, Source
 from tests.engine.scripted import (
     CHAIN,
@@ -17,6 +19,7 @@ from tests.engine.scripted import (
     finding,
     harbour,
     page,
+    sections_of,
 )
 
 MARK = re.compile(r'(?: mark="|</page )[0-9a-f]{8}')
@@ -161,6 +164,22 @@ async def test_a_prompt_holds_no_knob() -> None:
         asked = [r for r in world.model.requests if r.task == "read"]
         prompts.append({(r.system, MARK.sub("", r.prompt)) for r in asked})
     assert prompts[0] == prompts[1]
+
+
+@pytest.mark.parametrize("form", [Form.ENTRIES, Form.SURROUNDED])
+async def test_only_a_run_that_began_since_has_short_prompts(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    world = harbour(SIMPLE)
+    assert world.model is not None
+    await world.ask(SIMPLE.question)
+    asked = {request.task: request for request in world.model.requests}
+    topic = sections_of(asked["read"].prompt)["TOPIC OF THIS READING"]
+    is_short = form >= Form.SURROUNDED
+    assert topic == ("[A1]" if is_short else SIMPLE.parts[0].question)
+    assert ("the id that the finding helps to answer" in asked["read"].system) != is_short
+    assert ("independent source" in asked["assess"].prompt) != is_short
 
 
 async def test_an_unknown_sub_question_is_the_unit_s_own() -> None:

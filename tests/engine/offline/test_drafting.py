@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.passages import _to_finding
 from research.engine.offline.drafting import draft_closest, draft_offline, lead_in, quote_statement
 from research.engine.offline.passages.reading import read_pages
@@ -96,10 +97,10 @@ def test_passages_of_a_sub_question_that_nothing_seems_to_answer_are_folded() ->
 
 def test_runs_that_began_before_show_the_closest_passage_or_none() -> None:
     made = judged("How to make scrambled eggs?", 0.2, RECIPE)
-    made.is_parted = False
+    made.began = Form.ENTRIES
     told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
     assert " quote" not in told and "## How to make" not in told
-    made.names_entries = False
+    made.began = Form.COUNTED
     told = render_report(made, draft_closest(made), "Stopped.", 0, 0).markdown
     assert "\n> *Closest passage, may be off topic*\n>\n> **How to make" in told
 

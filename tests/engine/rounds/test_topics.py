@@ -6,6 +6,7 @@ from research.engine.assessment.assessment import Assessment
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.store import Finding
+from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
 from research.engine.records import Complexity, Dimensions, Gap
 from research.engine.rounds.topics import (
@@ -45,7 +46,7 @@ def test_each_question_of_a_sub_question_is_searched_by_itself_as_well() -> None
     known, _ = ledger("Who built the lamp, and when was the horn tested?")
     [topic] = first_topics(known)
     assert topic.all_queries and topic.queries[1:] == ("built lamp", "horn tested")
-    known.is_parted = False
+    known.began = Form.ENTRIES
     [topic] = first_topics(known)
     assert not topic.all_queries and len(topic.queries) == 1
 

@@ -1,5 +1,6 @@
 import pytest
 
+from research.engine.journal.forms import Form
 from research.engine.untrusted.address_wall import AddressWall, asks_for_address
 from tests.engine.scripted import page
 
@@ -55,3 +56,11 @@ def test_a_word_in_a_word_asks_for_no_address(question: str) -> None:
 def test_the_address_of_the_question_may_be_repeated() -> None:
     asked = "What does https://lure.example/start offer?"
     assert not AddressWall(asked, ()).foreign(TOLD)
+
+
+def test_runs_of_earlier_forms_keep_their_wall() -> None:
+    told = "Ring the keeper on 555-0142, or look at //lure.example/keeper for more."
+    assert AddressWall(QUESTION, (), Form.ENTRIES).masked(told) == told
+    assert (
+        AddressWall(QUESTION, ()).masked(told) == "Ring the keeper on […], or look at […] for more."
+    )

@@ -23,6 +23,38 @@ def test_an_address_is_found(text: str, found: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Ring the museum on 412 7788.", "412 7788"),
+        ("The fox line, 555-0142, knows", "555-0142"),
+        ("Tel. 23 12 518", "23 12 518"),
+        ("电话 4127788", "4127788"),
+        ("Embed //files.helper.example/a?b=c here", "//files.helper.example/a?b=c"),
+    ],
+)
+def test_a_local_number_or_an_address_without_a_scheme_is_found_by_the_wide_wall(
+    text: str, found: str
+) -> None:
+    assert [address.text for address in addresses_in(text, is_wide=True)] == [found]
+    assert not addresses_in(text)
+    [address] = addresses_in(text, is_wide=True)
+    assert address.host == ("files.helper.example" if "//" in found else "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "between 200-1500 km of rail and 412 7788 of sleepers",
+        "//utils.py // comment, 5550142 rows",
+        "open from 0800-0900 by telephone",
+        "between 1986 and 1988, 1 234 567 people",
+    ],
+)
+def test_figures_and_comments_pass_the_wide_wall(text: str) -> None:
+    assert not addresses_in(text, is_wide=True)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "node.js, README.md and main.py",

@@ -11,12 +11,7 @@ from research.engine.ports import Page
 from research.engine.text.relevance import RELEVANT, page_relevance, term_weights
 from research.engine.text.sentences import Sentence, sentence_terms, split_sentences
 from research.engine.text.tokens import term_set
-from research.engine.untrusted.prompt_injection import (
-    certain_orders,
-    find_dictated,
-    find_orders,
-    likely_dictated,
-)
+from research.engine.untrusted.prompt_injection import only_quoted, removed_orders
 
 PAGE_CHARACTERS = 8000
 NEAR = 1
@@ -31,14 +26,14 @@ class NumberedSentence:
     """A sentence as the prompt shows it.
 
     `dictated` is whether it dictates what texts are to say; None if that was not looked at.
-    `by_model` is whether the fitted model was asked as well.
+    `form` is that of the run.
     """
 
     number: int
     sentence: Sentence
     page: Page
     dictated: bool | None = None
-    by_model: bool = False
+    form: Form | None = None
 
 
 @dataclass(frozen=True)
@@ -69,23 +64,21 @@ def number_sentences(
     page to them. `form` is the run's: since `Form.QUOTED` sentences that
     dictate what texts are to say are marked.
     """
-    by_model = form is not None and form >= Form.FITTED
     marks_dictation = form is not None and form >= Form.QUOTED
-    dictated = likely_dictated if by_model else find_dictated
-    shown = [_shown_sentences(page, aims[0], by_model) for page in pages]
+    shown = [_shown_sentences(page, aims[0], form) for page in pages]
     shares = _share_room([_text_size(each) for each in shown], room)
     sheets: list[PromptPage] = []
     number = 0
     for position, page in enumerate(pages):
         lines = []
-        told = dictated(split_sentences(page.text), aims[0]) if marks_dictation else frozenset()
+        told = only_quoted(split_sentences(page.text), aims[0], form)
         repeated = _repeated_sentences(page, sheets, copied_share)
         near = shown[position] if whole else _near_sentences(page, shown[position], aims, only_near)
         for sentence in _fit_sentences(page, near, aims, shares[position]):
             if sentence.text not in repeated:
                 number += 1
                 is_told = sentence.number in told if marks_dictation else None
-                lines.append(NumberedSentence(number, sentence, page, is_told, by_model))
+                lines.append(NumberedSentence(number, sentence, page, is_told, form))
         sheets.append(PromptPage(position + 1, page, tuple(lines)))
     return sheets
 
@@ -105,10 +98,10 @@ def _text_size(found: Iterable[Sentence]) -> int:
     return sum(len(sentence.text) for sentence in found)
 
 
-def _shown_sentences(page: Page, asked: str, by_model: bool) -> list[Sentence]:
+def _shown_sentences(page: Page, asked: str, form: Form | None) -> list[Sentence]:
     """Return the page's sentences, without its orders to machines."""
     every = split_sentences(page.text)
-    told = certain_orders(every, asked) if by_model else find_orders(every, asked)
+    told = removed_orders(every, asked, form)
     return [sentence for sentence in every if sentence.number not in told]
 
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 
 from research.engine.evidence.quotes import MAX_QUOTE, plain_quote
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.offline.passages.ranked_sentences import (
     RankedSentence,
     quotable_lines,
@@ -89,15 +90,16 @@ def joined(text: str, slices: Sequence[Span]) -> str:
     return " ".join(parts)
 
 
-def complete_passages(page: Page, names_entries: bool = True) -> list[Passage]:
+def complete_passages(page: Page, form: Form = NEWEST) -> list[Passage]:
     """Every passage of a page that may be shown, in the page's order; they overlap.
 
-    `names_entries` is False in runs that began before `Form.ENTRIES`: the name of an entry that its
-    heading gives is left out.
+    In runs that began before `Form.ENTRIES` the name of an entry that its heading gives is left
+    out.
     """
     found = ranked_sentences(page.text)
     heads = told_rows(page.text, found)
-    told = quotable_lines(found, heads, names_entries)
+    told = quotable_lines(found, heads, form)
+    names_entries = form >= Form.ENTRIES
     result: list[Passage] = []
     opening: list[RankedSentence] = []
     described: Span | None = None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.offline.passages.complete_passages import Passage, complete_passages
 from research.engine.offline.questions.weighted_query import load_synonyms
 from research.engine.ports import Page
@@ -109,15 +110,15 @@ class PassageSigns:
 class AskedText:
     """The parts of a question that the features use."""
 
-    def __init__(self, text: str, names_entries: bool = True) -> None:
-        """`names_entries` is False in runs that began before `Form.ENTRIES`."""
+    def __init__(self, text: str, form: Form = NEWEST) -> None:
+        """`form` is that of the run."""
         self.text = text
         self.order = _order(text)
         self.terms = tuple(dict.fromkeys(split_terms(text)))
         found = IDENTIFIER.findall(text)
         is_name_alone = len(text.split()) == 1
         self.names = tuple(dict.fromkeys([*found, *([text.strip()] if is_name_alone else [])]))
-        further = _ASKS_OF_ENTRIES if names_entries else {}
+        further = _ASKS_OF_ENTRIES if form >= Form.ENTRIES else {}
         self.asks = tuple(
             name
             for name, cue in _ASKS.items()
@@ -142,8 +143,8 @@ def _order(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def passages_of(page: Page, names_entries: bool = True) -> tuple[_Counted, ...]:
-    return tuple(_Counted(passage) for passage in complete_passages(page, names_entries))
+def passages_of(page: Page, form: Form = NEWEST) -> tuple[_Counted, ...]:
+    return tuple(_Counted(passage) for passage in complete_passages(page, form))
 
 
 class _Counted:
@@ -194,14 +195,11 @@ class _Counted:
 class PassageRanking:
     """The passages of some pages, ranked for any number of questions."""
 
-    def __init__(
-        self, pages: Sequence[Page], names_entries: bool = True, is_parted: bool = True
-    ) -> None:
-        """`names_entries` is False in runs that began before `Form.ENTRIES`, `is_parted` in those
-        before `Form.PARTED`.
-        """
-        self.names_entries, self.is_parted = names_entries, is_parted
-        self.passages = [each for page in pages for each in passages_of(page, names_entries)]
+    def __init__(self, pages: Sequence[Page], form: Form = NEWEST) -> None:
+        """`form` is that of the run."""
+        self.names_entries = form >= Form.ENTRIES
+        self.is_parted = form >= Form.PARTED
+        self.passages = [each for page in pages for each in passages_of(page, form)]
         self._holders: dict[str, int] = {}
         lengths = [len(each.order) for each in self.passages]
         self.mean = sum(lengths) / max(1, len(lengths)) or 1.0

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from research.engine.journal.forms import NEWEST, Form
 from research.engine.offline.passages.complete_passages import Passage
 from research.engine.offline.passages.passage_model import (
     RankedPassage,
@@ -40,21 +41,19 @@ def read_pages(
     aspects: Sequence[Aspect],
     per_page: int,
     beside: Sequence[Page] = (),
-    names_entries: bool = True,
-    is_parted: bool = True,
+    form: Form = NEWEST,
 ) -> list[ScoredPassage]:
     """Return the best passages for each sub-question, in the order of the pages.
 
     They are ranked together with those of the pages `beside`, which were read before.
-    `names_entries` is False in runs that began before `Form.ENTRIES`, `is_parted` in those before
-    `Form.PARTED`.
+    `form` is that of the run.
     """
-    ranking = PassageRanking([*beside, *pages], names_entries, is_parted)
+    ranking = PassageRanking([*beside, *pages], form)
     order = {page.url: number for number, page in enumerate(pages)}
     found = [
         _score_passage(ranking, each, aspect, asked)
         for aspect in aspects
-        for asked in [AskedText(aspect.text, names_entries)]
+        for asked in [AskedText(aspect.text, form)]
         for each in _kept(rank_passages(ranking, asked), order, per_page)
     ]
     return sorted(found, key=lambda each: (order[each.passage.page.url], each.passage.slices))

@@ -27,13 +27,12 @@ LONGEST_GAP = 8
 
 def standings(ledger: Ledger) -> dict[str, AnswerSupport]:
     """Return the offline answer support of each sub-question, by id."""
-    pages = list(ledger.pages.values())
-    ranking = PassageRanking(pages, ledger.names_entries, ledger.is_parted)
+    ranking = PassageRanking(list(ledger.pages.values()), ledger.began)
     return {aspect.id: _standing(ledger, ranking, aspect) for aspect in ledger.aspects.values()}
 
 
 def _standing(ledger: Ledger, ranking: PassageRanking, aspect: Aspect) -> AnswerSupport:
-    asked = AskedText(aspect.text, ledger.names_entries)
+    asked = AskedText(aspect.text, ledger.began)
     records = ledger.book.of(aspect.id)
     found: dict[str, RankedPassage] = {}
     for each in rank_passages(ranking, asked):

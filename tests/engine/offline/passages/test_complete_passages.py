@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from research.engine.evidence.quotes import MAX_QUOTE
+from research.engine.journal.forms import Form
 from research.engine.offline.passages.complete_passages import (
     MOST_SLICES,
     MOST_WORDS,
@@ -133,4 +134,4 @@ def test_the_name_of_an_option_is_no_byline() -> None:
 def test_runs_that_began_before_read_entries_as_they_did() -> None:
     text = "# Settings\n\n## wick_length\n\nOption: Lamp::Wick\n\n- Default: 3"
     made = page("https://a.example/", text, "Lamps")
-    assert [each.text for each in complete_passages(made, names_entries=False)] == ["Default: 3"]
+    assert [each.text for each in complete_passages(made, Form.COUNTED)] == ["Default: 3"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from research.engine.journal.forms import Form
 from research.engine.offline.passages.passage_model import passage_model, rank_passages
 from research.engine.offline.passages.passage_signs import AskedText, PassageRanking
 from research.engine.offline.passages.reading import read_pages
@@ -27,8 +28,8 @@ def test_a_paragraph_comes_whole_where_that_is_nearly_as_good_as_its_end() -> No
 def test_runs_that_began_before_rank_by_the_weights_of_their_time() -> None:
     asked = AskedText("How long is the warranty of the Korvan K3?")
     ranked = {
-        is_parted: rank_passages(PassageRanking([KORVAN], is_parted=is_parted), asked)[0]
-        for is_parted in (True, False)
+        form >= Form.PARTED: rank_passages(PassageRanking([KORVAN], form), asked)[0]
+        for form in (Form.PARTED, Form.ENTRIES)
     }
     for is_parted, best in ranked.items():
         assert best.value == passage_model(is_parted).value(best.signs)
