@@ -417,7 +417,7 @@ def _render_section(
     is_settled = layout.stale is not None and not any(record.contradicts for record in records)
     if aspect.state is AspectState.DISPUTED and is_settled:
         aspect = replace(aspect, state=AspectState.ANSWERED)
-    standing = _support_line(ledger, aspect, section, marks.words)
+    standing = _support_line(ledger, aspect, section, marks.words, layout.is_direct)
     if draft.by_code and aspect.standing is not None:
         standing = marks.words[unjudged_words(aspect.standing)]
     elif layout.is_terse and aspect.state in ANSWERING and aspect.state is not AspectState.DISPUTED:
@@ -455,8 +455,12 @@ def _render_table(
     return "\n".join(rows) if len(rows) > 2 else ""
 
 
-def _support_line(ledger: Ledger, aspect: Aspect, section: Section, words: Labels) -> str:
-    """Well established, or preliminary, in words and by a mark, by what the section cites."""
+def _support_line(
+    ledger: Ledger, aspect: Aspect, section: Section, words: Labels, names_rivals: bool
+) -> str:
+    """Well established, or preliminary, in words and by a mark, by what the section cites. If it
+    `names_rivals`, a section with both sides of a dispute is not called well established.
+    """
     if aspect.state is AspectState.DISPUTED:
         return f"⚠ {words['disagree']}"
     if aspect.state not in ANSWERING or is_close(aspect):
@@ -469,7 +473,10 @@ def _support_line(ledger: Ledger, aspect: Aspect, section: Section, words: Label
         return _support_words(aspect.standing, keys, words, noun)
     confirmed = max((len(record.keys) for record in cited), default=0)
     if confirmed > 1:
-        return f"● {words['established'].format(where=words.count(noun, confirmed))}"
+        shown = {record.id for record in cited}
+        has_rivals = names_rivals and any(shown.intersection(each.contradicts) for each in cited)
+        mark, key = ("◐", "disputed_in_part") if has_rivals else ("●", "established")
+        return f"{mark} {words[key].format(where=words.count(noun, confirmed))}"
     if len(keys) > 1:
         return f"◐ {words['each_alone'].format(where=words.count(noun, len(keys)))}"
     known = len(ledger.keys_of(aspect.id) | keys)

@@ -8,6 +8,7 @@ from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.store import Finding
 from research.engine.records import AspectState, Source
 from research.engine.report.draft import Draft, Section, Statement, cite_ids, replace_statements
+from research.engine.report.markdown import USUAL, render_report
 from research.engine.report.parts.method_note import method_note
 from research.engine.report.parts.paragraphs import MOST_SENTENCES, render_paragraphs
 from research.engine.report.parts.repetitions import (
@@ -94,6 +95,27 @@ def test_a_statement_that_a_newer_source_contradicts_says_so(known: Ledger) -> N
     assert doubt_mark(new, known, WORDS) == " (⚠ Sources disagree)"
     assert doubt_mark(Statement("Both.", ("E1", "E2")), known, WORDS) == ""
     assert doubt_mark(replace(old, quoted=True), known, WORDS) == ""
+
+
+@pytest.mark.parametrize(
+    ("is_direct", "told"),
+    [
+        (True, "*◐ Confirmed by 2 sites, but sources disagree on part of it*"),
+        (False, "*● Well established: confirmed by 2 sites*"),
+    ],
+)
+def test_a_section_with_both_sides_is_not_called_well_established(
+    known: Ledger, is_direct: bool, told: str
+) -> None:
+    source = page("https://s2.example/", f"A survey was made by two men of the port. {NEW}")
+    known.put_page(source)
+    known.book.add(Finding(NEW, "A1", quoted(source, NEW), 0.9), 1)
+    known.set_aspect("A1", state=AspectState.ANSWERED)
+    for number in range(3):
+        known.put_source(Source(f"https://s{number}.example/", "Tower", f"s{number}.example", 1))
+    sections = (Section("A1", (Statement(NEW, ("E2",)), Statement(OLD, ("E1",)))),)
+    layout = replace(USUAL, is_direct=is_direct)
+    assert told in render_report(known, Draft((), sections), "Stopped.", 0, 0, layout).markdown
 
 
 def test_a_source_is_shown_with_publisher_kind_and_date(known: Ledger) -> None:
