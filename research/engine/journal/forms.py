@@ -74,6 +74,11 @@ class Form(IntEnum):
     """Without a model, each of two questions in one sentence is searched by itself, the first round
     follows no more names than it may read pages, and unlikely passages are shown folded.
     """
+    ORDERED = 21
+    """Of the figures that a quotation gives, the one that appeared last is none that it recalls,
+    and one is called an earlier figure only if claims or years show that it is. Old values of a
+    comparison are dated outside its table as well, and a section quotes the same words once.
+    """
 
 
 NEWEST = max(Form)

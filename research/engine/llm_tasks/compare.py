@@ -100,7 +100,7 @@ async def compare_findings(run: Run) -> None:
     recalled = find_recalled(run.ledger, answer.earlier) if run.form >= Form.DENSE else {}
     relations = Relations(True, replaced, *table, figures, recalled)
     if run.form >= Form.DATED:
-        relations = with_doubts(run.ledger, relations, answer.newer)
+        relations = _with_doubts(run, relations, answer.newer)
     await _note_relations(run, relations, answer.newer, answer.disagree)
 
 
@@ -118,7 +118,7 @@ async def relate_drafted(
         replaced = _find_replaced(run, newer)
         relations = Relations(True, replaced, *_drafted_table(run, cells, replaced))
         if run.form >= Form.DATED:
-            relations = with_doubts(run.ledger, relations, newer)
+            relations = _with_doubts(run, relations, newer)
         await _note_relations(run, relations, newer, disagree)
 
 
@@ -145,6 +145,10 @@ def _find_replaced(run: Run, newer: Sequence[Sequence[str]]) -> dict[str, str]:
         run.form >= Form.DATED,
         run.form >= Form.DIRECT,
     )
+
+
+def _with_doubts(run: Run, relations: Relations, newer: Sequence[Sequence[str]]) -> Relations:
+    return with_doubts(run.ledger, relations, newer, run.form >= Form.ORDERED)
 
 
 async def _note_relations(

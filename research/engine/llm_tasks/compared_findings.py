@@ -18,10 +18,12 @@ from research.engine.evidence.relations import Relations
 from research.engine.llm_tasks.answers import id_in
 from research.engine.records import Evidence
 from research.engine.report.parts.dating import (
+    Stale,
     amounts_of,
     counts_otherwise,
     date_of_statement,
     first_date,
+    first_seen,
     is_alike,
     is_other_value,
     recalls,
@@ -233,9 +235,17 @@ def _outdated_quotations(ledger: Ledger, replaced: Mapping[str, str]) -> dict[st
     return found
 
 
-def with_doubts(ledger: Ledger, relations: Relations, pairs: Iterable[Sequence[str]]) -> Relations:
+def with_doubts(
+    ledger: Ledger,
+    relations: Relations,
+    pairs: Iterable[Sequence[str]],
+    in_order: bool = True,
+) -> Relations:
     """Return the relations with the records that a pair calls outdated though nothing dates them,
     unless more independent sources give their figure than the other one.
+
+    Figures that a quotation recalls are doubted as well; with `in_order`, not its newest, and only
+    those that are known to be older than another of its figures are called earlier ones.
     """
     doubted = {
         old.id: new.id
@@ -245,9 +255,12 @@ def with_doubts(ledger: Ledger, relations: Relations, pairs: Iterable[Sequence[s
         and len(old.keys) <= len(new.keys)
     }
     recalled = dict(relations.recalled)
-    for quoted, old in _recalled_by_quotations(ledger):
-        known = recalled.get(quoted.id, frozenset())
-        recalled[quoted.id] = known | amounts_of(old.claim)
+    recalling = _recalled_by_quotations(ledger)
+    ordered = _without_newest(ledger, relations.replaced, recalling) if in_order else None
+    for quoted, old, is_older in ordered or ((*pair, True) for pair in recalling):
+        if is_older:
+            known = recalled.get(quoted.id, frozenset())
+            recalled[quoted.id] = known | amounts_of(old.claim)
         if old.id not in relations.replaced:
             doubted.setdefault(old.id, quoted.id)
     return replace(relations, doubted=doubted, recalled=recalled)
@@ -262,6 +275,38 @@ def _recalled_by_quotations(ledger: Ledger) -> Iterator[tuple[Evidence, Evidence
             for old in ledger.statable:
                 if recalls(quoted, old) and first_date(old) < date and is_alike(quoted, old):
                     yield quoted, old
+
+
+def _without_newest(
+    ledger: Ledger,
+    replaced: Mapping[str, str],
+    recalling: Iterable[tuple[Evidence, Evidence]],
+) -> Iterator[tuple[Evidence, Evidence, bool]]:
+    """Yield the quotations and older claims without the claims whose figure is the quotation's own:
+    one that has replaced another of its figures, or appeared last where claims give them all. With
+    each stands whether its figure is known to be an earlier one: where no claim gives the
+    quotation's own figure, only that of a claim from long before.
+    """
+    by_quotation: dict[str, list[Evidence]] = {}
+    for quoted, old in recalling:
+        by_quotation.setdefault(quoted.id, []).append(old)
+    for quoted_id, claims in by_quotation.items():
+        quoted = ledger.book.records[quoted_id]
+        newer = {replaced[each.id] for each in claims if each.id in replaced}
+        own = _amounts(ledger.book.records[i] for i in newer)
+        if not own and _amounts(claims) == amounts_of(quoted.claim):
+            seen = [(first_seen(each, ledger), each) for each in claims]
+            last = max(date for date, _ in seen)
+            own = _amounts(each for date, each in seen if date == last)
+            own = frozenset() if own == amounts_of(quoted.claim) else own
+        long_before = Stale.on(first_date(quoted)).figures
+        for each in claims:
+            if not amounts_of(each.claim) <= own:
+                yield quoted, each, bool(own) or first_seen(each, ledger) < long_before
+
+
+def _amounts(records: Iterable[Evidence]) -> frozenset[str]:
+    return frozenset(amount for record in records for amount in amounts_of(record.claim))
 
 
 def contested_pairs(ledger: Ledger, pairs: Iterable[Sequence[str]]) -> list[list[str]]:

@@ -243,7 +243,7 @@ def _render_checked(run: Run, checked: Checked) -> Rendered:
         names_sources=is_detailed and _names_sources(run),
         has_figures=is_detailed and depth != "quick",
         marks_earlier=run.form >= Form.DENSE,
-        stale=Stale.on(run.question.today, run.form >= Form.DIRECT)
+        stale=Stale.on(run.question.today, run.form >= Form.DIRECT, run.form >= Form.ORDERED)
         if run.form >= Form.DATED
         else None,
         has_extremes=is_detailed and depth != "quick" and not checked.is_dense,
@@ -382,7 +382,10 @@ def _with_dictated(run: Run, section: Section) -> Section:
     cited = {i for said in section.statements for i in said.evidence}
     if run.form >= Form.DENSE:
         told = [r for r in told if not _is_outdated(ledger, r, run.form >= Form.DIRECT)]
-    added = (quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited)
+    added = [quote_statement(r) for r in told[:MOST_QUOTATIONS] if r.id not in cited]
+    if run.form >= Form.ORDERED:
+        quoted = {said.body: said for said in (*reversed(added), *section.statements)}
+        added = [said for said in added if quoted[said.body] is said]
     return replace(section, statements=(*section.statements, *added))
 
 

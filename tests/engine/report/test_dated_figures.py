@@ -6,13 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from bench.survey.__main__ import research
+from bench.survey.measure import rows
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Relations
+from research.engine.journal import recording
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.compared_findings import find_replaced, with_doubts
 from research.engine.records import Evidence
 from research.engine.report.draft import Draft, Section, Statement
 from research.engine.report.markdown import render_report
-from research.engine.report.parts.dating import Stale, age_mark
+from research.engine.report.parts.dating import Stale, age_mark, earlier_amounts
 from research.engine.report.report_format import Layout
 from research.engine.report.report_i18n import labels_for
 from tests.engine.report.test_comparing import ledger_of, on_day, record_of
@@ -114,3 +118,82 @@ def test_a_quotation_that_recalls_a_claim_s_figure_marks_it_as_earlier() -> None
     quoted = dictated(on_day(record_of("E2", both, "b.example"), "2025"))
     found = with_doubts(ledger_of(old, quoted), Relations(True), [])
     assert found.recalled == {"E2": frozenset({"35"})} and found.doubted == {"E1": "E2"}
+
+
+@pytest.mark.parametrize("replaced", [{}, {"E1": "E2"}])
+@pytest.mark.parametrize("by_how_much", ["", "85 marks more, "])
+def test_a_quotation_doubts_no_claim_of_its_newest_figure(
+    replaced: dict[str, str], by_how_much: str
+) -> None:
+    old = on_day(record_of("E1", "The fine for poaching is 35 marks.", "a.example"), "2015")
+    new = on_day(record_of("E2", "The fine for poaching is 120 marks.", "b.example"), "2025-02")
+    both = f"The fine for poaching was raised to 120 marks, {by_how_much}having been 35 marks."
+    quoted = dictated(on_day(record_of("E3", both, "c.example"), "2025-03"))
+    ledger, known = ledger_of(old, new, quoted), Relations(True, replaced)
+    is_known = bool(replaced) or not by_how_much
+    ledger.relations = with_doubts(ledger, known, [])
+    assert ("E2" not in ledger.relations.doubted) == is_known
+    assert earlier_amounts(both, ["E3"], ledger) == ["35 marks"]
+    before = with_doubts(ledger, known, [], in_order=False)
+    assert before.recalled["E3"] == {"35", "120"} and before.doubted["E2"] == "E3"
+
+
+def test_a_quotation_doubts_both_claims_where_they_appeared_at_once() -> None:
+    one = on_day(record_of("E1", "The fine for poaching is 35 marks.", "a.example"), "2024")
+    two = on_day(record_of("E2", "The fine for poaching is 120 marks.", "b.example"), "2024")
+    both = "The fine for poaching was changed to 120 marks, having been 35 marks."
+    quoted = dictated(on_day(record_of("E3", both, "c.example"), "2025"))
+    found = with_doubts(ledger_of(one, two, quoted), Relations(True), [])
+    assert found.doubted == {"E1": "E3", "E2": "E3"}
+
+
+@pytest.mark.parametrize(("day", "earlier"), [("2021", ["35 marks"]), ("2024-11", [])])
+def test_a_quotation_calls_the_only_known_figure_earlier_if_it_is_much_older(
+    day: str, earlier: list[str]
+) -> None:
+    claim = on_day(record_of("E1", "The fine for poaching is 35 marks.", "a.example"), day)
+    both = "The fine for poaching stands at 35 marks, and 120 marks stood on the older signs."
+    quoted = dictated(on_day(record_of("E2", both, "b.example"), "2025-03"))
+    ledger = ledger_of(claim, quoted)
+    ledger.relations = with_doubts(ledger, Relations(True), [])
+    assert ledger.relations.doubted == {"E1": "E2"}
+    assert earlier_amounts(both, ["E2"], ledger) == earlier
+
+
+@pytest.mark.parametrize("form", [Form.PARTED, Form.ORDERED])
+async def test_only_a_run_that_began_since_knows_the_newest_figure_of_a_quotation(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s22")
+    report = (await research(question, "standard")).report.markdown
+    told = "comes to 27.5 talers for each trainee and day (may be outdated"
+    assert "comes to 27.5 talers for each trainee and day" in report
+    assert (told in report) == (form < Form.ORDERED)
+
+
+@pytest.mark.parametrize(
+    ("claim", "told"),
+    [
+        ("Appeals in Kelmar go to the provost.", "older source, 2022"),
+        ("Appeals in Ashmouth go to the provost.", ""),
+        ("Tenants in Kelmar trust the provost.", ""),
+    ],
+)
+def test_what_is_compared_is_dated_although_no_cell_has_it(claim: str, told: str) -> None:
+    ledger = ledger_of(on_day(record_of("E1", claim, "a.example"), "2022-06-01"))
+    ledger.relations = Relations(True, {}, ("Kelmar", "Vintry"), ("appeals", "caseload"))
+    assert mark(ledger, claim) == told
+    before = replace(STALE, by_property=False)
+    assert age_mark(Statement(claim, ("E1",)), ledger, before, WORDS) == ""
+
+
+@pytest.mark.parametrize("form", [Form.PARTED, Form.ORDERED])
+async def test_only_a_run_that_began_since_quotes_the_same_words_once(
+    form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recording, "NEWEST", form)
+    question = next(row for row in rows("questions.jsonl") if row["id"] == "s3")
+    report = (await research(question, "thorough")).report.markdown
+    assert report.count("- “It was arbitration by a bishop,") == 2 * (form < Form.ORDERED)
+    assert "“It was arbitration by a bishop," in report

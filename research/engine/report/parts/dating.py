@@ -30,21 +30,23 @@ overtaken, and after which both are history.
 @dataclass(frozen=True)
 class Stale:
     """Days before which a figure, or a source without one, is an old one; what is older than
-    `history` is history. A figure is as old as its first appearance if it is `by_first`.
+    `history` is history. A figure is as old as its first appearance if it is `by_first`. What is
+    told of a thing and a property that are compared is a figure if it is `by_property`.
     """
 
     figures: str
     sources: str
     history: str
     by_first: bool = True
+    by_property: bool = True
 
     @classmethod
-    def on(cls, today: str, by_first: bool = True) -> Stale:
+    def on(cls, today: str, by_first: bool = True, by_property: bool = True) -> Stale:
         """Return the days of a report that is written today."""
         year, rest = int(today[:YEAR]), today[YEAR:]
         ages = (FIGURES_AGE, SOURCES_AGE, HISTORY_AGE)
         figures, sources, history = (f"{year - age:04}{rest}" for age in ages)
-        return cls(figures, sources, history, by_first)
+        return cls(figures, sources, history, by_first, by_property)
 
 
 def newest_date(record: Evidence) -> str:
@@ -197,12 +199,24 @@ def age_mark(
         date = min(filter(None, (first_seen(each, ledger) for each in records)), default=date)
     cells = {i for cell in ledger.relations.cells.values() for i in cell.evidence}
     is_compared = stale.by_first and not cells.isdisjoint(said.evidence)
+    is_compared |= stale.by_property and _tells_property(said, ledger)
     least = stale.figures if has_figure or is_compared else stale.sources
     is_old = stale.history < date < least
     if not is_old or (told and not has_figure) or any(month for _, month, _ in told):
         return ""
     mark = words["older_figure" if has_figure else "older_source"]
     return mark if told or is_named else f"{mark}, {date[:YEAR]}"
+
+
+def _tells_property(said: Statement, ledger: Ledger) -> bool:
+    """Return whether a statement names a compared thing and one of the compared properties."""
+    told, known = term_set(said.body), ledger.relations
+    things, names = (
+        [term_set(each) for each in part] for part in (known.entities, known.properties)
+    )
+    return any(map(told.issuperset, filter(None, things))) and any(
+        map(told.issuperset, filter(None, names))
+    )
 
 
 def year_of_cell(cell: Cell, ledger: Ledger, stale: Stale) -> str:
