@@ -79,6 +79,10 @@ class Form(IntEnum):
     and one is called an earlier figure only if claims or years show that it is. Old values of a
     comparison are dated outside its table as well, and a section quotes the same words once.
     """
+    WHOLE_ENTRIES = 22
+    """Without a model, the sections below an entry's heading belong to the entry, the line with its
+    default is no byline, and a version answers when it was added.
+    """
 
 
 NEWEST = max(Form)

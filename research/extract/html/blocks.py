@@ -7,9 +7,9 @@ verbatim the sentence of the page: quotes are checked against it.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 Kind = Literal["text", "heading", "item", "code", "table", "rule"]
@@ -69,12 +69,18 @@ def _with_terms(blocks: Sequence[Block]) -> list[Block]:
     """Turn tables of one row that open with a name, above a text, into terms with a definition.
 
     Some manuals set an option's name, type and default so. Fewer than `FEWEST_TERMS` on a page
-    stay tables.
+    stay tables, as do those below a heading that comes again, such as "Parameters".
     """
+    headings = Counter(block.text for block in blocks if block.kind == "heading")
     at = {
-        place
-        for place, (block, after) in enumerate(pairwise(blocks))
-        if block.kind == "table" and after.kind == "text" and _NAME_ROW.fullmatch(block.text)
+        place + 1
+        for place, (above, block, after) in enumerate(
+            zip(blocks, blocks[1:], blocks[2:], strict=False)
+        )
+        if block.kind == "table"
+        and after.kind == "text"
+        and headings[above.text] < 2
+        and _NAME_ROW.fullmatch(block.text)
     }
     if len(at) < FEWEST_TERMS:
         return list(blocks)
@@ -150,7 +156,7 @@ class _Reader:
 
     def _open(self, element: Any) -> None:
         tag = element.tag
-        if tag in _BLOCKS:
+        if tag in _BLOCKS and not _follows_field_name(element):
             self._flush()
             if tag in _LEVELS:
                 self._kind, self._sign = "heading", "#" * _LEVELS[tag] + " "
@@ -158,19 +164,21 @@ class _Reader:
                 self._numbers.append(_list_start(element) if tag == "ol" else None)
             elif tag == "li":
                 self._kind, self._sign = "item", self._list_marker()
-            elif tag == "dt":
+            elif tag == "dt" and not _is_of_fields(element):
                 self._kind, self._sign = _term(element)
         self._add(element.text)
 
     def _close(self, element: Any, *, tail: bool) -> None:
         tag = element.tag
-        if tag in _BLOCKS:
+        if tag == "dt" and _is_of_fields(element):
+            self._add(" ")
+        elif tag in _BLOCKS:
             self._flush()
             if tag in _LEVELS or tag in ("li", "dt"):
                 self._kind, self._sign = "text", ""
             elif tag in _LISTS:
                 self._numbers.pop()
-            elif tag == "dl" and self.blocks:
+            elif tag == "dl" and self.blocks and not _has_fields(element):
                 self.blocks.append(Block("rule", END_OF_TERMS))
         if tail:
             self._add(element.tail)
@@ -269,6 +277,31 @@ def _term(element: Any) -> tuple[Kind, str]:
     parent = element.getparent()
     listing = parent is not None and "toc" in parent.get("class", "").split()
     return ("item", "- ") if listing else ("heading", TERM)
+
+
+def _has_fields(element: Any) -> bool:
+    """Return whether a list is one of fields, which belong to the entry around it.
+
+    Each is a line of its own ("Since 8.4"): as terms they would part the entry's name from its
+    description.
+    """
+    return element.tag == "dl" and "field-list" in element.get("class", "").split()
+
+
+def _is_of_fields(element: Any) -> bool:
+    parent = element.getparent()
+    return parent is not None and _has_fields(parent)
+
+
+def _follows_field_name(element: Any) -> bool:
+    """Return whether an element continues the line that a field's name opens: its value, or the
+    paragraph that the value begins with.
+    """
+    before, parent = element.getprevious(), element.getparent()
+    if element.tag == "dd":
+        return _is_of_fields(element) and before is not None and before.tag == "dt"
+    is_first = element.tag == "p" and before is None and parent is not None and parent.tag == "dd"
+    return is_first and not (parent.text or "").strip() and _follows_field_name(parent)
 
 
 def _list_start(element: Any) -> int:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from research.extract.html.blocks import holds_data
-from research.extract.html.boilerplate import text_length
+from research.extract.html.boilerplate import HEADINGS, text_length
 
 _IDS = (
     *("docContent", "mw-content-text", "bodyContent", "main-content", "maincontent", "mainContent"),
@@ -123,9 +124,23 @@ def _dominant(root: Any, measured: _Measured) -> Any:
         largest = max(containers, key=measured.text, default=None)
         if largest is None or largest.tag in _INDIVISIBLE or _is_one_table(largest, measured):
             return root
+        if _has_sister(largest, containers):
+            return root
         if measured.text(largest) < _DOMINANT_SHARE * measured.text(root):
             return root
         root = largest
+
+
+def _has_sister(box: Any, boxes: Sequence[Any]) -> bool:
+    """Return whether a box is one of the sections of a page: another one is of the same class, and
+    both have headings.
+    """
+    like = [b for b in boxes if b.tag == box.tag and b.get("class") == box.get("class")]
+    return box.get("class") is not None and sum(map(_has_heading, like)) > 1 and _has_heading(box)
+
+
+def _has_heading(box: Any) -> bool:
+    return next(box.iter(*HEADINGS), None) is not None
 
 
 def _is_one_table(box: Any, measured: _Measured) -> bool:

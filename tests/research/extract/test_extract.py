@@ -64,6 +64,32 @@ def test_blocks_are_light_markdown():
     )
 
 
+def test_fields_are_lines_of_the_entry_that_they_describe():
+    fields = """<dl class="field-list simple"><dt>Since</dt><dd><p>8.4</p></dd>
+      <dt>Default</dt><dd>off</dd><dt>See</dt><dd><ul><li>oil</li></ul></dd></dl>"""
+    told = f"<dl><dt>--wick</dt><dd>{fields}<p>Trims the wick.</p></dd></dl><p>Further on.</p>"
+    assert in_main(told) == (
+        "###### --wick\n\nSince 8.4\n\nDefault off\n\nSee\n\n- oil\n\nTrims the wick.\n\n***\n\n"
+        "Further on."
+    )
+
+
+@pytest.mark.parametrize(("is_term", "headings"), [(True, "abc"), (False, "aaa")])
+def test_a_table_below_a_heading_that_comes_again_defines_no_term(is_term, headings):
+    row = "<table><tr><td>wick</td><td>a length</td></tr></table><p>Since: 2.1</p>"
+    told = in_main("".join(f"<h4>{name}</h4>{row}" for name in headings))
+    assert told.count("###### wick\n\na length\n\nSince: 2.1") == 3 * is_term
+    assert told.count("wick\ta length\n\nSince: 2.1") == 3 * (not is_term)
+
+
+def test_the_longest_section_of_a_page_does_not_displace_the_others():
+    told = "<p>The keeper fills the lamp with oil and trims its wick in the evening.</p>"
+    section = '<div class="part"><h2>{}</h2>{}</div>'
+    boxes = [section.format(*each) for each in (("Uses", told * 30), ("Values", told * 2))]
+    found = text_of(f"<body><div>{''.join(boxes)}</div></body>")
+    assert "## Uses" in found and "## Values" in found
+
+
 @pytest.mark.parametrize(
     ("html", "text"),
     [

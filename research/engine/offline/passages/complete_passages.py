@@ -7,6 +7,7 @@ brings its lead-in, a row the names of its columns and a definition its term.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +22,7 @@ from research.engine.offline.passages.ranked_sentences import (
     told_rows,
 )
 from research.engine.ports import Page
+from research.engine.text.sentences import TERM_LEVEL
 from research.engine.text.tokens import term_set, words_in
 
 FEWEST_WORDS, MOST_WORDS = 60, 120
@@ -37,6 +39,9 @@ _STATES = re.compile(
 """A line or the head of a table that states the default or version of an entry."""
 _CODE_NAME = re.compile(r"^[a-z]|[a-zA-Z%$][_.:/]+\w|[a-z][A-Z]")
 """`wick_length`, `Ratelimit.Burst`, `RatelimitBurst`, `batch`."""
+_NAMES_ENTRY = re.compile(_CODE_NAME.pattern + r"|[“\"'‘]\S+[”\"'’]|\(\)$")
+"""Further ones that stand above the sections of an entry: `The “ttl” property`, `Open ()`."""
+_HEADING = re.compile(rf"^(#{{1,{TERM_LEVEL - 1}}})[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
 MOST_NAME_WORDS = 3
 """Words of a heading that may be an entry's name."""
 _OPENINGS = frozenset({"name", "synopsis"})
@@ -94,12 +99,13 @@ def complete_passages(page: Page, form: Form = NEWEST) -> list[Passage]:
     """Every passage of a page that may be shown, in the page's order; they overlap.
 
     In runs that began before `Form.ENTRIES` the name of an entry that its heading gives is left
-    out.
+    out, in those before `Form.WHOLE_ENTRIES` that of a heading further above.
     """
     found = ranked_sentences(page.text)
     heads = told_rows(page.text, found)
     told = quotable_lines(found, heads, form)
     names_entries = form >= Form.ENTRIES
+    headings = _headings(page.text) if form >= Form.WHOLE_ENTRIES else ()
     result: list[Passage] = []
     opening: list[RankedSentence] = []
     described: Span | None = None
@@ -109,7 +115,10 @@ def complete_passages(page: Page, form: Form = NEWEST) -> list[Passage]:
         lines = [*opening, *group]
         if name.casefold() == "name" and not opening:
             described = _described(page.text, lines[0])
-        entry = described or _heading_of(page.text, lines[0]) if names_entries else None
+        entry = described
+        if entry is None and names_entries:
+            above = None if _opens_entry(lines[0]) else _entry_above(page.text, lines[0], headings)
+            entry = above or _heading_of(page.text, lines[0])
         is_opening = name.casefold() in _OPENINGS and len(lines) < MOST_OPENING
         opening = lines if is_opening else []
         if not is_opening:
@@ -131,12 +140,36 @@ def _heading_of(text: str, line: RankedSentence) -> Span | None:
     word of prose, or what is below it begins with a statement or a table.
     """
     name = line.sentence.section.rpartition(" › ")[2]
-    states = line.sentence.kind == "row" or _STATES.search(line.sentence.text)
+    states = line.sentence.kind == "row" or _opens_entry(line)
     if not 0 < len(name.split()) <= MOST_NAME_WORDS or not (states or _CODE_NAME.search(name)):
         return None
     start = text.rfind(f" {name}\n", 0, line.sentence.start) + 1
     above = text.rfind("\n", 0, start) + 1
     return (start, start + len(name)) if start and not text[above:start].strip("# ") else None
+
+
+def _opens_entry(line: RankedSentence) -> bool:
+    """Return whether the first line of a section states the default or version of an entry."""
+    return _STATES.search(line.sentence.text) is not None
+
+
+def _headings(text: str) -> tuple[re.Match[str], ...]:
+    """Return the headings of a page except defined terms."""
+    return tuple(_HEADING.finditer(text))
+
+
+def _entry_above(text: str, line: RankedSentence, headings: Sequence[re.Match[str]]) -> Span | None:
+    """Return the nearest heading above a line's section that names the entry it is part of:
+    `g_mount_eject ()` above "Returns".
+    """
+    level = TERM_LEVEL
+    for found in reversed(headings[: bisect(headings, line.sentence.start, key=re.Match.start)]):
+        if len(found[1]) >= level:
+            continue
+        level, name = len(found[1]), found[2]
+        if len(name.split()) <= MOST_NAME_WORDS and _NAMES_ENTRY.search(name):
+            return found.span(2)
+    return None
 
 
 class _Section:

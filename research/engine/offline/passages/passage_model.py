@@ -127,13 +127,16 @@ def answer_probability(
 ) -> float:
     """Return the probability (0-1) that the passages shown contain the answer; 0 if there are none.
 
-    Without the requested date, number or name it is that of passages that don't answer.
+    Without the requested date, number or name it is that of passages that don't answer. The version
+    of an entry says when it was added.
     """
     if not shown:
         return 0.0
     found = passage_model(ranking.is_parted).shown.probability(
         shown_features(asked, ranking, shown)
     )
+    if asked.takes_version and any(each.signs["version"] == 1 for each in shown):
+        return round(found, 4)
     if is_strict:
         best = max(kind_worth(each.passage.text, asked.text) for each in shown)
         found = min(found, (WITHOUT_ITS_KIND, OF_ANOTHER_THING, 1.0, 1.0)[best])

@@ -124,6 +124,8 @@ class AskedText:
             for name, cue in _ASKS.items()
             if cue.search(text) or (name in further and further[name].search(text))
         )
+        when_added = _ASKS_OF_ENTRIES["version"].search(text)
+        self.takes_version = form >= Form.WHOLE_ENTRIES and when_added is not None
         plain = (word.strip("?.,:;!\"'“”‘’()").casefold() for word in text.split())
         self.words = tuple(
             word

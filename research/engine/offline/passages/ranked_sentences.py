@@ -45,6 +45,8 @@ LONGEST_BYLINE = 6
 """Words of a line that names an author or a site."""
 _CODE_WORD = re.compile(r"\w[_:/=.(]+\w")
 """`Option: Aptitude::CmdLine::Progress` isn't made of names of people."""
+_OPENS_FIELD = re.compile(r"default\b|since\b", re.IGNORECASE)
+"""`Default TRUE`, `Since GHC 9.2` belong to an entry."""
 _TARGET_ENDS = re.compile(r"[,;\[(]")
 
 
@@ -136,6 +138,7 @@ def is_quotable(line: RankedSentence, form: Form = NEWEST) -> bool:
     if line.sentence.kind == "code":
         return not is_told
     is_field = form >= Form.ENTRIES and _CODE_WORD.search(text)
+    is_field = is_field or (form >= Form.WHOLE_ENTRIES and _OPENS_FIELD.match(text))
     is_byline = line.sentence.kind == "prose" and _is_byline(text) and not is_field
     return bool(words_in(text)) and not (is_byline or _NOTICE.search(text) or is_told)
 

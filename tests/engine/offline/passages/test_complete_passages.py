@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from research.engine.evidence.quotes import MAX_QUOTE
 from research.engine.journal.forms import Form
 from research.engine.offline.passages.complete_passages import (
@@ -135,3 +137,23 @@ def test_runs_that_began_before_read_entries_as_they_did() -> None:
     text = "# Settings\n\n## wick_length\n\nOption: Lamp::Wick\n\n- Default: 3"
     made = page("https://a.example/", text, "Lamps")
     assert [each.text for each in complete_passages(made, Form.COUNTED)] == ["Default: 3"]
+
+
+@pytest.mark.parametrize("name", ["trim_wick ()", "The “wick” property", "Lamp.trim"])
+@pytest.mark.parametrize("form", [Form.PARTED, Form.WHOLE_ENTRIES])
+def test_the_sections_of_an_entry_state_its_version(name: str, form: Form) -> None:
+    below = "#### Parameters\n\nlamp\tthe lamp\nwick\tits wick\n\nSince: 2.1"
+    text = f"# Lamps\n\n### {name}\n\n{FILLER}\n\n{below}\n\n### Oil\n\nSince: 2.2"
+    *_, passage, oil = (
+        each.text for each in complete_passages(page("https://a.example/", text), form)
+    )
+    assert passage.endswith("Since: 2.1")
+    assert passage.startswith(name) == (form >= Form.WHOLE_ENTRIES)
+    assert oil == "Oil Since: 2.2"
+
+
+@pytest.mark.parametrize("form", [Form.PARTED, Form.WHOLE_ENTRIES])
+def test_a_default_is_no_byline(form: Form) -> None:
+    made = page("https://a.example/", "# Lamps\n\n###### --wick\n\nDefault TRUE\n\nTrims it.")
+    [only] = complete_passages(made, form)
+    assert ("Default TRUE" in only.text) == (form >= Form.WHOLE_ENTRIES)

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from research.engine.assessment import answer_status
+from research.engine.journal.forms import Form
 from research.engine.offline.passages.passage_model import (
     SHOWN,
+    WITHOUT_ITS_KIND,
     answer_probability,
     best_distinct,
     rank_passages,
@@ -55,6 +57,20 @@ def test_defaults_and_versions_are_found_in_other_words() -> None:
     assert "New in version 4.2" in best("When was oil_grade introduced?", SETTINGS)
 
 
+@pytest.mark.parametrize("form", [Form.PARTED, Form.WHOLE_ENTRIES])
+def test_a_version_says_when_an_entry_was_added(form: Form) -> None:
+    ranking = PassageRanking([SETTINGS], form)
+    scores = [
+        answer_probability(asked, ranking, best_distinct(rank_passages(ranking, asked)))
+        for asked in (
+            AskedText("When was oil_grade added?", form),
+            AskedText("When was wick_width added?", form),
+        )
+    ]
+    assert (scores[0] > WITHOUT_ITS_KIND) == (form >= Form.WHOLE_ENTRIES)
+    assert scores[1] <= WITHOUT_ITS_KIND
+
+
 def test_an_item_with_items_below_it_names_what_they_state() -> None:
     names = [f"lamp.{part}" for part in ("wick", "oil", "glass", "brass", "rope", "bell")]
     items = "\n".join(
@@ -80,7 +96,7 @@ def test_a_plain_word_that_names_a_page_owns_what_its_page_states() -> None:
     asked = AskedText("Since which version is there lighter?")
     found = PassageRanking(pages).signs(asked)
     assert [e.passage.text for e in found if e.signs["version"]] == [
-        "By the keeper. New in version 4"
+        "lighter … By the keeper. New in version 4"
     ]
 
 
