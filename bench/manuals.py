@@ -1,7 +1,7 @@
 """The manuals that questions are asked of, each indexed by itself, and the questions over them.
 
 `bench/questions/README.md` and those of the folders beside it describe them. The
-parts `held_out` to `held_out_4` were measured once and have been looked at since. A folder that is
+parts `held_out` to `held_out_5` were measured once and have been looked at since. A folder that is
 not there has no questions.
 """
 
