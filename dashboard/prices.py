@@ -38,7 +38,9 @@ def explain_asking() -> str:
         return ""
     if is_model_local():
         return gettext(
-            "No cost: the model is on this machine. Only a quick run starts without showing its "
-            "plan, as the model has no price to compare with your limit."
+            "No cost: the model is on this machine. Standard and "
+            "thorough runs show you the plan first."
         )
-    return gettext("Price unknown, so only a quick run starts without showing its plan.")
+    return gettext(
+        "The model has no price here. Standard and thorough runs show you the plan first."
+    )

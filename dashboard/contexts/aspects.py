@@ -48,12 +48,15 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     can_steer = Kind.DROP_TOPIC in possible_commands(rows.run.status, rows.run.mode)
     may_drop = len(exclude_dropped(parts)) > 1
     waits = rows.run.status == Status.PAUSED
+    wanted = _parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
     listed = [
         aspect_context(
             part,
             can_steer and (part.dropped or may_drop),
             noun=rows.voice_noun,
             judged_by_model=rows.judged_by_model,
+            more_wanted=part.id in wanted,
+            shows_claim=rows.report is None,
         )
         for part in parts
     ]
@@ -81,18 +84,24 @@ def _pending_parts(topic: str, kind: str, *, waits: bool) -> dict[str, Any]:
 
 
 def aspect_context(
-    part: AspectPart, can_change: bool, *, noun: str, judged_by_model: bool
+    part: AspectPart,
+    can_change: bool,
+    *,
+    noun: str,
+    judged_by_model: bool,
+    more_wanted: bool,
+    shows_claim: bool,
 ) -> dict[str, Any]:
+    """Return a sub-question with its state; beside a report, no single claim is its answer."""
+    state = words.aspect_state(part.mark, part.sources, noun=noun, judged_by_model=judged_by_model)
+    if more_wanted and judged_by_model and part.mark is AnswerStatus.ANSWERED:
+        state = words.State(gettext("Answered; more detail wanted"), state.icon, state.tone)
     return {
         "id": part.id,
         "text": {"text": capitalize_heading(part.text)},
         "standing": {
-            "state": words.LEFT_OUT
-            if part.dropped
-            else words.aspect_state(
-                part.mark, part.sources, noun=noun, judged_by_model=judged_by_model
-            ),
-            "claim": part.best_claim or "",
+            "state": words.LEFT_OUT if part.dropped else state,
+            "claim": (part.best_claim or "") if shows_claim else "",
             "raised_by": raised_by(part.raised_by),
         },
         "menu": {"can_change": can_change, "text": part.text, "dropped": part.dropped},
@@ -217,6 +226,15 @@ def gap_context(part: GapPart) -> dict[str, Any]:
     }
 
 
-def gaps_title(parts: Sequence[GapPart], *, ended: bool) -> dict[str, Any]:
+def _parts_with_gaps(gaps: Sequence[GapPart]) -> set[str | None]:
+    """Return the ids of the sub-questions that open gaps are about."""
+    return {gap.aspect for gap in gaps if gap.closed_round is None}
+
+
+def gaps_title(
+    parts: Sequence[GapPart], aspects: Sequence[AspectPart], *, ended: bool
+) -> dict[str, Any]:
     still_open = sum(part.closed_round is None for part in parts)
-    return {"any": bool(parts), "open": still_open, "ended": ended}
+    about = _parts_with_gaps(parts)
+    partly = any(each.id in about and each.mark in ANSWERED for each in aspects)
+    return {"any": bool(parts), "open": still_open, "ended": ended, "partly": partly}

@@ -59,7 +59,7 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "contents": {"headings": written.get("headings", ())},
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
-        "gaps-title": aspects.gaps_title(rows.progress.gaps, ended=ended),
+        "gaps-title": aspects.gaps_title(rows.progress.gaps, rows.progress.aspects, ended=ended),
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {"ended": ended, "put_aside": put_aside},
         "evidence-more": evidence.shown_counts(rows),

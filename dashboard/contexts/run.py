@@ -257,7 +257,17 @@ def verdict_line(payload: Progress) -> Iterator[str]:
 
 
 def describe_score(payload: Progress) -> str:
-    """Return the score and from which one on research can stop."""
+    """Return the score and from which one on research can stop, or why it goes on from there."""
+    quality = payload.quality
+    needed = {
+        gap.aspect or gap.id for gap in payload.gaps if gap.critical and gap.closed_round is None
+    }
+    if needed and quality.score is not None and quality.score >= quality.threshold:
+        return ngettext(
+            "rated %(score)s of 10: score reached, but %(n)s required sub-question is still open",
+            "rated %(score)s of 10: score reached, but %(n)s required sub-questions are still open",
+            len(needed),
+        ) % {"score": words.format_score(quality.score), "n": words.format_number(len(needed))}
     return gettext("rated %(score)s of 10; research can stop at %(goal)s") % {
         "score": words.format_score(payload.quality.score),
         "goal": words.format_score(payload.quality.threshold),

@@ -174,8 +174,15 @@ def suggested_questions(rows: RunRows) -> list[str]:
     judged them, what only one of them says.
     """
     parts = exclude_dropped(rows.progress.aspects)
-    gaps = [gap.text for gap in rows.progress.gaps if gap.closed_round is None]
-    open_texts = [part.text for part in parts if part.mark not in ANSWERED] + gaps
+    unanswered = {part.id: part.text for part in parts if part.mark not in ANSWERED}
+    open_texts = [
+        *unanswered.values(),
+        *(
+            gap.text
+            for gap in rows.progress.gaps
+            if gap.closed_round is None and gap.aspect not in unanswered
+        ),
+    ]
     doubts = [(AnswerStatus.DISPUTED, gettext("Why do sources disagree on this: %(question)s"))]
     if rows.judged_by_model:
         doubts += [
@@ -208,9 +215,18 @@ def _state_of(part: AspectPart, rows: RunRows) -> words.State:
 # --- the thread's own page ------------------------------------------------------------------
 
 
+def _end_at_a_word(title: str, question: str) -> str:
+    """Return the title; where it is the cut start of the question, up to its last whole word."""
+    rest = question.removeprefix(title)
+    if not rest or rest == question:
+        return title
+    kept = title if rest[0].isspace() else title.rsplit(None, 1)[0]
+    return f"{kept.rstrip(' ,;:')}…"
+
+
 def thread_context(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
     return {
-        "title": row.title,
+        "title": _end_at_a_word(row.title, rows[0].question if rows else ""),
         "questions": [question_context(number, run) for number, run in enumerate(rows, 1)],
     }
 

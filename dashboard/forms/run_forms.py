@@ -36,7 +36,7 @@ class TopicForm(forms.Form):
         max_length=TEXT_LENGTH,
         widget=forms.TextInput(
             attrs={
-                "placeholder": _("Add a sub-question"),
+                "placeholder": _("Add your own"),
                 "autocomplete": "off",
                 "aria-describedby": "topic-problem",
             }

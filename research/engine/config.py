@@ -98,7 +98,7 @@ class ResearchConfig(BaseModel):
 
     topics_per_round: Triple = define_knob((2, 4, 4), "Topics of one round.", unit="topics")
     max_pages_per_round: int | None = define_knob(
-        None, "Pages read in one round; by complexity (4, 8, 12) where not set.", unit="pages", ge=1
+        None, "Pages read in one round. Default: 4, 8 or 12, by complexity.", unit="pages", ge=1
     )
     max_research_units: int = define_knob(
         60,
@@ -132,8 +132,7 @@ class ResearchConfig(BaseModel):
     )
     search_language: str | None = define_knob(
         None,
-        "Language of the pages to search for, the question's where not set; and of a question"
-        " whose words tell no language.",
+        "Language of the pages to search for. Default: the language of the question.",
     )
     search_private_words: bool = define_knob(
         False, "Words that only your documents hold may be sent to web searches."
@@ -159,12 +158,12 @@ class ResearchConfig(BaseModel):
     )
 
     min_evidence_records: int | None = define_knob(
-        None, "Evidence that the gate asks for; by complexity (2, 5, 8) where not set.", ge=0
+        None, "Evidence that the gate asks for. Default: 2, 5 or 8, by complexity.", ge=0
     )
     min_source_domains: int | None = define_knob(
         None,
-        "Independent sites (or documents) that the gate asks for; by complexity (1, 3, 3) where "
-        "not set.",
+        "Independent sites (or documents) that the gate asks for. Default: 1, 3 or 3, by "
+        "complexity.",
         ge=0,
     )
     min_sources_per_aspect: Triple = define_knob(

@@ -101,11 +101,8 @@ def test_a_citation_can_be_judged_without_scrolling_its_panel(
         expect(button).to_be_in_viewport(ratio=1)
     foot = "each => Math.round(each.getBoundingClientRect().bottom)"
     bar, panel = page.locator("#citation-panel .judge"), page.locator("#citation-panel")
-    beneath = "each => Math.round(each.querySelector('.panel-ways').getBoundingClientRect().top)"
-    end = panel.evaluate(foot)
     shows_all = panel.evaluate("each => each.scrollHeight <= each.clientHeight")
-    is_at_foot = bar.evaluate(foot) == end or panel.evaluate(beneath) >= end
-    assert shows_all or is_at_foot, "no words beneath it"
+    assert shows_all or bar.evaluate(foot) == panel.evaluate(foot), "nothing is beneath it"
 
 
 def test_a_marker_stands_on_the_line_of_its_statement(page: Page) -> None:

@@ -65,12 +65,12 @@ def test_an_unknown_sample_report_is_refused(client: Client, admin: User) -> Non
         sample_reports.open_sample(admin, "../questions")
 
 
-def test_the_page_says_what_plumbline_is_until_something_was_asked(
+def test_the_page_says_what_plumbline_is_in_small_once_something_was_asked(
     client: Client, admin: User
 ) -> None:
     assert 'class="intro"' in client.get("/").content.decode()
     make_run(admin)
-    assert 'class="intro"' not in client.get("/").content.decode()
+    assert 'class="intro faint"' in client.get("/").content.decode()
 
 
 def test_a_missing_model_is_shown_with_the_way_to_connect_one(
@@ -86,7 +86,7 @@ def test_a_missing_model_is_shown_with_the_way_to_connect_one(
     settings.RESEARCH_MODEL = "qwen3:8b"
     page = client.get("/").content.decode()
     assert NO_MODEL not in page and NO_SEARCH in page and "Model: qwen3:8b" in page
-    assert "Price unknown, so only a quick run starts" in page
+    assert "The model has no price here. Standard and thorough runs" in page
     settings.OPENAI_BASE_URL = "http://127.0.0.1:9/v1"
     page = client.get("/").content.decode()
     assert "No cost: the model is on this machine." in page and "Price unknown" not in page

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard.contexts.report import shorten_heading
-from research.models import Aspect, Run
+from research.models import Aspect, EvidenceSource, Run
 from tests.dashboard.conftest import add_evidence, add_report, make_later, make_run
 
 REPORT = "# How old?\n\n**Short answer.** About 600 years. [1]\n\n## Growth\n\nIt is slow. [1]\n"
@@ -243,3 +243,45 @@ def test_a_finished_run_says_in_three_lines_how_it_was_researched(client: Client
         "Enough.",
     ]
     assert not shown(client, f"/runs/{run.public_id}/").select(".workings[open]")
+
+
+def test_beside_a_report_no_single_claim_stands_as_the_answer(client: Client, run: Run) -> None:
+    address = f"/runs/{run.public_id}/research/"
+    run.aspects.update(evidence_labels=["E1"])
+    assert text(shown(client, address), ".aspect-claim") == ""
+    run.reports.all().delete()
+    assert text(shown(client, address), ".aspect-claim") == "Oaks grow old (1)."
+    Run.objects.update(status="researching")
+    assert text(shown(client, address), ".aspect-claim") == "Oaks grow old (1)."
+
+
+def test_a_gap_about_an_answered_sub_question_asks_for_more_detail(
+    client: Client, run: Run
+) -> None:
+    address = f"/runs/{run.public_id}/research/"
+    add_evidence(run, 2)
+    source = EvidenceSource.objects.get(evidence__label="E2")
+    source.url, source.independence_key = "https://yews.test/", "yews.test"
+    source.save()
+    run.aspects.filter(label="A2").delete()
+    run.aspects.update(evidence_labels=["E1", "E2"])
+    run.gaps.filter(label="G2").delete()
+    assert text(shown(client, address), ".aspect-state") == "Answered, 2 sites"
+    assert text(shown(client, address), ".gaps h2") == "Unanswered"
+    run.gaps.update(aspect_label="A1")
+    assert text(shown(client, address), ".aspect-state") == "Answered; more detail wanted"
+    assert text(shown(client, address), ".gaps h2") == "Not fully answered"
+
+
+def test_the_panel_asks_what_to_judge_and_opens_the_original_page(client: Client, run: Run) -> None:
+    headers = {"HX-Request": "true", "HX-Target": "citation-panel"}
+    answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
+    panel = BeautifulSoup(answer.content, "html.parser")
+    assert text(panel, ".judge > p") == "Does this quote support the statement?"
+    link = panel.find("a", rel="noopener")
+    assert isinstance(link, Tag) and link.get_text() == "Open original page ↗"
+    assert link["rel"] == ["noopener", "noreferrer"]
+    assert str(link["href"]).startswith("https://") and ":~:text=" in str(link["href"])
+    EvidenceSource.objects.update(url="document:oaks.pdf")
+    answer = client.get(f"/runs/{run.public_id}/citations/1/", headers=headers)
+    assert "Open original page" not in answer.content.decode()

@@ -46,6 +46,21 @@ def test_a_working_run_shows_verdict_action_and_standing(client: Client, admin: 
         assert f'id="run-{run.public_id}-{part}"' in html
 
 
+def test_a_reached_score_says_which_required_sub_questions_are_open(
+    client: Client, admin: User
+) -> None:
+    run = make_run(admin, round=2, quality_score=7.2)
+    for number in (1, 2, 3):
+        add_evidence(run, number)
+    run.gaps.filter(label="G1").update(critical=True, aspect_label="A1")
+    reached = "rated 7.2 of 10: score reached, but %s still open"
+    assert reached % "1 required sub-question is" in page(client, run)
+    run.gaps.filter(label="G2").update(critical=True, aspect_label="A2")
+    assert reached % "2 required sub-questions are" in page(client, run)
+    run.gaps.update(closed_round=2)
+    assert "rated 7.2 of 10; research can stop at 7.0" in page(client, run)
+
+
 def test_only_a_working_run_that_is_followed_refreshes(client: Client, admin: User) -> None:
     working, ended = make_run(admin), make_run(admin, "completed")
     assert 'http-equiv="refresh"' in page(client, working)

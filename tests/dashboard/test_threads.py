@@ -14,7 +14,7 @@ from dashboard.contexts.run import plan_context
 from dashboard.exports import FORMATS, export_report
 from dashboard.forms.thread_forms import ReshapeForm
 from research.engine.config import ResearchConfig
-from research.models import GateResult, Run, Verdict
+from research.models import GateResult, Run, Thread, Verdict
 from research.services import reviews
 from tests.dashboard.conftest import QUOTE, add_evidence, add_report, make_run
 
@@ -163,6 +163,37 @@ def test_a_report_suggests_what_stayed_open_and_a_press_asks_it(client: Client, 
     assert fields[0].name == "textarea"  # the pressed button comes after it, and the last counts
     suggested = soup.select_one(".column .suggested")
     assert suggested is not None and suggested.find_previous(id="ask-on") is not None
+
+
+def test_no_gap_is_suggested_beside_the_open_sub_question_it_is_about(
+    client: Client, run: Run
+) -> None:
+    run.aspects.create(label="A2", position=2, text="How deep are roots?", round=1, state="open")
+    run.gaps.update(text="More on: How deep are roots?", aspect_label="A2")
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    assert [button["value"] for button in soup.select(".suggested button")] == [
+        "How deep are roots?"
+    ]
+    run.gaps.update(aspect_label="A1")
+    soup = BeautifulSoup(page(client, run), "html.parser")
+    assert len(soup.select(".suggested button")) == 2
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("How old do oaks g", "How old do oaks…"),
+        ("How old do", "How old do…"),
+        ("Trees", "Trees"),
+    ],
+)
+def test_the_title_of_a_long_question_ends_at_a_word(
+    client: Client, run: Run, title: str, shown: str
+) -> None:
+    Thread.objects.update(title=title)
+    html = client.get(f"/threads/{run.thread.public_id}/").content
+    heading = BeautifulSoup(html, "html.parser").h1
+    assert heading is not None and heading.get_text() == shown
 
 
 def test_a_run_without_a_cap_is_asked_for_no_money(client: Client, run: Run) -> None:
