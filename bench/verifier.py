@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import mean
 
 from bench.claim_check import PARTS
 from bench.page import table
@@ -39,6 +40,7 @@ from research.engine.verifier.qualification import (
 
 SEEDS = 2000
 CALLS_SEEDS = 3
+DISCRIMINATOR_SEEDS = 10
 STATEMENTS = 12
 HONEST = "honest"
 CONFIG = ResearchConfig()
@@ -200,7 +202,8 @@ def main() -> None:
                 [[n, f"{believed_share(n):.2%}"] for n in (*ERROR_RATES, *CONSTANT)]))  # fmt: skip
     print()
     print(claims_table("tuning", CALLS_SEEDS))
-    print(f"\nCanaries told from statements by a discriminator: {spotted_share(1):.1%}")
+    spotted = mean(map(spotted_share, range(DISCRIMINATOR_SEEDS)))
+    print(f"\nCanaries told from statements by a discriminator: {spotted:.1%}")
 
 
 if __name__ == "__main__":

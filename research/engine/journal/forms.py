@@ -83,6 +83,10 @@ class Form(IntEnum):
     """Without a model, the sections below an entry's heading belong to the entry, the line with its
     default is no byline, and a version answers when it was added.
     """
+    REWORDED = 23
+    """All unfaithful canaries are made of reworded sentences, so that they share fewer words with
+    their quotes, as statements do.
+    """
 
 
 NEWEST = max(Form)

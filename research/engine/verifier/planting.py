@@ -11,6 +11,7 @@ from random import Random
 from research.engine.config import ResearchConfig
 from research.engine.evidence.claim_check import check_claim
 from research.engine.evidence.ledger import Ledger
+from research.engine.journal.forms import Form
 from research.engine.llm_tasks.verify import Verdict
 from research.engine.records import Evidence, Qualification, QuoteSource, VerifierUse
 from research.engine.report.draft import Statement
@@ -143,7 +144,13 @@ def plant_canaries(
     ]
     read = chance.sample(read, min(MOST_PASSAGES, len(read)))
     spare = usable_passages([*records, *read], taken)
-    return make_canaries(spare, pairs, min(most, max(fewest, len(pairs) // 2)), chance)
+    return make_canaries(
+        spare,
+        pairs,
+        min(most, max(fewest, len(pairs) // 2)),
+        chance,
+        rewords_all=ledger.began >= Form.REWORDED,
+    )
 
 
 def _vouched(record: Evidence, ledger: Ledger, taken: Collection[str]) -> Iterator[Vouched]:
