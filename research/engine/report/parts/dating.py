@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from research.engine.evidence.ledger import Ledger
 from research.engine.evidence.relations import Cell
@@ -80,6 +81,7 @@ def first_seen(record: Evidence, ledger: Ledger) -> str:
     return min(filter(None, map(first_date, (record, *same))), default="")
 
 
+@lru_cache(maxsize=4096)
 def amounts_of(text: str) -> frozenset[str]:
     """Return the numbers of a text without those of its dates."""
     return frozenset(entities.find_numbers(without_dates(text)))
