@@ -41,7 +41,7 @@ _CODE_NAME = re.compile(r"^[a-z]|[a-zA-Z%$][_.:/]+\w|[a-z][A-Z]")
 """`wick_length`, `Ratelimit.Burst`, `RatelimitBurst`, `batch`."""
 _NAMES_ENTRY = re.compile(_CODE_NAME.pattern + r"|[“\"'‘]\S+[”\"'’]|\(\)$")
 """Further ones that stand above the sections of an entry: `The “ttl” property`, `Open ()`."""
-_HEADING = re.compile(rf"^(#{{1,{TERM_LEVEL - 1}}})[ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_HEADING = re.compile(rf"^(#{{1,{TERM_LEVEL - 1}}})[ \t]+(\S(?:.*\S)?)[ \t]*$", re.MULTILINE)
 MOST_NAME_WORDS = 3
 """Words of a heading that may be an entry's name."""
 _OPENINGS = frozenset({"name", "synopsis"})
