@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent
 BROWSER_TESTS = "tests/browser"
 BENCH_TESTS = "tests/bench"
+ENGINE_TESTS = "tests/engine"
 FAST, BENCH = "--fast", "--bench"
 NOT_FAST = " and not services and not subprocess and not slow"
 PROCESSES = min(4, os.cpu_count() or 1)
@@ -40,6 +41,8 @@ def main(extra: list[str]) -> int:
         parts = [(["tests", *apart, "-m", "not browser"], PROCESSES + 2)]
         if (ROOT / BROWSER_TESTS).is_dir():
             parts.append(([BROWSER_TESTS], PROCESSES))
+    if not is_bench and not (ROOT / ENGINE_TESTS / "__pycache__").is_dir():
+        compile_tests()
     total: Counter[str] = Counter()
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -64,6 +67,28 @@ def main(extra: list[str]) -> int:
     return failed
 
 
+def compile_tests() -> None:
+    """Compile all tests once: in a fresh checkout each process would do it for itself.
+
+    Only pytest can, since it rewrites their assertions.
+    """
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n0"]
+    others = ["tests", "--ignore", ENGINE_TESTS, "--ignore", BENCH_TESTS]
+    running = [
+        subprocess.Popen([*command, *half], cwd=ROOT, env=environment(), stdout=subprocess.DEVNULL)
+        for half in ([ENGINE_TESTS], others)
+    ]
+    for process in running:
+        process.wait()  # what cannot be collected is told by the tests themselves
+
+
+def environment() -> dict[str, str]:
+    """Return the own environment; hundreds of processes import the same modules, and each would
+    compile them anew without bytecode.
+    """
+    return {name: at for name, at in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+
+
 class Part:
     """A pytest process under way; the output of all but the first is shown once they are due."""
 
@@ -71,13 +96,9 @@ class Part:
         self._results = folder / f"results-{number}.xml"
         self._output = folder / f"output-{number}" if number else None
         command = [sys.executable, "-m", "pytest", *arguments, f"--junit-xml={self._results}"]
-        # Hundreds of processes import the same modules: without bytecode each compiles them anew.
-        environment = {
-            name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
-        }
         with open(self._output or os.devnull, "wb") as output:
             self._process = subprocess.Popen(
-                command, cwd=ROOT, env=environment, stdout=output if self._output else None
+                command, cwd=ROOT, env=environment(), stdout=output if self._output else None
             )
 
     def finish(self) -> tuple[int, Counter[str]]:
