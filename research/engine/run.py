@@ -148,7 +148,7 @@ class Run:
         self.open_ledger(plan)
         for aspect in plan.aspects:
             self.ledger.raise_aspect(aspect.text, aspect.query, "plan", 0)
-        self.candidates = first_topics(self.ledger)
+        self.candidates = first_topics(self.ledger, by_parts=self.searches_parts)
 
     def open_ledger(self, plan: Plan, seed: Seed | None = None) -> None:
         """A ledger without sub-questions; what a seed used or refused is neither again."""
@@ -238,6 +238,11 @@ class Run:
         if self.is_read_by_code:
             found = await run_in_thread_if_long(ledger.pages.values(), standings, ledger)
         ledger.refresh_aspects(found)
+
+    @property
+    def searches_parts(self) -> bool:
+        """Without a model, each of two questions in one sentence is searched by itself."""
+        return not self.has_model and self.began >= Form.PARTED
 
     @property
     def follows_names(self) -> bool:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from research.engine.assessment.assessment import Assessment
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.unchecked import unchecked_claims
-from research.engine.journal.forms import Form
 from research.engine.limits import Limits
 from research.engine.offline.leads import find_leads
 from research.engine.offline.planning import query_of
@@ -62,14 +61,15 @@ class Choice:
     skipped: tuple[Skipped, ...]
 
 
-def first_topics(ledger: Ledger) -> list[Topic]:
-    """Return one topic for each sub-question of the plan."""
-    return [_planned_topic(ledger, aspect) for aspect in ledger.aspects.values()]
+def first_topics(ledger: Ledger, *, by_parts: bool) -> list[Topic]:
+    """Return one topic for each sub-question of the plan. `by_parts`, each question in it is
+    searched by itself as well.
+    """
+    return [_planned_topic(aspect, by_parts) for aspect in ledger.aspects.values()]
 
 
-def _planned_topic(ledger: Ledger, aspect: Aspect) -> Topic:
-    """Return the topic of a sub-question; each question in it is searched by itself as well."""
-    parts = split_clauses(aspect.text) if ledger.began >= Form.PARTED else []
+def _planned_topic(aspect: Aspect, by_parts: bool) -> Topic:
+    parts = split_clauses(aspect.text) if by_parts else []
     queries = (aspect.query, *map(query_of, parts))
     return Topic(aspect.text, queries, aspect.id, all_queries=bool(parts))
 

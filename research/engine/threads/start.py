@@ -31,7 +31,7 @@ async def begin_run(run: Run) -> None:
         await _dig_deeper(run, seed)
     elif seed is not None and await _is_same_topic(run, seed):
         await take_over_for(run, seed, await agree_on_plan(run, await take_in(run)))
-        run.candidates = first_topics(run.ledger)
+        run.candidates = first_topics(run.ledger, by_parts=run.searches_parts)
     else:
         run.start(await agree_on_plan(run, await take_in(run)))
 

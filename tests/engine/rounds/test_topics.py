@@ -6,7 +6,6 @@ from research.engine.assessment.assessment import Assessment
 from research.engine.config import ResearchConfig
 from research.engine.evidence.ledger import Lead, Ledger
 from research.engine.evidence.store import Finding
-from research.engine.journal.forms import Form
 from research.engine.limits import limits_for
 from research.engine.records import Complexity, Dimensions, Gap
 from research.engine.rounds.topics import (
@@ -36,7 +35,7 @@ def chosen(candidates: list[Topic], known: Ledger, limit: int = 9) -> list[str]:
 
 def test_the_first_topics_are_the_sub_questions() -> None:
     known, _ = ledger("Where is it?", "Who owns it?")
-    assert [(t.text, t.aspect_id) for t in first_topics(known)] == [
+    assert [(t.text, t.aspect_id) for t in first_topics(known, by_parts=True)] == [
         ("Where is it?", "A1"),
         ("Who owns it?", "A2"),
     ]
@@ -44,10 +43,9 @@ def test_the_first_topics_are_the_sub_questions() -> None:
 
 def test_each_question_of_a_sub_question_is_searched_by_itself_as_well() -> None:
     known, _ = ledger("Who built the lamp, and when was the horn tested?")
-    [topic] = first_topics(known)
+    [topic] = first_topics(known, by_parts=True)
     assert topic.all_queries and topic.queries[1:] == ("built lamp", "horn tested")
-    known.began = Form.ENTRIES
-    [topic] = first_topics(known)
+    [topic] = first_topics(known, by_parts=False)
     assert not topic.all_queries and len(topic.queries) == 1
 
 
