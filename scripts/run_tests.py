@@ -79,7 +79,7 @@ def compile_tests() -> None:
         for half in ([ENGINE_TESTS], others)
     ]
     for process in running:
-        process.wait()  # what cannot be collected is told by the tests themselves
+        process.wait()  # the test run itself reports collection errors
 
 
 def environment() -> dict[str, str]:

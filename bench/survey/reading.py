@@ -110,7 +110,7 @@ def measure_summary(
 
 
 def summary_end(prose: Sequence[str]) -> int:
-    """Return the place of the last line on the run, which stands behind the summary."""
+    """Return the index of the last line about the run, which follows the summary."""
     place = next((n for n, text in enumerate(prose) if _LINE.match(text) and n), 0)
     while prose[place + 1 : place + 2] and _LINE.match(prose[place + 1]):
         place += 1

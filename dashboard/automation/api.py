@@ -48,8 +48,8 @@ def list_webhooks(request: HttpRequest) -> dict[str, Any]:
 def create_webhook(
     request: HttpRequest, payload: NewWebhook, idempotency_key: IdempotencyKey = None
 ) -> Status:
-    """The answer has the secret, which is told again only if the request is repeated with its
-    `Idempotency-Key`.
+    """Return the new webhook with its secret, which is returned again only if the request is
+    repeated with its `Idempotency-Key`.
     """
     actor = request.auth.user
     add = partial(subscriptions.add_webhook, actor, payload.url, payload.events)

@@ -104,7 +104,7 @@ def query_terms(query: str) -> QueryTerms:
 
 
 def named_sides(query: str) -> list[str]:
-    """Return the identifiers of a query if there are several: each may have a page of its own."""
+    """Return the identifiers of a query that has several, so that each is searched separately."""
     written = _WRITTEN.findall(_CONTRACTION.sub(" ", query))
     names = list(dict.fromkeys(filter(_is_identifier, written)))
     return names if 1 < len(names) <= MAX_SIDES else []
