@@ -1,8 +1,7 @@
 """How many claims does code vouch for, refuse or leave undecided? Each kind with its denominator.
 
 `python -m bench.claim_check [--part PART]` reads `bench/claims`; its README describes the rows.
-Rules may be tuned on `tuning`, `tuning_4` and the spent `held_out`, `held_out_2` and `held_out_3`;
-`held_out_4` is for the published figure.
+Rules may be tuned on the parts called `tuning` and on those that are spent.
 """
 
 from __future__ import annotations
@@ -16,10 +15,12 @@ from typing import Any
 
 from bench.page import table
 from research.engine.evidence.claim_check import Outcome, check_claim
+from research.engine.rounds.findings import find_claim_fault
 
 FOLDER = Path(__file__).parent / "claims"
 LATER_PARTS = (
     "held_out_2", "held_out_3", "tuning_4", "held_out_4", "tuning_5", "held_out_5", "held_out_6",
+    "held_out_7", "tuning_6", "held_out_8",
 )  # fmt: skip
 PARTS = ("tuning", "held_out", *LATER_PARTS)
 OUTCOMES: tuple[Outcome, ...] = ("carried", "undecided", "refused")
@@ -79,6 +80,17 @@ def summary(counts: Mapping[tuple[bool, str], Mapping[Outcome, int]]) -> str:
     )
 
 
+def told_of_reading(rows: Sequence[Row]) -> str:
+    """Return how many claims would give way to their quotes when their page is read."""
+    return "\n".join(
+        f"{'' if faithful else 'un'}faithful claims replaced by their quotes at reading: "
+        f"{sum(bool(find_claim_fault(r['claim'], r['quote'], r['context'])) for r in mine)} "
+        f"of {len(mine)}"
+        for faithful in (True, False)
+        if (mine := [row for row in rows if row["faithful"] is faithful])
+    )
+
+
 def _against_bar(
     counts: Mapping[tuple[bool, str], Mapping[Outcome, int]],
     faithful: bool,
@@ -113,7 +125,7 @@ def main() -> None:
     rows = claim_rows(part)
     if not rows:
         options.error(f"the folder has no claims of the part {part}")
-    print(f"part: {part}\n\n{summary(count_outcomes(rows))}")
+    print(f"part: {part}\n\n{summary(count_outcomes(rows))}\n\n{told_of_reading(rows)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from bench.claim_check import Row, read_rows
 from bench.page import table
 from research.engine.evidence.claims.computed import compute
-from research.engine.evidence.claims.operands import NotComputed
+from research.engine.evidence.claims.operands import NotComputedError
 
 LEAST_KEPT = 0.95
 
@@ -28,7 +28,7 @@ def refusal(row: Row) -> str:
     quotes = [(record, row["evidence"][record]) for record in row["cited"]]
     try:
         compute(row["statement"], row["operation"], quotes, row["title"])
-    except NotComputed as error:
+    except NotComputedError as error:
         return str(error)
     return ""
 

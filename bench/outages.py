@@ -256,7 +256,7 @@ class Trial:
 
 
 def unpacked(request: dict[str, Any]) -> dict[str, Any]:
-    """Return a request as it was before `research/models/compressed.py` stored it, which can't be
+    """Return a request as it was before `research/models/journal.py` stored it, which can't be
     imported without Django.
     """
     if PACKED not in request:

@@ -128,6 +128,8 @@ def _fates_of_call(
         else:
             yield Fate(row, "statement" if check.outcome == "carried" else "quotation")
     is_believed = bool(undecided) and _is_believed(undecided, texts, judge, known, chance)
+    if known is not None and known.missed <= CONFIG.verifier_most_missed_details:
+        near = set()
     for row in undecided:
         may_carry = twice is not None and is_believed and row.statement not in near
         carried = may_carry and twice is not None and twice(_labelled(row))

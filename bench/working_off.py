@@ -21,7 +21,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
 from research.models import Run  # noqa: E402
-from research.queue.embedded import EmbeddedWorker  # noqa: E402
+from research.queue.processes import EmbeddedWorker  # noqa: E402
 from research.runtime import tool_factory  # noqa: E402 - after the setup
 from research.runtime.schema import migrate_database  # noqa: E402
 from research.services import people, runs  # noqa: E402

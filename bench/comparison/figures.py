@@ -21,6 +21,7 @@ _MARKS = re.compile(r"((?:\[\d+\])+)")
 UNANSWERED = r"\n## Not (?:found|searched)\n"
 """Headings of the lists that follow the answers, such as `## Not found`."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“])")
+_ANSWERED = re.compile(r"(?:All \d+|\d+ of the \d+) parts of the question are answered\b")
 JUDGED = re.compile(r"commands/round/\d+")
 """Where the journal notes what people told a run before the stop rule was asked."""
 _WORD = re.compile(r"\w+")
@@ -174,10 +175,11 @@ def statements_of(resource: Resource) -> tuple[int, int]:
     """Sentences of the report's body, and those with a citation that leads to a quote.
 
     A short sentence without a number and without a marker is a connection and doesn't count,
-    up to one sentence in ten.
+    up to one sentence in ten; nor does the one that says how far the question is answered.
     """
     valid = _valid_markers(resource)
-    sentences = [s for paragraph in _prose(resource) for s in _sentences(paragraph)]
+    every = (s for paragraph in _prose(resource) for s in _sentences(paragraph))
+    sentences = [(text, marks) for text, marks in every if not _ANSWERED.match(text)]
     cited = sum(bool(marks) and marks <= valid for _, marks in sentences)
     connections = sum(not marks and _connects(text) for text, marks in sentences)
     return len(sentences) - min(connections, int(CONNECTIONS * len(sentences))), cited

@@ -7,6 +7,7 @@ served by the product's server.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Browser, Page
@@ -93,8 +94,9 @@ class Looked:
     moved: list[Any]
 
 
-def look(browser: Browser) -> Looked:
-    with served(1) as server:
+def look(browser: Browser, state: Path | None = None) -> Looked:
+    """Measure on a new database, or on a copy of that of a state folder."""
+    with served(1, state=state) as server:
         server.steps(FIRST_STEPS)
         session = server.sessions[0]
         below = {}

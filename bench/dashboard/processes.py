@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import socket
 import subprocess
 import sys
@@ -92,9 +93,11 @@ class Process:
 
 
 @contextmanager
-def served(sessions: int, per_second: float = 8.0) -> Iterator[Served]:
-    """Yield a server with a temporary database."""
+def served(sessions: int, per_second: float = 8.0, state: Path | None = None) -> Iterator[Served]:
+    """Yield a server with a temporary database, migrated or a copy of that of a state folder."""
     with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
+        if state:
+            shutil.copytree(state, home, dirs_exist_ok=True)
         port = free_port()
         environment = {**os.environ, "PLUMBLINE_HOME": home, "DEEPRESEARCH_ENV_FILE": os.devnull}
         process = stack.enter_context(

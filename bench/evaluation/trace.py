@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from research.engine import (
     Evidence,
     Journal,
-    JournalEnds,
+    JournalEndsError,
     MemoryStore,
     Meter,
     Question,
@@ -104,7 +104,7 @@ async def run_once(
     await journal.open()
     try:
         await run_research(Question(question, TODAY, agreed=True), config, journal)
-    except JournalEnds as end:
+    except JournalEndsError as end:
         trace.ended_at = end.place
     trace.divergences = journal.divergences
     return trace

@@ -4,8 +4,9 @@ Orders are the sentences of all forms that have been looked at, each as its carr
 with what surrounds it there; those with the marker weigh more. Honest sentences are those of the
 benign pages, the host pages, the benign sentences, the paragraphs of `bench/claims`, every
 `SURVEY_STEP`th page of `bench/survey`, Debian's manuals in `MANUALS`, and, since nearly all of
-these are English, Django's translations; half of the installed packages' descriptions too. The
-other half, PostgreSQL's manual, other pages of the survey and the simulated world measure. The
+these are English, Django's translations; half of the installed packages' descriptions and
+a simulated world too. The other half, PostgreSQL's manual, other pages of the survey and another
+world measure. The
 model is a logistic regression (stochastic descent, with weights pulled to zero).
 
 Printed is what it misses of the forms of each author when fitted without anything by that author,
@@ -50,8 +51,8 @@ from bench.world.generate import build_world
 from research.engine.text.sentences import Sentence, split_sentences
 from research.engine.untrusted.order_model import (
     BUCKETS,
-    STEERING_MODEL,
-    STEERING_SCORE,
+    EMBEDDED_MODEL,
+    EMBEDDED_SCORE,
     surrounded_features,
 )
 from research.engine.untrusted.prompt_injection import find_dictated, find_orders
@@ -64,6 +65,8 @@ AUTHORS: Mapping[str, tuple[str, ...]] = {
     "fourth": ("tuning_4", "held_out_4"),
     "fifth": ("tuning_5", "held_out_5"),
     "sixth": ("held_out_6",),
+    "seventh": ("held_out_7",),
+    "eighth": ("held_out_8",),
 }
 """The parts that each author wrote."""
 SURVEY = DATA.parent / "survey"
@@ -89,7 +92,7 @@ MANUALS: Mapping[str, tuple[str, int]] = {
 """Of packages of Debian: where their pages are, and how many are taken."""
 ONLY_MEASURED = frozenset({UNSEEN, WORLD, LATER_SURVEY, "postgresql", "handbook fr-FR"})
 """Parts that no model is fitted on."""
-WORLD_SEED = 1
+WORLD_SEEDS = {WORLD: 1, "other world": 2}
 SHARES = (0.005, 0.01, 0.02, 0.03, 0.05)
 """Shares of the unseen descriptions' sentences from which on a score counts, for the table."""
 _HEAD = frozenset({"title", "site name", "meta description", "search snippet"})
@@ -214,11 +217,11 @@ def readme_examples() -> Iterator[Example]:
 
 
 def world_examples() -> Iterator[Example]:
-    """Yield the sentences of the simulated world's pages, without those that hold an order."""
-    world = build_world(WORLD_SEED, 2)
-    for page in world.by_place.values():
-        if not page.injected:
-            yield from _honest(page.paragraphs, WORLD)
+    """Yield the sentences of simulated worlds' pages, without those that hold an order."""
+    for part, seed in WORLD_SEEDS.items():
+        for page in build_world(seed, 2).by_place.values():
+            if not page.injected:
+                yield from _honest(page.paragraphs, part)
 
 
 def _honest(
@@ -293,8 +296,8 @@ def main() -> None:
             (options.folds / f"{author}.json").write_text(fold, "utf-8")
     print(missed_table(every, scores))
     if not options.without_writing:
-        STEERING_MODEL.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
-        print(f"Wrote {STEERING_MODEL.name}: {len(used)} examples.")
+        EMBEDDED_MODEL.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+        print(f"Wrote {EMBEDDED_MODEL.name}: {len(used)} examples.")
 
 
 def packed(bias: float, weights: Sequence[float]) -> dict[str, object]:
@@ -314,7 +317,7 @@ def missed_table(every: Sequence[Example], scores: Mapping[int, float]) -> str:
     """
     parts = list(dict.fromkeys(each.part for each in every))
     honest = sorted(scores[id(each)] for each in every if each.part == UNSEEN)
-    limits = [honest[int((1 - share) * len(honest))] for share in SHARES] + [STEERING_SCORE]
+    limits = [honest[int((1 - share) * len(honest))] for share in SHARES] + [EMBEDDED_SCORE]
     rows = []
     for part in parts:
         of_part = [each for each in every if each.part == part]

@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from bench.injection.rows import Form
 from research.engine.text.folding import folded
-from research.engine.untrusted.encoded_text import decoded_texts
+from research.engine.untrusted.order_forms import decoded_texts
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _PHONE = re.compile(r"[\d +()/-]{7,}")

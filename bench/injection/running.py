@@ -17,7 +17,7 @@ from research.engine.llm_tasks.prompting.fences import neutral
 from research.engine.loop import Question, run_research
 from research.engine.offline.passages.shown_passages import shown_text
 from research.engine.ports import (
-    FetchFailure,
+    FetchFailedError,
     Page,
     SearchAnswer,
     SearchHit,
@@ -73,7 +73,7 @@ class MemoryWeb:
     async def fetch(self, url: str) -> Page:
         self.fetched.append(url)
         if url not in self._pages:
-            raise FetchFailure("There is no such page.", status="failed")
+            raise FetchFailedError("There is no such page.", status="failed")
         return self._pages[url]
 
 

@@ -46,7 +46,7 @@ def watch_loop(told: Path) -> None:
     """Write how long, in seconds, the loop that executes runs took to answer, from its start on,
     the CPU time that it took meanwhile, and where it was half-way through the longest waits.
     """
-    from research.queue.embedded import EmbeddedWorker
+    from research.queue.processes import EmbeddedWorker
 
     start = EmbeddedWorker.start
 

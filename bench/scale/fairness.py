@@ -20,7 +20,7 @@ from research.engine.ports import Tools  # noqa: E402
 from research.engine.records import RunState, Status  # noqa: E402
 from research.models import Run  # noqa: E402
 from research.queue.admission import Caps  # noqa: E402
-from research.queue.embedded import EmbeddedWorker  # noqa: E402
+from research.queue.processes import EmbeddedWorker  # noqa: E402
 from research.runtime.program import SystemClock  # noqa: E402
 from research.search.fallback import NoSearch  # noqa: E402
 from research.services import runs  # noqa: E402

@@ -3,6 +3,8 @@
     python -m bench.survey                        # s1-s3, quick, standard and thorough
     python -m bench.survey s1 --depth thorough --show
     python -m bench.survey --part tuning_4
+    python -m bench.survey --reworded             # statements in other words than the pages'
+    python -m bench.survey --reworded --unbelieved  # and no model is believed as verifier
 
 The questions of held-out parts are looked at once, for the figure that is published.
 """
@@ -16,7 +18,7 @@ from typing import Any, TypeVar
 
 from bench.survey.bare import Paced, bare_stages
 from bench.survey.measure import measure, rows
-from bench.survey.oracle import SurveyOracle
+from bench.survey.oracle import RewordingOracle, SurveyOracle
 from bench.survey.reading import measure_form, measure_summary, read_report, summary_share
 from bench.survey.web import SurveyWeb
 from research.engine import Clock, Question, ResearchConfig, Tools, run_in_memory
@@ -28,6 +30,7 @@ from tests.support.virtual_time import LoopClock, VirtualTimeLoop
 
 DEPTHS = ("quick", "standard", "thorough")
 QUALIFIED = Qualification(prompt_version(), 80, 0, 80, 0)
+UNBELIEVED = Qualification(prompt_version(), 80, 80, 80, 0)
 Figures = dict[str, float | None]
 T = TypeVar("T")
 COLUMNS = (
@@ -41,30 +44,38 @@ COLUMNS = (
 
 
 async def research(
-    question: Mapping[str, Any], depth: str, clock: Clock | None = None
+    question: Mapping[str, Any],
+    depth: str,
+    clock: Clock | None = None,
+    verifier: Qualification = QUALIFIED,
+    oracle: type[SurveyOracle] = SurveyOracle,
 ) -> RunResult:
-    """Run one question of the survey with the oracle at a depth; on a clock of virtual time, at the
+    """Run one question of the survey with an oracle at a depth; on a clock of virtual time, at the
     pace of the simulated world.
     """
-    model, pages = _oracle(question)
+    model, pages = _oracle(question, oracle)
     web = SurveyWeb(pages)
     if clock is None:
         tools = Tools(web, web, SystemClock(), model)
     else:
         paced = Paced(model, web)
         tools = Tools(paced, paced, clock, paced)
-    asked = Question(question["question"], question["asked"], agreed=True, verifier=QUALIFIED)
+    asked = Question(question["question"], question["asked"], agreed=True, verifier=verifier)
     return await run_in_memory(asked, tools, ResearchConfig(research_depth=depth))
 
 
-def _oracle(question: Mapping[str, Any]) -> tuple[SurveyOracle, list[dict[str, Any]]]:
+def _oracle(
+    question: Mapping[str, Any], oracle: type[SurveyOracle] = SurveyOracle
+) -> tuple[SurveyOracle, list[dict[str, Any]]]:
     pages = [row for row in rows("pages.jsonl") if row["question"] == question["id"]]
     facts = [row for row in rows("facts.jsonl") if row["question"] == question["id"]]
-    return SurveyOracle(question, facts, pages), pages
+    return oracle(question, facts, pages), pages
 
 
-async def _timed(question: Mapping[str, Any], depth: str) -> tuple[RunResult, float]:
-    found = await research(question, depth, LoopClock())
+async def _timed(
+    question: Mapping[str, Any], depth: str, verifier: Qualification, oracle: type[SurveyOracle]
+) -> tuple[RunResult, float]:
+    found = await research(question, depth, LoopClock(), verifier, oracle)
     return found, asyncio.get_running_loop().time()
 
 
@@ -125,6 +136,8 @@ def main() -> None:
     parts = sorted({row["part"] for row in rows("questions.jsonl")})
     parser.add_argument("--part", choices=parts, default="tuning")
     parser.add_argument("--show", action="store_true", help="print the reports too")
+    parser.add_argument("--reworded", action="store_true", help="statements are paraphrases")
+    parser.add_argument("--unbelieved", action="store_true", help="no statement can be verified")
     options = parser.parse_args()
     chosen = [
         row for row in rows("questions.jsonl")
@@ -132,15 +145,23 @@ def main() -> None:
     ]  # fmt: skip
     if unknown := set(options.questions) - {row["id"] for row in chosen}:
         parser.error(f"no such question: {', '.join(sorted(unknown))}")
-    tell(chosen, options.depth or DEPTHS, options.show)
+    verifier = UNBELIEVED if options.unbelieved else QUALIFIED
+    oracle = RewordingOracle if options.reworded else SurveyOracle
+    tell(chosen, options.depth or DEPTHS, options.show, verifier, oracle)
 
 
-def tell(questions: list[dict[str, Any]], depths: list[str] | tuple[str, ...], show: bool) -> None:
+def tell(
+    questions: list[dict[str, Any]],
+    depths: list[str] | tuple[str, ...],
+    show: bool,
+    verifier: Qualification = QUALIFIED,
+    oracle: type[SurveyOracle] = SurveyOracle,
+) -> None:
     """Print a column of figures for each depth and question, and the mean of each depth."""
     for depth in depths:
         columns: list[Figures] = []
         for question in questions:
-            found, seconds = run_in_virtual_time(_timed(question, depth))
+            found, seconds = run_in_virtual_time(_timed(question, depth, verifier, oracle))
             if show:
                 print(found.report.markdown)
                 print(found.state.termination_text, found.state.quality_score)

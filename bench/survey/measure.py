@@ -118,7 +118,8 @@ DULL = {
     "her",
 }
 FORMER = re.compile(
-    r"\b(formerly|previous(ly)?|earlier|older|outdated|superseded|had been|used to|until|"
+    r"\b(formerly|previous(ly)?|earlier|older|outdated|superseded|had been|used to|"
+    r"until|in the past|in former|before the reform|"
     r"up from|down from|original(ly)?|initial(ly)?|at first|no longer|since then|since been|"
     r"replaced|revised|corrected|rather than|instead of|once|was still|then|ago|"
     r"before (?:may|june|july|(?:janu|febru)ary|march|april|august|(?:septem|octo|novem|decem)ber|"

@@ -18,6 +18,7 @@ from bench.survey.make_survey import words_of
 from bench.survey.measure import Fact, normalise
 from bench.world.envelope import Envelope, Line
 from bench.world.model import count_tokens
+from bench.world.verifying import is_carried, verdicts
 from research.engine import ModelAnswer, ModelRequest
 from research.engine.text.tokens import term_set
 
@@ -302,11 +303,15 @@ class SurveyOracle:
         for turn in range(max(map(len, by_sub.values()), default=0)):
             for about, facts in by_sub.items():
                 for fact in facts[turn : turn + 1]:
-                    text = lines[grouped[fact][0]].text
+                    text = self.worded(fact, [lines[each].text for each in grouped[fact]])
                     room -= len(text.split())
                     if room >= 0:
                         told.append((about, f"{text} [{', '.join(grouped[fact])}]", fact))
         return [(about, text) for about, text, _ in self._rivals_together(told)]
+
+    def worded(self, fact: str, shown: Sequence[str]) -> str:
+        """Return the statement of a fact whose findings are `shown`: word for word the first."""
+        return shown[0]
 
     def _with_rivals(self, facts: Iterable[str], known: Mapping[str, Any]) -> list[str]:
         return [fact for fact in facts if fact in known]
@@ -346,6 +351,33 @@ class SurveyOracle:
             held = any(_plain(said) in _plain(quote) for quote in quotes)
             (carried if held else more).append(int(number))
         return {"carried": carried, "more": more, "other": [], "faults": more}
+
+
+class RewordingOracle(SurveyOracle):
+    """An oracle whose statements say in other words what the findings say.
+
+    The words are the plain statement of the fact, which is no page's. As verifier it knows both.
+    """
+
+    name = "survey-rewording-oracle"
+
+    def worded(self, fact: str, shown: Sequence[str]) -> str:
+        return self._facts[fact]["statement"]
+
+    def verify(self, envelope: Envelope) -> Answer:
+        stated = {_plain(row["statement"]): fact for fact, row in self._facts.items()}
+
+        def judge(statement: str, quotes: Sequence[str]) -> bool:
+            fact = stated.get(_plain(statement))
+            if fact is None:
+                return is_carried(statement, quotes)
+            return any(
+                told == fact and said in _plain(quote)
+                for quote in quotes
+                for said, told in self._said.items()
+            )
+
+        return verdicts(envelope.text("STATEMENTS"), judge)
 
 
 def _ways(subject: str, sub: Line, told: Sequence[str]) -> list[str]:

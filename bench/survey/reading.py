@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from bench.survey.measure import Fact, normalise
+from research.engine.report.parts.headings import short_headings
 
 END = re.compile(r"^## (?:Sources|How this was researched)\s*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(.+?[.!?…][”\"’)*]*)((?:\s*\[\d+\])+|(?=\s|$))(?=\s|$)", re.DOTALL)
 _DOUBT = re.compile(r" \(⚠[^)]*\)")
 _MARKER = re.compile(r"\[(\d+)\]")
+_WORD = re.compile(r"\S*[^\W_]\S*")
 _LINE = re.compile(r"\*(?!\*)")
 _ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s+")
 _LEAST_WORDS = 5
@@ -72,7 +74,7 @@ def measure_form(markdown: str, citations: Sequence[Any]) -> dict[str, float]:
         plain for text in prose[summary + 1 :] for each, _ in sentences_of(text)
         if len((plain := normalise(each)).split()) >= _LEAST_WORDS
     )  # fmt: skip
-    words = sum(len(_MARKER.sub("", block).split()) for block in blocks)
+    words = sum(len(_WORD.findall(_MARKER.sub("", block))) for block in blocks)
     sources = len({citation.url for citation in citations})
     return {
         "words": words,
@@ -128,5 +130,10 @@ def summary_share(records: Mapping[str, Any], report: Any, aspects: Sequence[Any
     }
     answered = {a for i in cited for a in records[i].answers}
     opening = report.markdown.replace("\\", "").partition("\n## ")[0]
-    named = [a for a in aspects if a.id in answered or a.text in opening]
+    headings = short_headings([a.text for a in aspects])
+    named = [
+        a
+        for a, heading in zip(aspects, headings, strict=True)
+        if a.id in answered or any(name in opening for name in (a.text, heading))
+    ]
     return round(len(named) / max(1, len(aspects)), 4)

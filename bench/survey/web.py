@@ -11,7 +11,7 @@ from typing import Any
 
 from bench.plain_bm25 import PlainPages, plain_words
 from research.engine import Page, SearchAnswer, SearchHit, SearchRequest
-from research.engine.ports import FetchFailure
+from research.engine.ports import FetchFailedError
 from research.extract.extract import extract_text
 from research.fetch.sites import domain_of, independence_key
 
@@ -50,7 +50,7 @@ class SurveyWeb:
 
     async def fetch(self, url: str) -> Page:
         if url not in self._rows:
-            raise FetchFailure("There is no such page.", status="failed")
+            raise FetchFailedError("There is no such page.", status="failed")
         if url not in self._pages:
             self._pages[url] = _page_of(self._rows[url])
         return self._pages[url]
