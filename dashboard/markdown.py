@@ -4,58 +4,70 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise, repeat
 from urllib.parse import urlsplit
 
 import nh3
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from dashboard.charts import draw_charts
-from dashboard.words import format_number, format_partial_date, readable_url
+from dashboard.charts import Chart, draw_charts
+from dashboard.titles import without_lead
+from dashboard.words import Site, format_number, format_partial_date, readable_url, site_of
 from research.engine.report.report_i18n import labels_for
 from research.engine.text.language import ENGLISH
 
 TAGS = {
     "p", "h1", "h2", "h3", "h4", "h5", "ul", "ol", "li", "strong", "em", "code", "pre", "br", "hr",
     "blockquote", "a", "sup", "span", "table", "thead", "tbody", "tr", "th", "td",
+    "details", "summary",
 }  # fmt: skip
 ATTRIBUTES = {
     "a": {"href", "class", "id", "aria-label", "title"},
+    "details": {"class"},
     "em": {"class"},
     "h2": {"id"},
     "ol": {"start"},
     "span": {"class", "aria-hidden"},
     "strong": {"class"},
     "sup": {"class"},
-    "td": {"data-label"},
+    "td": {"class", "data-label"},
 }
 MARKER = re.compile(r"\[(\d{1,4})\]")  # "[12]"
-QUOTED = re.compile(r"[“„«\"]|\[\d")
 QUESTION_ENDS = 7
 """Last place at which bold text ends that opens a text, maybe behind the name of the answer."""
 STATEMENT = re.compile(r"([^\[]+)((?:\s*\[\d{1,4}\])*)")  # "It fell." and "[1][2]"
 OPENING_NAMES = re.compile(r"^(?:\*\*[^*]*[.:?？]\*\*\s*)+")  # "**Short answer.** **Eggs:** "
 NO_PLACE = 1_000_000
 """Occurrence of a marker that only the display produced, such as a decoded address."""
+QUOTE_LINE = 2
+"""Line of a tooltip that has the first quote, behind title and facts."""
+LISTED_FIRST = 10
+"""Cited sources that are shown; a few more stay, the others are folded behind them."""
 NARROW_SPACE = "\u202f"
 """Non-breaking: keeps a marker on the line of the word before it."""
 WITH_ITS_WORD = re.compile(r"(?<=\S) $")  # the space before the marker in "was found [3]"
-DATED = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: $")  # ", 2025-10-21: " before an address
+_DATE = (
+    r"\d{4}(?:-\d\d){0,2}|[^,:<>()]{0,20}\d{4}(?:年[\d月日]*)?"  # "2025-10-21", "21 October 2025"
+)
+DATED = re.compile(rf"(?:, ({_DATE}))?: $")  # ", 2025-10-21: " before an address
 TOLD_BY = re.compile(
-    r"\((?:[^()“”\"]{2,80}, \d{4}(?:-\d\d){0,2}|\d{1,3} [^()\d,]{3,20}, \d{4}(?:[–-]\d{4})?)\)"
+    rf"\((?:[^()“”\"]{{2,80}}, (?:{_DATE})|\d{{1,3}} [^()\d,]{{3,20}}, \d{{4}}(?:[–-]\d{{4}})?)\)"
     r"(?=[.!?]?\s*$)"
 )
-"""Who says a statement, at its end: "(Hot Rocks, 2019-10-23)", "(3 sources, 2015–2026)"."""
-EARLIER = re.compile(r"\(\d{4}-\d\d-\d\d\): ")  # "Previously (2020-03-24): It was so."
-DOUBTED = re.compile(r"^\s*\((⚠ [^()]+)\)")  # " (⚠ Sources disagree) The next sentence"
-DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2025-01-14 to 2025-10-21" of the method
-LOCAL = re.compile(r"(?:, (\d{4}(?:-\d\d){0,2}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
+"""Who says a statement, at its end: "(Hot Rocks, October 2019)", "(3 sources, 2015–2026)"."""
+EARLIER = re.compile(r"\(\d{4}-\d\d(?:-\d\d)?\): ")  # "Previously (2020-03-24): It was so."
+DOUBTED = re.compile(r"^\s*(?:\((⚠ [^()]+)\)|(⚠ [^():]{3,60}:))")
+""""(⚠ Sources disagree) The next sentence", "⚠ Sources disagree: The other side"."""
+MONTH = r"(?<![\w-])\d{4}-(?:0[1-9]|1[0-2])"
+DAY = re.compile(rf"{MONTH}(?:-\d\d)?(?![\w-])")  # "2025-01-14", "2025-01"
+DAY_OR_QUOTE = re.compile(rf"[“„«”»]|{MONTH}-\d\d(?![\w-])")
+LOCAL = re.compile(rf"(?:, ({_DATE}))?: <(file:[^<>\s]+)>")  # ": <file:///a/b.md>"
 REJECTED = '<span class="rejected">'
 OPENS_QUOTE, ENDS_QUOTE = re.compile(r"[“„«]"), re.compile(r"[”»][.,]?\s*$")
 SENTENCE_END = re.compile(r"[.!?][\"”’)]*\s+(?=\S)")  # ".” " in "“It fell.” Then it rose."
@@ -121,7 +133,7 @@ def render_markdown(markdown: str, link: FindLink, language: str = ENGLISH) -> R
     """Render a report, which is in this language."""
     tokens = parse_with_places(markdown)
     headings = tuple(_anchor_headings(tokens))
-    _prepare_tokens(tokens, link)
+    _prepare_tokens(tokens, link, language)
     return Rendered(_render_tokens(tokens, language), headings)
 
 
@@ -132,6 +144,8 @@ def render_in_parts(
     language: str = ENGLISH,
     *,
     folds: bool = False,
+    lead: str = "",
+    site_names: Mapping[str, str] | None = None,
 ) -> RenderedParts:
     """Render a report for a page that shows the question and the facts of the run itself.
 
@@ -139,6 +153,8 @@ def render_in_parts(
     the answer are left out, and addresses are shortened. Lists of pages that nothing cites are
     folded. With `folds` each section shows one passage, and opens the others, no section says what
     the one before it said of its support, and none says beside an answer that no model judged it.
+    Texts lose the `lead` with which most sub-questions begin. `site_names` are those of its pages,
+    by address.
     """
     known = {_bare_title(title) for title in titles}
     blocks = list(_blocks(parse_with_places(markdown)))
@@ -153,14 +169,22 @@ def render_in_parts(
         kept = [block for block in kept if not _says_unjudged(block, language)]
     kept = list(_without_repetitions(kept, answer))
     body = [token for block in kept for token in block]
+    _drop_lead([*answer, *body], lead)
     headings = tuple(_anchor_headings(body))
-    _link_titles(body)
+    _link_titles(body, link, site_names or {})
     _shorten_addresses(body)
     _mark_opening(answer)
-    _prepare_tokens([*answer, *body], link)
+    _prepare_tokens([*answer, *body], link, language)
     render = _render_folded if folds else _render_tokens
     html = _render_body(list(_blocks(body)), render, language)
     return RenderedParts(_render_tokens(answer, language), html, headings)
+
+
+def _drop_lead(tokens: Sequence[Token], lead: str) -> None:
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "text":
+                child.content = without_lead(child.content, lead)
 
 
 def parse_with_places(markdown: str) -> list[Token]:
@@ -219,16 +243,17 @@ def _mark_opening(answer: list[Token]) -> None:
         every.insert(every.index(children[2]), period)
 
 
-def _prepare_tokens(tokens: list[Token], link: FindLink) -> None:
+def _prepare_tokens(tokens: list[Token], link: FindLink, language: str) -> None:
+    _put_days_in_words(tokens)
     _mark_lead_ins(tokens)
     _mark_standings(tokens)
-    _label_cells(tokens)
+    _label_cells(tokens, labels_for(language)["not_found_cell"])
     _link_markers(tokens, link)
 
 
-def _label_cells(tokens: Sequence[Token]) -> None:
+def _label_cells(tokens: Sequence[Token], not_found: str) -> None:
     """Give each cell behind the first of its row the name of its column, which narrow screens show
-    beside its value.
+    beside its value, and a class where nothing was found.
     """
     names, column, within_head = list[str](), 0, False
     for token, content in pairwise(tokens):
@@ -243,6 +268,8 @@ def _label_cells(tokens: Sequence[Token]) -> None:
             if column and column < len(names) and names[column] and content.content.strip():
                 name = names[column]
                 token.attrSet("data-label", f"{name[:1].upper()}{name[1:]}")
+            if content.content.strip() == not_found:
+                token.attrSet("class", "not-found")
             column += 1
 
 
@@ -254,14 +281,18 @@ def _render_tokens(tokens: Sequence[Token], language: str) -> SafeString:
     for block in _blocks(tokens):
         pending += block
         if charts := draw_charts(table_texts(block), language):
-            pieces.append(_clean(pending))
-            pieces += (
-                f'<figure class="chart"><figcaption>{escape(chart.name)}</figcaption>{chart.svg}'
-                "</figure>\n"
-                for chart in charts
-            )
+            first, *others = map(_figure, charts)
+            pieces += (_clean(pending), first)
+            if others:
+                told = ngettext("%(n)s more chart", "%(n)s more charts", len(others))
+                pieces.append(_fold(told % {"n": len(others)}, "".join(others)))
             pending = []
     return mark_safe("".join((*pieces, _clean(pending))))
+
+
+def _figure(chart: Chart) -> str:
+    title = f"<figcaption>{escape(chart.name)}</figcaption>"
+    return f'<figure class="chart">{title}{chart.svg}</figure>\n'
 
 
 def _render_folded(tokens: Sequence[Token], language: str) -> SafeString:
@@ -297,19 +328,39 @@ def _render_body(
     render: Callable[[Sequence[Token], str], SafeString],
     language: str,
 ) -> SafeString:
-    """Return HTML in which a list of pages that nothing cites is folded under its heading."""
+    """Return HTML in which a list of pages that nothing cites is folded under its heading, and the
+    end of a long list of cited ones. The searches that found nothing are folded, too.
+    """
     pieces, pending = list[str](), list[Token]()
+    tried, _, _ = labels_for(language)["tried"].partition("{queries}")
     for before, block in pairwise([[], *blocks]):
-        if before and before[0].tag == "h3" and _is_uncited(block):
+        is_list = bool(before) and before[0].tag == "h3" and block[0].type == "bullet_list_open"
+        items = [place for place, token in enumerate(block) if token.type == "list_item_open"]
+        if is_list and _is_uncited(block):
             del pending[-len(before) :]
             pieces.append(render(pending, language))
             pending.clear()
-            number = sum(token.type == "list_item_open" for token in block)
-            title = f"{_plain(before[1])} ({format_number(number)})"
+            title = f"{_plain(before[1])} ({format_number(len(items))})"
             pieces.append(_fold(title, _clean(block)))
+        elif is_list and _has_places(block) and len(items) > LISTED_FIRST * 3 // 2:
+            end = items[LISTED_FIRST]
+            pieces.append(render([*pending, *block[:end], block[-1]], language))
+            pending.clear()
+            more = len(items) - LISTED_FIRST
+            told = ngettext("%(n)s more source", "%(n)s more sources", more)
+            rest = [block[0], *block[end:]]
+            pieces.append(_fold(told % {"n": format_number(more)}, _clean(rest)))
+        elif block[0].type == "paragraph_open" and block[1].content.startswith(tried):
+            pieces.append(render(pending, language))
+            pending.clear()
+            pieces.append(_fold(tried.rstrip(":： "), _clean(block)))
         else:
             pending += block
     return mark_safe("".join((*pieces, render(pending, language))))
+
+
+def _has_places(block: Sequence[Token]) -> bool:
+    return any('class="place"' in child.content for t in block for child in t.children or ())
 
 
 def _is_uncited(block: Sequence[Token]) -> bool:
@@ -389,7 +440,7 @@ def _statements(tokens: Sequence[Token]) -> Iterator[tuple[str, set[str]]]:
 
 
 def _is_disputed(tokens: Sequence[Token]) -> bool:
-    return any(token.content.startswith("*⚠") for token in tokens if token.type == "inline")
+    return any(re.match(r"\*+⚠", token.content) for token in tokens if token.type == "inline")
 
 
 def _is_passage(block: Sequence[Token]) -> bool:
@@ -461,11 +512,11 @@ def _in_italics(inline: Token) -> list[Token]:
     return inner if is_so else []
 
 
-def _link_titles(tokens: list[Token]) -> None:
+def _link_titles(tokens: list[Token], link: FindLink, site_names: Mapping[str, str]) -> None:
     """Link the title of each source and hide the address at the end of its line.
 
-    A line is "[1] Title, publisher, site, kind, date: <address>". From the site on it becomes a
-    line of facts, with the date in words.
+    A line is "[1] Title, publisher, site, kind, date: <address>". Behind the title it becomes a
+    line of facts, with the date in words, and the first quote of a cited source is folded below.
     """
     for token in tokens:
         children = token.children or []
@@ -480,21 +531,59 @@ def _link_titles(tokens: list[Token]) -> None:
         dated = DATED.search(facts)
         if not site or not named or dated is None:
             continue
+        target = link(int(marker[1]), NO_PLACE) if marker else None
+        note = target.note.split("\n") if target else []
+        named_site = site_names.get(address, "")
+        title, publisher = _split_publisher(title.strip(), note[0] if note else "", named_site)
+        shown = site_of(address, publisher)
         kinds = filter(None, facts[: dated.start()].split(", "))
         told = [
             format_html(
-                '<span class="initial" aria-hidden="true">{}</span>{}', site[0].upper(), site
+                '<span class="initial" aria-hidden="true">{}</span>{}',
+                shown.name[0].upper(),
+                site_in_html(shown),
             ),
+            *([_published(dated[1])] if dated[1] else []),
             *(format_html('<span class="kind">{}</span>', kind) for kind in kinds),
-            *([escape(format_partial_date(dated[1]))] if dated[1] else []),
         ]
         opening, _, closing, *rest = children[opens:]
         opening.info, opening.attrs = "", {"href": address, "title": readable_url(address)}
-        first, place = children[:1] if marker else [], Token("html_inline", "", 0)
+        first = children[:1] if marker else []
         for each in first:
             each.content = f"{marker[0]} " if marker else ""
-        place.content = f'<span class="place">{" · ".join(told)}</span>'
-        token.children = [*first, opening, _text_token(title.strip()), closing, place, *rest]
+            each.meta["is_listed"] = True
+        place = _html_token(f'<span class="place">{" · ".join(told)}</span>')
+        quote = [_html_token(_folded_quote(note[QUOTE_LINE]))] if note[QUOTE_LINE:] else []
+        token.children = [*first, opening, _text_token(title), closing, place, *quote, *rest]
+
+
+def _published(day: str) -> str:
+    return escape(gettext("published %(date)s") % {"date": format_partial_date(day)})
+
+
+def site_in_html(site: Site) -> SafeString | str:
+    """Return the name of a site, with its domain behind it in small type."""
+    if not site.domain:
+        return site.name
+    return format_html('{} <span class="domain">{}</span>', site.name, site.domain)
+
+
+def _split_publisher(text: str, title: str, publisher: str) -> tuple[str, str]:
+    """Return title and publisher of "Title, publisher", as far as one of them is known."""
+    if publisher and text.endswith(f", {publisher}"):
+        return text.removesuffix(f", {publisher}"), publisher
+    rest = text[len(title) :]
+    if title and text.startswith(title) and rest.startswith(", "):
+        return title, rest[2:]
+    return text, ""
+
+
+def _folded_quote(quote: str) -> str:
+    return format_html(
+        '<details class="quote"><summary>{}</summary><blockquote>{}</blockquote></details>',
+        gettext("Quote"),
+        quote,
+    )
 
 
 def _is_address(token: Token) -> bool:
@@ -504,15 +593,11 @@ def _is_address(token: Token) -> bool:
 def _shorten_addresses(tokens: list[Token]) -> None:
     """Show bare addresses without scheme and query, and the date before them in words.
 
-    Periods are in words too, unless a quote or a citation is near them. The parser makes no links
-    of the addresses of local files, which no browser would follow.
+    The parser makes no links of the addresses of local files, which no browser would follow.
     """
     for token in tokens:
         children = token.children or []
-        is_period = len(DAY.findall(token.content)) == 2 and not QUOTED.search(token.content)
         for child in children:
-            if is_period and child.type == "text":
-                child.content = DAY.sub(lambda day: format_partial_date(day[0]), child.content)
             child.content = LOCAL.sub(_local_file, child.content)
         for opening, text in pairwise(children):
             if opening.type == "link_open" and opening.info == "auto":
@@ -521,6 +606,23 @@ def _shorten_addresses(tokens: list[Token]) -> None:
         for before, opening in pairwise(children):
             if opening.type == "link_open" and opening.info == "auto":
                 before.content = DATED.sub(_date_in_words, before.content)
+
+
+def _put_days_in_words(tokens: Sequence[Token]) -> None:
+    """Put days into words as the reader's language has them, but not in quotations."""
+    for token in tokens:
+        within_quote = False
+
+        def in_words(found: re.Match[str]) -> str:
+            nonlocal within_quote
+            if found[0][0].isdigit():
+                return found[0] if within_quote else format_partial_date(found[0])
+            within_quote = found[0] in "„«" or (found[0] == "“" and not within_quote)
+            return found[0]
+
+        for child in token.children or ():
+            if child.type == "text":
+                child.content = DAY_OR_QUOTE.sub(in_words, child.content)
 
 
 def _local_file(found: re.Match[str]) -> str:
@@ -625,6 +727,8 @@ def _split(text: Token, link: FindLink, seen: set[int]) -> list[Token]:
         is_refused = _is_refused(known[place:])
         pieces += _flag_last_sentence(before) if is_refused else _soften(before)
         is_single = len(support[groups[place]]) == 1
+        if text.meta.get("is_listed"):  # its quote is below
+            target, is_single = replace(target, note=""), False
         pieces.append(_marker(int(match[1]), target, seen, is_single=is_single))
         position = match.end()
     pieces += _soften(text.content[position:])
@@ -637,7 +741,7 @@ def _soften(text: str) -> list[Token]:
     """
     pieces = []
     if doubted := DOUBTED.match(text):
-        pieces = [_text_token(" "), _span("doubted", _days_in_words(doubted[1]))]
+        pieces = [_text_token(" "), _span("doubted", _days_in_words(doubted[1] or doubted[2]))]
         text = text[doubted.end() :]
     text = EARLIER.sub(lambda found: _days_in_words(found[0]), text)
     told = TOLD_BY.search(text)
@@ -652,7 +756,7 @@ def _days_in_words(text: str) -> str:
 
 
 def _span(name: str, text: str) -> Token:
-    return Token("html_inline", "", 0, content=f'<span class="{name}">{escape(text)}</span>')
+    return _html_token(f'<span class="{name}">{escape(text)}</span>')
 
 
 def _is_refused(markers: Sequence[tuple[re.Match[str], Link]]) -> bool:
@@ -679,6 +783,10 @@ def _flag_last_sentence(text: str) -> list[Token]:
     marked = f"{REJECTED}{escape(sentence)}</span>"
     after = _text_token(text[start + len(sentence) :])
     return [_text_token(text[:start]), Token("html_inline", "", 0, content=marked), after]
+
+
+def _html_token(content: str) -> Token:
+    return Token("html_inline", "", 0, content=content)
 
 
 def _text_token(content: str) -> Token:

@@ -31,16 +31,22 @@ def is_model_local(name: str = "") -> bool:
     return is_loopback(urlsplit(model.address).hostname or "")
 
 
-def explain_asking() -> str:
-    """Return why a plan is shown without being requested; '' if the price is known."""
+def always_shows_plan() -> bool:
+    """Return whether every plan but that of a quick run is shown first: its cost is unknown."""
     model = current_installation().model_settings
-    if model is None or price_known(model):
+    return model is not None and not price_known(model)
+
+
+def explain_asking() -> str:
+    """Return what a run costs or, if the price is known, from which cost on its plan is shown."""
+    now = current_installation()
+    if now.model_settings is None:
         return ""
-    if is_model_local():
-        return gettext(
-            "No cost: the model is on this machine. Standard and "
-            "thorough runs show you the plan first."
-        )
-    return gettext(
-        "The model has no price here. Standard and thorough runs show you the plan first."
+    if always_shows_plan():
+        if is_model_local():
+            return gettext("No cost: the model is on this machine.")
+        return gettext("The model has no price here.")
+    told = gettext(
+        "Standard and thorough runs that may cost more than %(amount)s show you the plan first."
     )
+    return told % {"amount": words.format_usd(now.defaults.ask_above_usd or 0, 2)}

@@ -18,6 +18,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from dashboard.titles import shorten
 from research.engine.assessment.answer_status import ANSWERED, Trust
 from research.engine.records import AnswerStatus, Stage, Status, StopReason
 from research.fetch.sites import independence_key
@@ -77,6 +78,7 @@ COLLECTION = {
 GOES_ON = State(_("Continuing"), "spinner", "busy")
 TRUST = {
     Trust.ANSWERED: ("check", "good"),
+    Trust.DISPUTED: ("half", "fair"),
     Trust.PARTLY: ("half", "fair"),
     Trust.RELATED: ("circle", "idle"),
     Trust.NOT_ANSWERED: ("none", "bad"),
@@ -265,7 +267,9 @@ def describe_support(domains: int, documents: int) -> str:
 
 
 def count_answers(marks: Sequence[AnswerStatus], *, judged_by_model: bool) -> str:
-    """Return how many of several sub-questions are answered, or have passages without a model."""
+    """Return how many of several sub-questions are answered, or have passages without a model; as
+    in the report, those on which sources disagree are answered.
+    """
     numbers = {"n": sum(mark in ANSWERED for mark in marks), "total": len(marks)}
     if not judged_by_model:
         return gettext("passages for %(n)s of %(total)s sub-questions") % numbers
@@ -321,6 +325,27 @@ def short_place(url: str) -> str:
     return host.removeprefix("www.") if host else readable_url(url)
 
 
+LONGEST_SITE = 60
+
+
+@dataclass(frozen=True)
+class Site:
+    """A site as a reader knows it; `domain` is '' where the name is the domain itself."""
+
+    name: str
+    domain: str = ""
+
+
+def site_of(url: str, named: str | None = None) -> Site:
+    """Return the site of a page under the name that the page gives it, or under its domain; of a
+    document, its path.
+    """
+    place = short_place(url)
+    if not named or not urlsplit(url).hostname or named.casefold() == place:
+        return Site(place)
+    return Site(shorten(named, LONGEST_SITE), place)
+
+
 def is_on_the_web(url: str) -> bool:
     """Return whether others can open a URL.
 
@@ -343,20 +368,22 @@ def format_seconds(value: float) -> str:
 
 
 def time_ago(moment: datetime, now: datetime) -> str:
-    """Return a relative time in one unit; a date after a week."""
+    """Return a relative time in one unit; a date after a week. Days are those of the calendar in
+    the current time zone, as in headings.
+    """
     passed = max(0, int((now - moment).total_seconds()))
+    days = (timezone.localdate(now) - timezone.localdate(moment)).days
     if passed < 10:
         return gettext("just now")
     if passed < 60:
         return gettext("%(n)s s ago") % {"n": passed}
     if passed < 3600:
         return gettext("%(n)s min ago") % {"n": passed // 60}
-    if passed < 86400:
+    if days < 1:
         return gettext("%(n)s h ago") % {"n": passed // 3600}
-    if passed < 2 * 86400:
+    if days == 1:
         return gettext("yesterday")
-    if passed < 7 * 86400:
-        days = passed // 86400
+    if days < 7:
         return ngettext("%(n)s day ago", "%(n)s days ago", days) % {"n": days}
     return format_day(moment)
 
@@ -373,6 +400,9 @@ def format_partial_date(date: str) -> str:
 
 
 def format_day(moment: date) -> str:
+    """Format a date, or the day of a moment in the current time zone."""
+    if isinstance(moment, datetime) and timezone.is_aware(moment):
+        moment = timezone.localtime(moment)
     return formats.date_format(moment, "DATE_FORMAT", use_l10n=True)
 
 

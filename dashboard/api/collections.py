@@ -43,7 +43,7 @@ def list_collections(request: HttpRequest) -> dict[str, Any]:
 @router.post("", response={201: CollectionOut}, summary="Make a collection")
 def create_collection(
     request: HttpRequest, payload: NewCollection, idempotency_key: IdempotencyKey = None
-) -> Status:
+) -> Status[CollectionOut]:
     actor = request.auth.user
     make = partial(documents.create_collection, actor, payload.name, shared=payload.shared)
     rows = documents.visible_to(actor)
@@ -74,7 +74,7 @@ def read_collection(request: HttpRequest, collection_id: str) -> CollectionOut:
 
 
 @router.delete("/{collection_id}", response={204: None}, summary="Delete a collection")
-def delete_collection(request: HttpRequest, collection_id: str) -> Status:
+def delete_collection(request: HttpRequest, collection_id: str) -> Status[None]:
     row = queries.find_collection(request.auth.user, collection_id)
     documents.delete_collection(request.auth.user, row)
     return Status(204, None)
@@ -115,7 +115,7 @@ def upload_files(
 @router.delete(
     "/{collection_id}/files/{name}", response={204: None}, summary="Remove an uploaded file"
 )
-def remove_file(request: HttpRequest, collection_id: str, name: str) -> Status:
+def remove_file(request: HttpRequest, collection_id: str, name: str) -> Status[None]:
     row = queries.find_collection(request.auth.user, collection_id)
     if not row.files.filter(name=name).exists():
         raise Http404("no such file")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -46,7 +46,7 @@ class ProgressState:
 
 async def progress_states(
     public_id: str, after: int = -1, known: int | None = None
-) -> AsyncIterator[ProgressState]:
+) -> AsyncGenerator[ProgressState, None]:
     """Yield the state of a run with a sequence above `after`, then each change until it ends.
 
     `known` is a sequence that was committed before, None to look it up.
@@ -58,7 +58,7 @@ async def progress_states(
                 yield state
 
 
-async def progress_events(public_id: str, after: int, known: int) -> AsyncIterator[bytes]:
+async def progress_events(public_id: str, after: int, known: int) -> AsyncGenerator[bytes, None]:
     """Yield the events; the first tells the client when to reconnect after a lost connection."""
     head = f"retry: {random.randint(*RECONNECT_MILLISECONDS)}\n".encode()
     async with aclosing(progress_states(public_id, after, known)) as states:
@@ -67,7 +67,7 @@ async def progress_events(public_id: str, after: int, known: int) -> AsyncIterat
             head = b""
 
 
-def event_stream(events: AsyncIterator[bytes]) -> StreamingHttpResponse:
+def event_stream(events: AsyncGenerator[bytes, None]) -> StreamingHttpResponse:
     """Return a response of events, with comments in pauses so that proxies keep it open."""
     response = StreamingHttpResponse(
         with_keep_alive(events), content_type="text/event-stream; charset=utf-8"
@@ -78,8 +78,8 @@ def event_stream(events: AsyncIterator[bytes]) -> StreamingHttpResponse:
 
 
 async def with_keep_alive(
-    events: AsyncIterator[bytes], seconds: float = KEEP_ALIVE_SECONDS
-) -> AsyncIterator[bytes]:
+    events: AsyncGenerator[bytes, None], seconds: float = KEEP_ALIVE_SECONDS
+) -> AsyncGenerator[bytes]:
     """Yield the events, and a comment whenever none has come for `seconds`."""
     following: asyncio.Task[bytes] | None = None
     try:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, TypeVar
+from typing import Annotated, Any
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from ninja import Query, Schema
 from pydantic import ConfigDict, Field
-
-Row = TypeVar("Row", bound=Model)
 
 
 class PageQuery(Schema):
@@ -27,8 +25,8 @@ Paging = Annotated[PageQuery, Query()]
 
 
 def page_of(
-    rows: QuerySet[Row], paging: PageQuery, *, newest_first: bool = True
-) -> tuple[Sequence[Row], str | None]:
+    rows: QuerySet, paging: PageQuery, *, newest_first: bool = True
+) -> tuple[Sequence[Any], str | None]:
     """Return the rows after the cursor, and the cursor of the next page or None."""
     if paging.cursor is not None:
         place = int(paging.cursor)

@@ -49,7 +49,7 @@ def count_request(
 ) -> None:
     """Count a request of this caller. Raise `ThrottledError` above the limit."""
     used, now = count(caller, clock)
-    request.rate_limit = now  # type: ignore[attr-defined]
+    request.rate_limit = now
     if used > now.limit:
         raise ThrottledError(now.reset)
 

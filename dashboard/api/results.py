@@ -34,7 +34,9 @@ def list_evidence(request: HttpRequest, run_id: str, paging: Paging) -> dict[str
     response={201: VerdictOut},
     summary="Review an evidence record",
 )
-def add_verdict(request: HttpRequest, run_id: str, evidence_id: str, payload: NewVerdict) -> Status:
+def add_verdict(
+    request: HttpRequest, run_id: str, evidence_id: str, payload: NewVerdict
+) -> Status[VerdictOut]:
     run = queries.find_run(request.auth.user, run_id)
     evidence = run.evidence.filter(label=evidence_id).first()
     if evidence is None:

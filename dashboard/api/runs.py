@@ -91,7 +91,7 @@ def read_run(request: HttpRequest, run_id: str) -> HttpResponse:
 
 
 @router.delete("/{run_id}", response={204: None}, summary="Delete an ended run")
-def delete_run(request: HttpRequest, run_id: str) -> Status:
+def delete_run(request: HttpRequest, run_id: str) -> Status[None]:
     deleting.delete_run(request.auth.user, queries.find_run(request.auth.user, run_id))
     return Status(204, None)
 
@@ -108,7 +108,7 @@ def send_command(
     run_id: str,
     payload: NewCommand,
     idempotency_key: IdempotencyKey = None,
-) -> Status:
+) -> Status[CommandOut]:
     """`control.possible` of the run's progress lists the commands that are allowed now."""
     actor = request.auth.user
     run = queries.find_run(actor, run_id)

@@ -17,6 +17,7 @@ from dashboard.automation.schemas import (
     ChangedWebhook,
     DeliveryOut,
     DeliveryPage,
+    FindingOut,
     NewSchedule,
     NewWebhook,
     NewWebhookOut,
@@ -47,7 +48,7 @@ def list_webhooks(request: HttpRequest) -> dict[str, Any]:
 @webhooks_router.post("", response={201: NewWebhookOut}, summary="Add a webhook")
 def create_webhook(
     request: HttpRequest, payload: NewWebhook, idempotency_key: IdempotencyKey = None
-) -> Status:
+) -> Status[NewWebhookOut]:
     """Return the new webhook with its secret, which is returned again only if the request is
     repeated with its `Idempotency-Key`.
     """
@@ -70,7 +71,7 @@ def change_webhook(request: HttpRequest, webhook_id: str, payload: ChangedWebhoo
 
 
 @webhooks_router.delete("/{webhook_id}", response={204: None}, summary="Delete a webhook")
-def delete_webhook(request: HttpRequest, webhook_id: str) -> Status:
+def delete_webhook(request: HttpRequest, webhook_id: str) -> Status[None]:
     subscriptions.delete_webhook(find_webhook(request, webhook_id))
     return Status(204, None)
 
@@ -86,7 +87,7 @@ def rotate_secret(
 
 
 @webhooks_router.post("/{webhook_id}/test", response={202: DeliveryOut}, summary="Send a test")
-def send_test(request: HttpRequest, webhook_id: str) -> Status:
+def send_test(request: HttpRequest, webhook_id: str) -> Status[DeliveryOut]:
     """The delivery is tried once; read its result in the list of deliveries."""
     hook = find_webhook(request, webhook_id)
     return Status(202, delivery_out(subscriptions.send_test(request.auth.user, hook)))
@@ -105,7 +106,7 @@ def list_deliveries(request: HttpRequest, webhook_id: str, paging: Paging) -> di
     response={202: DeliveryOut},
     summary="Send a delivery again",
 )
-def redeliver(request: HttpRequest, webhook_id: str, delivery_id: str) -> Status:
+def redeliver(request: HttpRequest, webhook_id: str, delivery_id: str) -> Status[DeliveryOut]:
     """Its id and body stay the same."""
     hook = find_webhook(request, webhook_id)
     rows = subscriptions.deliveries_of(request.auth.user, hook)
@@ -158,7 +159,7 @@ def list_schedules(request: HttpRequest, paging: Paging) -> dict[str, Any]:
 @schedules_router.post("", response={201: ScheduleOut}, summary="Add a schedule")
 def create_schedule(
     request: HttpRequest, payload: NewSchedule, idempotency_key: IdempotencyKey = None
-) -> Status:
+) -> Status[ScheduleOut]:
     """Its runs have at most the budget of the token that creates it."""
     given = {"research_depth": payload.depth, "max_cost_usd": payload.max_cost_usd}
     knobs = payload.settings | {name: value for name, value in given.items() if value is not None}
@@ -204,7 +205,7 @@ def change_schedule(
 
 
 @schedules_router.delete("/{schedule_id}", response={204: None}, summary="Delete a schedule")
-def delete_schedule(request: HttpRequest, schedule_id: str) -> Status:
+def delete_schedule(request: HttpRequest, schedule_id: str) -> Status[None]:
     """Its runs stay."""
     manage.delete_schedule(find_schedule(request, schedule_id))
     return Status(204, None)
@@ -256,5 +257,5 @@ def result_out(row: Occurrence) -> ResultOut:
         skipped=row.skipped,
         missed=row.missed,
         previous_run=news.previous.public_id if news else None,
-        new=[vars(each) for each in news.findings] if news else None,
+        new=[FindingOut(**vars(each)) for each in news.findings] if news else None,
     )

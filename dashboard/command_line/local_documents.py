@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any
 from django.core.exceptions import PermissionDenied
 from django.core.files import File
 
-from dashboard.command_line.output import BadUse
+from dashboard.command_line.output import BadUseError
 from research.documents.folder import CONTENT_TYPES
 from research.documents.indexing import Indexer
 from research.documents.try_search import search_collections
-from research.engine.ports import ToolFailure
+from research.engine.ports import ToolFailedError
 from research.models import Collection
 from research.runtime import tool_factory
 from research.runtime.db_threads import query_async
@@ -26,13 +27,13 @@ POLL_SECONDS = 0.2
 
 
 class LocalDocuments:
-    """The collections of the database; methods raise `BadUse` with a sentence for the user."""
+    """The collections of the database; methods raise `BadUseError` with a sentence for the user."""
 
     def __init__(self) -> None:
         migrate_database()
         self.actor = people.local_admin()
 
-    def list(self) -> list[dict[str, Any]]:
+    def list(self) -> builtins.list[dict[str, Any]]:
         return [_describe(row) for row in documents.visible_to(self.actor)]
 
     def add(self, paths: Sequence[Path], name: str) -> dict[str, Any]:
@@ -42,23 +43,23 @@ class LocalDocuments:
         """
         missing = [str(path) for path in paths if not path.exists()]
         if missing:
-            raise BadUse(f"{missing[0]} does not exist.")
+            raise BadUseError(f"{missing[0]} does not exist.")
         if len(paths) == 1 and paths[0].is_dir() and not name:
             whole = str(paths[0].resolve())
             row = self._ask(documents.create_from_folder, self.actor, "", whole)
-            refused: list[dict[str, str]] = []
+            refused: builtins.list[dict[str, str]] = []
         else:
             row, refused = self._upload(list(_files(paths)), name or "Documents")
         asyncio.run(_index(row))
         row.refresh_from_db()
         return {**_describe(row), "refused": refused}
 
-    def search(self, query: str, names: Sequence[str], limit: int) -> list[dict[str, Any]]:
+    def search(self, query: str, names: Sequence[str], limit: int) -> builtins.list[dict[str, Any]]:
         chosen = self._ask(documents.find_by_name, self.actor, names)
         try:
             found = asyncio.run(_search(chosen, query, limit))
-        except ToolFailure as failure:
-            raise BadUse(failure.reason) from None
+        except ToolFailedError as failure:
+            raise BadUseError(failure.reason) from None
         return [
             {"title": each.title, "section": each.section, "url": each.url, "quote": each.text}
             for each in found
@@ -73,10 +74,12 @@ class LocalDocuments:
             self._ask(documents.delete_collection, self.actor, row)
         asyncio.run(_index(row))
 
-    def _upload(self, files: Sequence[Path], name: str) -> tuple[Collection, list[dict[str, str]]]:
+    def _upload(
+        self, files: Sequence[Path], name: str
+    ) -> tuple[Collection, builtins.list[dict[str, str]]]:
         if not files:
             known = ", ".join(sorted(CONTENT_TYPES))
-            raise BadUse(f"There are no documents ({known}) at that place.")
+            raise BadUseError(f"There are no documents ({known}) at that place.")
         named = documents.visible_to(self.actor).filter(name=name).first()
         row = named or self._ask(documents.create_collection, self.actor, name)
         with ExitStack() as stack:
@@ -88,7 +91,7 @@ class LocalDocuments:
         try:
             return service(*arguments)
         except (ServiceError, PermissionDenied) as refused:
-            raise BadUse(str(refused)) from None
+            raise BadUseError(str(refused)) from None
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:

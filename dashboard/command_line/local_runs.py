@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied
 
-from dashboard.command_line.output import BadUse
+from dashboard.command_line.output import BadUseError
 from dashboard.exports import FORMATS, Exported, NothingToExportError, export_report
 from research.engine.records import Status
 from research.models import Run
@@ -17,7 +17,7 @@ from research.services import ServiceError, deleting, people, runs
 
 
 class LocalRuns:
-    """The runs of the database; every method raises `BadUse` with a sentence for the user."""
+    """The runs of the database; every method raises `BadUseError` with a sentence for the user."""
 
     def __init__(self) -> None:
         migrate_database()
@@ -46,7 +46,7 @@ class LocalRuns:
         try:
             return export_report(self.find(public_id), FORMATS[form])
         except NothingToExportError as error:
-            raise BadUse(str(error)) from None
+            raise BadUseError(str(error)) from None
 
     def resume(self, public_id: str) -> str:
         """Take up a paused or stalled run again; return its status."""
@@ -70,14 +70,14 @@ class LocalRuns:
     def find(self, public_id: str) -> Run:
         run = runs.visible_to(self.actor).filter(public_id=public_id).first()
         if run is None:
-            raise BadUse(f"There is no run {public_id}.")
+            raise BadUseError(f"There is no run {public_id}.")
         return run
 
     def _tell(self, command: Any, run: Run, *, refresh: bool = True) -> str:
         try:
             command(self.actor, run)
         except (ServiceError, PermissionDenied) as refused:
-            raise BadUse(str(refused)) from None
+            raise BadUseError(str(refused)) from None
         if refresh:
             run.refresh_from_db()
         return run.status

@@ -14,7 +14,7 @@ BAD_USE = 2
 WIDTH = 120
 
 
-class BadUse(CommandError):
+class BadUseError(CommandError):
     """A request that can't be fulfilled; exit code 2."""
 
     def __init__(self, message: str) -> None:

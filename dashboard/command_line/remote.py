@@ -16,7 +16,7 @@ from urllib.parse import quote
 import httpx
 from django.core.management.base import CommandError
 
-from dashboard.command_line.output import BadUse
+from dashboard.command_line.output import BadUseError
 from dashboard.exports import FORMATS, Exported
 from research.engine.records import ENDED, WAITING
 
@@ -28,18 +28,18 @@ MOST_AT_ONCE = 100
 TOO_MANY_REQUESTS = 429
 
 
-class Unavailable(CommandError):
+class UnavailableError(CommandError):
     """The server can't be reached, or can't answer now; exit code 1."""
 
 
-class AnswerLost(Unavailable):
+class AnswerLostError(UnavailableError):
     """A request that the server may have carried out."""
 
 
 class Server:
     """One server and a token.
 
-    Every method raises `BadUse`, or `Unavailable`, with a sentence for the user.
+    Every method raises `BadUseError`, or `UnavailableError`, with a sentence for the user.
     """
 
     def __init__(self, address: str, token: str) -> None:
@@ -54,7 +54,7 @@ class Server:
         headers = {**self._headers, "Idempotency-Key": str(uuid.uuid4())}
         try:
             answer = self._send("POST", path, headers, json=json)
-        except AnswerLost:
+        except AnswerLostError:
             answer = self._send("POST", path, headers, json=json)
         return dict(_checked(answer).json())
 
@@ -65,11 +65,11 @@ class Server:
         try:
             return httpx.request(method, url, headers=headers, timeout=TIMEOUT_SECONDS, **content)
         except (httpx.ReadTimeout, httpx.ReadError, httpx.RemoteProtocolError) as error:
-            raise AnswerLost(f"{self._address} does not answer: {error}.") from None
+            raise AnswerLostError(f"{self._address} does not answer: {error}.") from None
         except (httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
-            raise BadUse(f"{self._address} is no address of a server: {error}") from None
+            raise BadUseError(f"{self._address} is no address of a server: {error}") from None
         except httpx.HTTPError as error:
-            raise Unavailable(f"{self._address} does not answer: {error}.") from None
+            raise UnavailableError(f"{self._address} does not answer: {error}.") from None
 
     def pages(self, path: str, limit: int) -> builtins.list[dict[str, Any]]:
         """Return up to `limit` items of a list that comes in pages."""
@@ -93,7 +93,7 @@ class RemoteRuns:
 
     def list(self, limit: int, text: str = "") -> builtins.list[dict[str, Any]]:
         if text:
-            raise BadUse("A server lists runs without a text; leave it out.")
+            raise BadUseError("A server lists runs without a text; leave it out.")
         return [
             {
                 "id": run["id"],
@@ -152,7 +152,7 @@ class RemoteRuns:
         for pause in RETRY_SECONDS:
             try:
                 return self._get(path)
-            except Unavailable as reason:
+            except UnavailableError as reason:
                 report(f"{reason} Trying again in {pause:.0f} s.")
                 time.sleep(pause)
         return self._get(path)
@@ -174,7 +174,7 @@ class RemoteDocuments:
         """Upload files; the server indexes them on its own."""
         unusable = [str(path) for path in paths if not path.is_file()]
         if unusable:
-            raise BadUse(f"{unusable[0]} is not a file; a server takes files only.")
+            raise BadUseError(f"{unusable[0]} is not a file; a server takes files only.")
         wanted = name or "Documents"
         named = [row for row in self.list() if row["name"] == wanted]
         row = named[0] if named else self._server.create("collections", {"name": wanted})
@@ -203,7 +203,7 @@ class RemoteDocuments:
         rows = self.list()
         unknown = [name for name in names if name not in {row["name"] for row in rows}]
         if unknown:
-            raise BadUse(f"There is no collection {unknown[0]}.")
+            raise BadUseError(f"There is no collection {unknown[0]}.")
         return [row for row in rows if not names or row["name"] in names]
 
 
@@ -220,8 +220,8 @@ def _checked(answer: httpx.Response) -> httpx.Response:
     if answer.is_success:
         return answer
     if answer.is_server_error or answer.status_code == TOO_MANY_REQUESTS:
-        raise Unavailable(_detail(answer))
-    raise BadUse(_detail(answer))
+        raise UnavailableError(_detail(answer))
+    raise BadUseError(_detail(answer))
 
 
 def _detail(answer: httpx.Response) -> str:
@@ -246,8 +246,8 @@ def chosen_server(options: dict[str, Any]) -> Server | None:
     """Return the server that is named, or None for this installation."""
     if not options["server"]:
         if options["token"]:
-            raise BadUse("--token belongs to a --server.")
+            raise BadUseError("--token belongs to a --server.")
         return None
     if not options["token"]:
-        raise BadUse("--server needs --token; make one on its page “API tokens”.")
+        raise BadUseError("--server needs --token; make one on its page “API tokens”.")
     return Server(options["server"], options["token"])

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard import words
+from dashboard import titles, words
 from dashboard.contexts.pending_commands import topics_told
 from dashboard.queries.run_rows import RunRows
-from research.engine.assessment.answer_status import ANSWERED
+from research.engine.assessment.answer_status import ANSWERED, HAS_ANSWER, Trust
 from research.engine.records import AnswerStatus, Status
 from research.engine.text.tokens import capitalize_heading
 from research.readmodel.progress_parts import AspectPart, GapPart
@@ -49,6 +48,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
     may_drop = len(exclude_dropped(parts)) > 1
     waits = rows.run.status == Status.PAUSED
     wanted = _parts_with_gaps(rows.progress.gaps) if rows.run.ended else set()
+    lead = lead_of(parts)
     listed = [
         aspect_context(
             part,
@@ -57,6 +57,7 @@ def aspect_rows(rows: RunRows) -> list[dict[str, Any]]:
             judged_by_model=rows.judged_by_model,
             more_wanted=part.id in wanted,
             shows_claim=rows.report is None,
+            lead=lead,
         )
         for part in parts
     ]
@@ -91,14 +92,18 @@ def aspect_context(
     judged_by_model: bool,
     more_wanted: bool,
     shows_claim: bool,
+    lead: str = "",
 ) -> dict[str, Any]:
-    """Return a sub-question with its state; beside a report, no single claim is its answer."""
+    """Return a sub-question with its state; beside a report, no single claim is its answer.
+
+    `lead` is what most sub-questions begin with, which the question says above them.
+    """
     state = words.aspect_state(part.mark, part.sources, noun=noun, judged_by_model=judged_by_model)
     if more_wanted and judged_by_model and part.mark is AnswerStatus.ANSWERED:
         state = words.State(gettext("Answered; more detail wanted"), state.icon, state.tone)
     return {
         "id": part.id,
-        "text": {"text": capitalize_heading(part.text)},
+        "text": {"text": capitalize_heading(titles.without_lead(part.text, lead))},
         "standing": {
             "state": words.LEFT_OUT if part.dropped else state,
             "claim": (part.best_claim or "") if shows_claim else "",
@@ -117,6 +122,11 @@ def raised_by(origin: str) -> str:
 def exclude_dropped(aspects: Sequence[AspectPart]) -> list[AspectPart]:
     """Return the sub-questions that were not dropped."""
     return [part for part in aspects if not part.dropped]
+
+
+def lead_of(aspects: Sequence[AspectPart]) -> str:
+    """Return what most of the sub-questions begin with, which needs no saying below each other."""
+    return titles.shared_lead([part.text for part in exclude_dropped(aspects)])
 
 
 def count_answered(aspects: Sequence[AspectPart]) -> int:
@@ -141,7 +151,8 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
         told = UNCERTAIN_ALONE | (OF_DOCUMENTS if noun == "document" else {})
         return str(told.get(asked[0].mark, ""))
     counts = Counter(part.mark for part in asked)
-    missing = [part.text for part in asked if part.mark not in ANSWERED]
+    lead = lead_of(aspects)
+    missing = [titles.without_lead(part.text, lead) for part in asked if part.mark not in ANSWERED]
     disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
     parts = []
     if missing:
@@ -149,8 +160,8 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     if disputed:
         parts.append(
             ngettext(
-                "Sources disagree on %(n)s sub-question.",
-                "Sources disagree on %(n)s sub-questions.",
+                "On %(n)s sub-question sources disagree as a whole.",
+                "On %(n)s sub-questions sources disagree as a whole.",
                 disputed,
             )
             % {"n": disputed}
@@ -160,12 +171,27 @@ def describe_uncertainty(aspects: Sequence[AspectPart], by_code: bool, noun: str
     return " ".join(parts)
 
 
-def count_doubts(marks: Sequence[AnswerStatus], noun: str) -> str:
-    """Return how many of several answers are disputed or rest on one source, in a few words."""
+def trust_note(trust: Trust | None, marks: Sequence[AnswerStatus], cited: Collection[str]) -> str:
+    """Return what limits a run's answers, by the addresses it cites: that all rest on one site, or
+    how many do and how many are disputed; '' if nothing does.
+    """
+    if trust not in HAS_ANSWER:
+        return ""
+    if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
+        return gettext("one site only")
+    is_files = bool(cited) and all(url.startswith("file:") for url in cited)
+    noun = "document" if is_files else "site"
+    return count_doubts(marks, noun, counts_disputed=trust is not Trust.DISPUTED)
+
+
+def count_doubts(marks: Sequence[AnswerStatus], noun: str, *, counts_disputed: bool = True) -> str:
+    """Return how many of several answers are disputed, unless that is said already, or rest on one
+    source, in a few words.
+    """
     counts = Counter(marks) if len(marks) > 1 else Counter[AnswerStatus]()
     disputed, alone = counts[AnswerStatus.DISPUTED], counts[AnswerStatus.ONE_SOURCE]
     parts = []
-    if disputed:
+    if disputed and counts_disputed:
         parts.append(ngettext("%(n)s disputed", "%(n)s disputed", disputed) % {"n": disputed})
     if alone:
         told = (
@@ -193,7 +219,7 @@ def _count_alone(alone: int, noun: str) -> str:
 
 def _name_missing(texts: Sequence[str]) -> str:
     if len(texts) == 1:
-        question = Truncator(texts[0]).chars(NAMED)
+        question = titles.shorten(texts[0], NAMED)
         return gettext("No confirmed answer to “%(question)s”.") % {"question": question}
     return gettext("%(n)s sub-questions have no confirmed answer.") % {"n": len(texts)}
 
@@ -206,11 +232,24 @@ def gap_rows(rows: RunRows) -> list[dict[str, Any]]:
 
     Once the run has ended, open gaps come first.
     """
-    raised = [gap_context(part) for part in rows.progress.gaps]
+    lead = lead_of(rows.progress.aspects)
+    raised = [gap_context(part, lead) for part in told_gaps(rows)]
     return sorted(raised, key=lambda one: bool(one["closed"])) if rows.run.ended else raised
 
 
-def gap_context(part: GapPart) -> dict[str, Any]:
+def told_gaps(rows: RunRows) -> list[GapPart]:
+    """Return the gaps; of an ended run without those that only name a sub-question, since its
+    state beside it says that it is open.
+    """
+    asked = [part.text.casefold() for part in rows.progress.aspects] if rows.run.ended else []
+    return [
+        gap
+        for gap in rows.progress.gaps
+        if gap.closed_round is not None or not any(text in gap.text.casefold() for text in asked)
+    ]
+
+
+def gap_context(part: GapPart, lead: str = "") -> dict[str, Any]:
     closed = part.closed_round is not None
     earlier = gettext("from the earlier run")
     life, number = earlier, part.closed_round if closed else part.opened_round
@@ -219,7 +258,7 @@ def gap_context(part: GapPart) -> dict[str, Any]:
         life = said % {"n": number}
     return {
         "id": part.id,
-        "text": capitalize_heading(part.text),
+        "text": capitalize_heading(titles.without_lead_within(part.text, lead)),
         "closed": closed,
         "critical": part.critical and not closed,
         "life": life,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.urls import reverse
@@ -39,18 +41,23 @@ def all_evidence_link(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def claim_context(row: Evidence, *, whole: bool = False) -> dict[str, Any]:
+def claim_context(
+    row: Evidence, site_names: Mapping[str, str], *, whole: bool = False
+) -> dict[str, Any]:
     """Return an evidence record, the quotes that contain its claim first; `whole` with their full
-    texts.
+    texts. `site_names` are those of its pages, by address.
 
     `row` must be annotated with `last_verdict`.
     """
     quotes = sorted(row.quotes.all(), key=lambda source: row.claim not in source.quote)
-    said = row.last_verdict  # type: ignore[attr-defined]
+    said = row.last_verdict
     return {
         "id": row.label,
         "claim": "" if says_itself(row.claim, quotes[:1]) else row.claim,
-        "quotes": [quote_context(source, row.claim, whole=whole) for source in quotes],
+        "quotes": [
+            quote_context(source, row.claim, site_names.get(source.url), whole=whole)
+            for source in quotes
+        ],
         "support": support_line(quotes),
         "caveats": [
             str(words.CAVEATS[flag]) for flag in row.uncertainty if words.CAVEATS.get(flag)
@@ -68,12 +75,14 @@ def says_itself(claim: str, quotes: Sequence[EvidenceSource]) -> bool:
     )
 
 
-def quote_context(row: EvidenceSource, claim: str, *, whole: bool) -> dict[str, Any]:
+def quote_context(
+    row: EvidenceSource, claim: str, site_name: str | None, *, whole: bool
+) -> dict[str, Any]:
     return {
         "pieces": quote_pieces(row.quote, claim, whole=whole),
         "title": row.title or row.domain,
         "section": "" if row.section == row.title else row.section,
-        "site": words.short_place(row.url),
+        "site": words.site_of(row.url, site_name),
         "place": words.readable_url(row.url),
         "day": describe_date(row),
     }
@@ -81,9 +90,24 @@ def quote_context(row: EvidenceSource, claim: str, *, whole: bool) -> dict[str, 
 
 def describe_date(row: EvidenceSource) -> str:
     """Return the publication date of a page, or the date it was fetched if that is unknown."""
-    if row.published:
-        return gettext("published %(date)s") % {"date": words.format_partial_date(row.published)}
-    return gettext("read %(date)s") % {"date": words.format_day(row.fetched_at)}
+    return describe_published(row.published, row.fetched_at) or describe_reading(row.fetched_at)
+
+
+def describe_published(published: str | None, read: datetime) -> str:
+    """Return the date that a page gives as its own; '' if it gives none. One that lies after the
+    day on which it was read, in any time zone, is no date of publication.
+    """
+    if not published:
+        return ""
+    told = {"date": words.format_partial_date(published)}
+    latest = (read + timedelta(days=1)).date().isoformat()
+    if re.match(r"\d{4}(-\d\d){0,2}$", published) and published > latest[: len(published)]:
+        return gettext("gives %(date)s as its date, after it was read") % told
+    return gettext("published %(date)s") % told
+
+
+def describe_reading(read: datetime) -> str:
+    return gettext("read %(date)s") % {"date": words.format_day(read)}
 
 
 def support_line(quotes: Iterable[EvidenceSource]) -> str:

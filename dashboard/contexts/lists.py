@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from itertools import groupby
 from typing import Any
@@ -17,11 +17,13 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from dashboard import words
-from dashboard.contexts.aspects import count_doubts
+from dashboard.contexts.aspects import trust_note
 from dashboard.forms.knob_labels import CHOICES
 from dashboard.markdown import MARKER
 from dashboard.stored_texts import worded
+from dashboard.titles import title_of
 from research.engine.assessment.answer_status import Trust
+from research.engine.records import Status
 from research.models import Run
 from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 
@@ -29,6 +31,8 @@ from research.readmodel.run_rows import is_judged_by_model, marks_of, trust_of
 _MARKED = re.compile(rf"(?<!\s)\s*{MARKER.pattern}")
 
 DEPTHS = dict(CHOICES["research_depth"])
+WHOLE = frozenset({Trust.ANSWERED, Trust.DISPUTED})
+"""Of these the badge says that all sub-questions are answered."""
 RECENT_DAYS = 7
 BEFORE, PASSAGE_LENGTH = 60, 200
 """Characters of a report that are shown before a word sought, and in all."""
@@ -40,11 +44,12 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
     judged = is_judged_by_model(run, run.aspects.all())
     answer = plain_answer(getattr(run, "answer", None))
     passage = _passage(run, answer, words_sought)
+    is_done = run.status == Status.COMPLETED
     cited = {each["url"] for each in getattr(run, "cited", None) or ()}
-    has_answer = run.ended and trust in {Trust.ANSWERED, Trust.PARTLY}
     return {
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
+        "title": title_of(run),
         "name": run.thread.name,
         "folder": run.thread.folder,
         "pinned": run.thread.pinned,
@@ -57,16 +62,10 @@ def run_line(run: Run, words_sought: Sequence[str] = ()) -> dict[str, Any]:
         "passage": passage,
         "depth": DEPTHS.get(getattr(run, "depth", None) or "", ""),
         "cited": words.count_noun(len(cited), "page") if cited else "",
-        "answered": _count_answered(run) if run.ended and trust is not Trust.ANSWERED else "",
-        "doubts": count_doubts(marks_of(run.aspects.all()), _noun_of(cited)) if has_answer else "",
+        "answered": _count_answered(run) if run.ended and trust not in WHOLE else "",
+        "note": trust_note(trust if is_done else None, marks_of(run.aspects.all()), cited),
         "created": run.created_at,
     }
-
-
-def _noun_of(urls: Collection[str]) -> str:
-    """Return what is counted as independent: sites, or documents if all cited pages are files."""
-    is_files = bool(urls) and all(url.startswith("file:") for url in urls)
-    return "document" if is_files else "site"
 
 
 def group_by_day(
@@ -75,7 +74,8 @@ def group_by_day(
     """Return a line for each thread under the day of its newest question, older ones under their
     month; pinned ones, which come first, are a group of their own.
 
-    A line is that of the thread's first question in `runs` and has its `follow_ups`, oldest first.
+    A line is that of the thread's first question in `runs`, with the time of the newest one and its
+    `follow_ups`, oldest first.
     """
     today = timezone.localdate(now)
     threads: dict[int, list[Run]] = {}
@@ -90,7 +90,7 @@ def group_by_day(
 
 def _thread_line(asked: Sequence[Run], words_sought: Sequence[str]) -> dict[str, Any]:
     first, *others = (run_line(run, words_sought) for run in asked)
-    return {**first, "follow_ups": others}
+    return {**first, "created": asked[-1].created_at, "follow_ups": others}
 
 
 def _heading_of(run: Run, today: date) -> str:

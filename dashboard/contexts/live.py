@@ -40,10 +40,10 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
     steps = list_steps(rows)
     written = report_context(rows)
     return {
-        "title": {"mark": run["mark"], "question": run["question"]},
+        "title": {"mark": run["mark"], "title": run["title"]},
         "icon": {"name": run["favicon"]},
         "sequence": {"sequence": rows.run.sequence, "ended": ended},
-        "state": {"state": run["state"], "note": parts.trust_note(rows), "is_told": bool(steps)},
+        "state": {"state": run["state"], "note": _note(rows), "is_told": bool(steps)},
         "verdict": {"sentence": parts.verdict_sentence(rows)},
         "line": {
             "parts": list(parts.result_line(rows) if ended else parts.verdict_line(rows.progress))
@@ -59,7 +59,9 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
         "contents": {"headings": written.get("headings", ())},
         "report": parts.outcome_context(rows, written),
         "aspects-none": {"ended": ended, "put_aside": put_aside},
-        "gaps-title": aspects.gaps_title(rows.progress.gaps, rows.progress.aspects, ended=ended),
+        "gaps-title": aspects.gaps_title(
+            aspects.told_gaps(rows), rows.progress.aspects, ended=ended
+        ),
         "evidence-count": evidence.count_evidence(rows),
         "evidence-none": {"ended": ended, "put_aside": put_aside},
         "evidence-more": evidence.shown_counts(rows),
@@ -83,6 +85,12 @@ def leaf_contexts(rows: RunRows) -> dict[str, Context]:
     }
 
 
+def _note(rows: RunRows) -> str:
+    marks = [part.mark for part in aspects.exclude_dropped(rows.progress.aspects)]
+    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
+    return aspects.trust_note(rows.trust, marks, cited)
+
+
 def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
     return {
         "problems": [
@@ -91,7 +99,7 @@ def list_contexts(rows: RunRows) -> dict[str, list[Context]]:
         "draft": parts.draft_sentences(rows.progress.draft),
         "aspects": aspects.aspect_rows(rows),
         "gaps": aspects.gap_rows(rows),
-        "evidence": [evidence.claim_context(row) for row in rows.newest],
+        "evidence": [evidence.claim_context(row, rows.site_names) for row in rows.newest],
         "refused": [evidence.refused_quote_context(row) for row in rows.refused],
         "rounds": [rounds.round_column(row, rows) for row in rows.rounds],
     }

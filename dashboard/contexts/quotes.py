@@ -1,15 +1,31 @@
-"""The words of a quote that bear its claim."""
+"""Quotes: the words that bear their claim, and their places in the stored copy of a page."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Container, Iterator, Sequence
+from itertools import chain, groupby, pairwise
 from typing import Any
 
+from django.utils.translation import ngettext
+
+from dashboard import words
+from dashboard.queries.queries import CitationRows
 from research.engine.evidence.quotes import plain_quote
 from research.engine.text.sentences import split_sentences
 from research.engine.text.tokens import term_set
+from research.models import EvidenceSource
 
 LEAD_LENGTH = 80
 """Maximum characters that a card shows of a quote before the words that matter."""
+Span = tuple[int, int]
+"""Start and end in a page's text."""
+
+PAGE_BLOCKS = 200
+PANEL_BLOCKS = 6
+"""Blocks of text on each side of the quotes that a page or a panel has."""
+SHORT = 300
+"""Most characters that stand unfolded before a quote, so that it is seen without scrolling."""
 
 
 def bearing_span(quote: str, claim: str) -> tuple[int, int]:
@@ -37,3 +53,123 @@ def quote_pieces(quote: str, claim: str, *, whole: bool = True) -> list[dict[str
         before = f"… {before[-LEAD_LENGTH:].partition(' ')[2]}"
     pieces = ((f"{before} ", False), (bearing, True), (f" {after}", False))
     return [{"text": text, "marked": marked} for text, marked in pieces if text.strip()]
+
+
+# --- the stored copy ----------------------------------------------------------------------
+
+
+def stored_copy(rows: CitationRows, *, in_panel: bool) -> dict[str, Any]:
+    """Return the text around the quotes in `parts`, and the number of blocks omitted before and
+    after; on a page what isn't next to a quote is folded.
+    """
+    if rows.page is None:
+        return {"parts": [], "before": 0, "after": 0}
+    text, around = rows.page.text, PANEL_BLOCKS if in_panel else PAGE_BLOCKS
+    spans = sorted((row.start, row.end) for row in rows.quotes)
+    bearing = sorted(bearing_spans(rows.quotes))
+    found = list(split_blocks(text))
+    if not in_panel:
+        found = list(_without_long_lead(text, found, spans[0][0]))
+    held = [
+        number
+        for number, (start, end) in enumerate(found)
+        if any(start < stop and begin < end for begin, stop in spans)
+    ] or [0]
+    first, last = max(0, held[0] - around), min(len(found), held[-1] + around + 1)
+    near = range(first, last) if in_panel else _near(text, found, held)
+    parts: list[dict[str, Any]] = []
+    for is_near, numbers in groupby(range(first, last), near.__contains__):
+        blocks = [block_context(text, *found[n], spans, bearing) for n in numbers]
+        parts.append({"blocks": blocks, "fold": "" if is_near else _count_blocks(len(blocks))})
+    mark_first(list(chain.from_iterable(part["blocks"] for part in parts)))
+    return {"parts": parts, "before": first, "after": len(found) - last}
+
+
+def _near(text: str, blocks: Sequence[Span], held: Sequence[int]) -> Container[int]:
+    """Return the numbers of the blocks with a quote, of a short one before each, such as its
+    heading, and of the one behind it, unless that is the next heading.
+    """
+    told = [text[start:end].strip("\n") for start, end in blocks]
+    short = {n for n, block in enumerate(told) if len(block) <= SHORT and re.search(r"\w", block)}
+    before = {n - 1 for n in held} & short
+    after = {n + 1 for n in held if told[n + 1 :] and block_kind(told[n + 1]) != "heading"}
+    return {*held, *before, *after}
+
+
+def _without_long_lead(text: str, blocks: Sequence[Span], quote: int) -> Iterator[Span]:
+    """Yield the blocks; a long text before the first quote of a block is split off."""
+    for start, end in blocks:
+        lead = text[start:quote] if start + SHORT < quote < end else ""
+        ends = [found.end() for found in re.finditer(r"\n|[.!?。]\s*", lead)]
+        if ends:
+            yield start, start + ends[-1]
+            start += ends[-1]
+        yield start, end
+
+
+def _count_blocks(number: int) -> str:
+    told = ngettext("%(n)s more paragraph", "%(n)s more paragraphs", number)
+    return told % {"n": words.format_number(number)}
+
+
+def bearing_spans(quotes: Sequence[EvidenceSource]) -> Iterator[tuple[int, int]]:
+    """Yield where in the stored page the words of each quote are that bear its claim."""
+    for row in quotes:
+        start, end = bearing_span(row.quote, row.evidence.claim)
+        yield row.start + start, row.start + end
+
+
+def split_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the (start, end) offsets of the blocks between blank lines."""
+    # "One\ntwo\n\nthree" has the blocks "One\ntwo" and "\nthree"
+    for match in re.finditer(r"(?:(?!\n[ \t]*\n).)+", text, re.DOTALL):
+        if match[0].strip():
+            yield match.span()
+
+
+def block_context(
+    text: str, start: int, end: int, spans: Sequence[Span], bearing: Sequence[Span]
+) -> dict[str, Any]:
+    content = text[start:end]
+    lead = len(content) - len(content.lstrip("\n"))
+    start += lead
+    kind = block_kind(content[lead:])
+    if kind == "heading":
+        start += len(re.match(r"#{1,6} +", content[lead:])[0])  # type: ignore[index]
+    return {"kind": kind, "pieces": list(split_at_quotes(text, start, end, spans, bearing))}
+
+
+def block_kind(content: str) -> str:
+    if re.match(r"#{1,6} +\S", content):  # "## Results"
+        return "heading"
+    if content.startswith("    "):
+        return "code"
+    return "lines" if "\n" in content.strip() or "\t" in content else "text"
+
+
+def split_at_quotes(
+    text: str, start: int, end: int, spans: Sequence[Span], bearing: Sequence[Span]
+) -> Iterator[dict[str, Any]]:
+    """Yield the pieces of a block: `quoted` if they are in a quote, `marked` if they bear its
+    claim.
+    """
+    ends = {place for span in (*spans, *bearing) for place in span if start < place < end}
+    for begin, stop in pairwise([start, *sorted(ends), end]):
+        if begin < stop:
+            yield {
+                "text": text[begin:stop],
+                "quoted": _is_within(begin, spans),
+                "marked": _is_within(begin, bearing),
+            }
+
+
+def _is_within(place: int, spans: Sequence[Span]) -> bool:
+    return any(begin <= place < stop for begin, stop in spans)
+
+
+def mark_first(blocks: Sequence[dict[str, Any]]) -> None:
+    """Flag the first highlighted piece: it is the target of the anchor `#quote`."""
+    marked = (piece for each in blocks for piece in each["pieces"] if piece["marked"])
+    first = next(marked, None)
+    if first is not None:
+        first["first"] = True

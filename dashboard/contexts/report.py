@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.urls import reverse
@@ -13,16 +13,17 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard import markdown, words
-from dashboard.contexts.aspects import exclude_dropped
+from dashboard import markdown, titles, words
+from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.evidence import describe_date, support_line
 from dashboard.exports import FORMATS
 from dashboard.markdown import FindLink, Link
 from dashboard.queries.run_rows import RunRows, labels_at
 from research.engine.assessment.answer_status import Trust
 from research.engine.evidence.quotes import plain_quote
-from research.engine.verifier.binomial import least_proportion
-from research.models import EvidenceSource
+from research.engine.verifier.qualification import least_proportion
+from research.models import EvidenceSource, Run
+from research.models.runs import Kind
 
 QUOTE_LENGTH = 240
 UNANSWERED = {Trust.RELATED, Trust.NOT_ANSWERED, Trust.NOTHING_FOUND}
@@ -41,15 +42,39 @@ def report_context(rows: RunRows) -> dict[str, Any]:
         titles_of(rows),
         run.language,
         folds=not rows.judged_by_model,
+        lead=lead_of(rows.progress.aspects),
+        site_names=rows.site_names,
     )
     is_answered = rows.judged_by_model or rows.trust not in UNANSWERED
+    folded = run.kind == Kind.FOLLOW_UP and 'class="cite' in parts.answer
     return {
         "answer": parts.answer,
-        "html": _entitled(parts),
-        "headings": [(heading.anchor, shorten_heading(heading.text)) for heading in parts.headings],
+        "html": parts.body if folded else _entitled(parts),
+        "folded": folded,
+        "headings": []
+        if folded
+        else [
+            (heading.anchor, titles.shorten(heading.text, HEADING_LENGTH))
+            for heading in parts.headings
+        ],
         "checked": describe_checks(version.checks) if is_answered else "",
         "sources": reverse("sources", args=[run.public_id]),
     }
+
+
+def cited_answer(run: Run) -> SafeString | str:
+    """Return the short answer of a run that was loaded with `answer` and `cited`, with links to
+    its citations.
+    """
+    if not run.answer:
+        return ""
+    known = {entry["marker"] for entry in run.cited or ()}
+
+    def find(marker: int, place: int) -> Link | None:
+        address = reverse("citation", args=[run.public_id, marker])
+        return Link(f"{address}?place={place}") if marker in known else None
+
+    return markdown.render_markdown(run.answer, find, run.language).html
 
 
 def _entitled(parts: markdown.RenderedParts) -> SafeString:
@@ -57,13 +82,6 @@ def _entitled(parts: markdown.RenderedParts) -> SafeString:
     goes_on = 'class="cite' in parts.answer and parts.body.startswith("<p")
     title = format_html("<h2>{}</h2>\n", gettext("In detail")) if goes_on else ""
     return format_html("{}{}", title, parts.body)
-
-
-def shorten_heading(text: str) -> str:
-    """Return a heading for the contents, cut after a word where its script has spaces."""
-    if len(text) <= HEADING_LENGTH:
-        return text
-    return f"{text[:HEADING_LENGTH].rsplit(' ', 1)[0].rstrip(',;:')}…"
 
 
 def export_links(public_id: str) -> dict[str, list[tuple[str, str, str | Promise]]]:
@@ -96,14 +114,16 @@ def citation_links(rows: RunRows) -> FindLink:
         is_whole = len(labels) == len(citations[marker]["evidence_ids"])
         return Link(
             address if place in (0, markdown.NO_PLACE) and is_whole else f"{address}?place={place}",
-            *summarize_sources(quotes),
+            *summarize_sources(quotes, rows.site_names),
             any(row.evidence.label in rows.rejected for row in quotes),
         )  # fmt: skip
 
     return find
 
 
-def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, frozenset[str]]:
+def summarize_sources(
+    rows: Sequence[EvidenceSource], site_names: Mapping[str, str]
+) -> tuple[str, frozenset[str]]:
     """Return the lines of a tooltip, and the independent sources that support the citation.
 
     The lines are the title; site, date and support; the first quote of each record.
@@ -115,9 +135,10 @@ def summarize_sources(rows: Sequence[EvidenceSource]) -> tuple[str, frozenset[st
     by_record = dict(reversed(by_record.items()))
     keys = frozenset(row.independence_key for each in rows for row in each.evidence.quotes.all())
     support = support_line(first.evidence.quotes.all())
+    site = words.site_of(first.url, site_names.get(first.url))
     lines = (
         first.title or first.domain,
-        f"{first.domain} · {describe_date(first)} · {support}",
+        f"{site.name} · {describe_date(first)} · {support}",
         *(
             f"“{Truncator(plain_quote(row.quote)).chars(QUOTE_LENGTH)}”"
             for row in by_record.values()

@@ -13,10 +13,9 @@ from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard import words
+from dashboard import titles, words
 from dashboard.contexts.aspects import (
     count_answered,
-    count_doubts,
     describe_uncertainty,
     exclude_dropped,
     may_answer,
@@ -28,7 +27,7 @@ from dashboard.prices import describe_price, is_model_local
 from dashboard.queries.run_rows import RunRows
 from dashboard.stored_texts import worded
 from research.engine.assessment.answer_status import Trust
-from research.engine.records import AnswerStatus, Status
+from research.engine.records import Status
 from research.models import Problem, Run
 from research.queue.admission import Place
 from research.readmodel.progress import Waiting, why_waiting
@@ -44,6 +43,7 @@ TITLE_MARKS = {
     Status.FAILED: "✗",
     Status.CANCELLED: "–",
     Trust.ANSWERED: "✓",
+    Trust.DISPUTED: "◐",
     Trust.PARTLY: "◐",
     Trust.RELATED: "–",
     Trust.NOT_ANSWERED: "–",
@@ -53,6 +53,7 @@ FAVICONS = {
     Status.FAILED: "failed",
     Status.CANCELLED: "idle",
     Trust.ANSWERED: "done",
+    Trust.DISPUTED: "done",
     Trust.PARTLY: "done",
     Trust.RELATED: "idle",
     Trust.NOT_ANSWERED: "idle",
@@ -129,6 +130,7 @@ def run_head(
         "id": run.public_id,
         "url": reverse("run", args=[run.public_id]),
         "question": run.question,
+        "title": titles.title_of(run),
         "state": state,
         "mark": "○" if is_likely else TITLE_MARKS.get(turned_out, "?" if asks else "…"),
         "favicon": "idle" if is_likely else FAVICONS.get(turned_out, "asks" if asks else "busy"),
@@ -178,8 +180,8 @@ def verdict_sentence(rows: RunRows) -> str:
         return gettext("Understood. Continuing in a moment.")
     if run.status == Status.PAUSED:
         return worded(run.asks or "") or str(STANDING[Status.PAUSED])
-    told = worded(run.verdict) or interim_sentence(rows)
-    return f"{told} {describe_findings(rows)}" if run.status == Status.STALLED else told
+    verdict = worded(run.verdict) or interim_sentence(rows)
+    return f"{verdict} {describe_findings(rows)}" if run.status == Status.STALLED else verdict
 
 
 def describe_findings(rows: RunRows) -> str:
@@ -209,19 +211,6 @@ def queue_sentence(place: Place) -> str:
     if not place.has_worker:
         return gettext("No worker is running at the moment. It starts as soon as one is.")
     return str(STANDING[Status.QUEUED])
-
-
-def trust_note(rows: RunRows) -> str:
-    """Return what limits a finished run's answers: that all rest on one site, or how many do and
-    how many are disputed; '' if nothing does.
-    """
-    if rows.trust not in {Trust.ANSWERED, Trust.PARTLY}:
-        return ""
-    cited = [entry["url"] for entry in rows.report.citations] if rows.report else []
-    marks = [part.mark for part in exclude_dropped(rows.progress.aspects)]
-    if cited and words.count_sites(cited) == 1 and AnswerStatus.DISPUTED not in marks:
-        return gettext("one site only")
-    return count_doubts(marks, rows.voice_noun)
 
 
 def result_line(rows: RunRows) -> Iterator[str]:
@@ -443,10 +432,11 @@ def answer_context(rows: RunRows, written: dict[str, Any]) -> dict[str, Any]:
         parts.append(str(NO_MODEL))
     cited = dict.fromkeys(entry["url"] for entry in rows.report.citations) if rows.report else {}
     sites = Counter(map(words.short_place, cited)).most_common()
+    named = {words.short_place(url): words.site_of(url, rows.site_names.get(url)) for url in cited}
     return {
         "answer": written["answer"],
         "uncertain": " ".join(filter(None, parts)),
-        "sites": [site for site, _ in sites[:SITES_SHOWN]],
+        "sites": [named[place] for place, _ in sites[:SITES_SHOWN]],
         "more_sites": len(sites[SITES_SHOWN:]),
         "sources": written["sources"],
     }

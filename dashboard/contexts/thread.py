@@ -9,9 +9,10 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from dashboard import words
-from dashboard.contexts.aspects import exclude_dropped
+from dashboard import titles, words
+from dashboard.contexts.aspects import exclude_dropped, lead_of
 from dashboard.contexts.lists import run_line
+from dashboard.contexts.report import cited_answer
 from dashboard.forms.thread_forms import DeeperForm, FollowUpForm, ReshapeForm
 from dashboard.queries import thread_queries
 from dashboard.queries.run_rows import RunRows
@@ -26,6 +27,7 @@ from research.runtime import installation
 
 FIRST = _("First report")
 DOUBTED_SHOWN = 5
+TITLE_LENGTH = 110
 SUGGESTED = 3
 """Maximum follow-up questions that a report suggests."""
 
@@ -152,11 +154,12 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
     capped = rows.run.config.get("max_cost_usd") is not None
     ticked = missing or [label for label, *_ in lines if spent_out]
     form = DeeperForm([(label, text) for label, text, _ in lines], ticked, capped)
+    lead = lead_of(parts)
     rows_shown = [
         {
             "tag": choice.tag,
             "id": choice.id_for_label,
-            "text": capitalize_heading(text),
+            "text": capitalize_heading(titles.without_lead(text, lead)),
             "state": state,
         }
         for choice, (_, text, state) in zip(form["aspects"], lines, strict=True)
@@ -169,9 +172,9 @@ def dig_deeper_context(rows: RunRows) -> dict[str, Any]:
     }
 
 
-def suggested_questions(rows: RunRows) -> list[str]:
-    """Return follow-up questions: what stayed open, then what sources disagree on and, if a model
-    judged them, what only one of them says.
+def suggested_questions(rows: RunRows) -> list[tuple[str, str]]:
+    """Return follow-up questions, each as it is asked and as it is shown: what stayed open, then
+    what sources disagree on and, if a model judged them, what only one of them says.
     """
     parts = exclude_dropped(rows.progress.aspects)
     unanswered = {part.id: part.text for part in parts if part.mark not in ANSWERED}
@@ -196,7 +199,9 @@ def suggested_questions(rows: RunRows) -> list[str]:
         for part in parts
         if part.mark == mark
     ]
-    return list(dict.fromkeys(found))[:SUGGESTED]
+    lead = lead_of(parts)
+    texts = list(dict.fromkeys(found))[:SUGGESTED]
+    return [(text, capitalize_heading(titles.without_lead_within(text, lead))) for text in texts]
 
 
 def _as_question(text: str) -> str:
@@ -215,21 +220,19 @@ def _state_of(part: AspectPart, rows: RunRows) -> words.State:
 # --- the thread's own page ------------------------------------------------------------------
 
 
-def _end_at_a_word(title: str, question: str) -> str:
-    """Return the title; where it is the cut start of the question, up to its last whole word."""
-    rest = question.removeprefix(title)
-    if not rest or rest == question:
-        return title
-    kept = title if rest[0].isspace() else title.rsplit(None, 1)[0]
-    return f"{kept.rstrip(' ,;:')}…"
-
-
 def thread_context(row: Thread, rows: Sequence[Run]) -> dict[str, Any]:
+    question = rows[0].question if rows else ""
+    is_cut = question.startswith(row.title)
     return {
-        "title": _end_at_a_word(row.title, rows[0].question if rows else ""),
+        "title": row.name or (titles.title_of(rows[0]) if rows and is_cut else row.title),
         "questions": [question_context(number, run) for number, run in enumerate(rows, 1)],
     }
 
 
 def question_context(number: int, run: Run) -> dict[str, Any]:
-    return {"number": number, **run_line(run)}
+    return {
+        "number": number,
+        **run_line(run),
+        "cited_answer": cited_answer(run),
+        "has_report": bool(run.cited),
+    }

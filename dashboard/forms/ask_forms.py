@@ -11,7 +11,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from dashboard.forms import advanced_options, knobs, sources
-from dashboard.prices import explain_asking
+from dashboard.prices import always_shows_plan, explain_asking
 from dashboard.queries import queries
 from dashboard.stored_texts import worded
 from research.documents.folder import CONTENT_TYPES
@@ -87,6 +87,7 @@ class AskForm(forms.Form):
         now = current_installation()
         self.asker = asker
         self.price_hint = explain_asking()
+        self.always_plans = always_shows_plan()
         self.collections = queries.collections_to_ask(asker)
         self.choices = sources.available_sources(now, self.collections)
         if len(self.choices) > 1:

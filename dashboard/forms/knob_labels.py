@@ -76,6 +76,7 @@ GROUPS: dict[Promise, dict[str, Promise]] = {
     },
     _("Trust in the checking model"): {
         "verifier_most_errors": _("Most errors of a verifier"),
+        "verifier_most_missed_details": _("Most errors to be trusted on details"),
         "verifier_min_canaries": _("Fewest test pairs per call"),
         "verifier_max_canaries": _("Most test pairs per call"),
         "verifier_least_probability": _("Least plausible error rate"),

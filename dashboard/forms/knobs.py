@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import chain, repeat
 from typing import Any, Literal, get_args, get_origin
 
 from django import forms
@@ -79,7 +79,7 @@ def form_groups(form: forms.BaseForm, defaults: ResearchConfig) -> list[KnobGrou
             purpose,
             [_line(form[name], units[name], getattr(defaults, name)) for name in names],
         )
-        for (title, names), purpose in zip_longest(knob_groups(), PURPOSES, fillvalue="")
+        for (title, names), purpose in zip(knob_groups(), chain(PURPOSES, repeat("")), strict=False)
     ]
 
 

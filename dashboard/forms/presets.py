@@ -108,6 +108,8 @@ def find_preset(name: str | None) -> Preset | None:
 class PresetForm(InstallationForm):
     """The fields of one preset; everything else stays as it is."""
 
+    fields: dict[str, forms.Field]
+
     def __init__(self, now: Installation, preset: Preset, data: Any = None) -> None:
         super().__init__(now, data, auto_id="preset_%s")
         self.now, self.preset = now, preset

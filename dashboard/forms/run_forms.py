@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from research.engine.threads.start import PLAN_TERMS
 from research.services.runs import TEXT_LENGTH
 
 
@@ -71,3 +73,144 @@ class CommentForm(forms.Form):
                 % {"n": f"{len(whole):,}", "most": f"{TEXT_LENGTH:,}"}
             )
         return whole
+
+
+SPARE = 2
+CONSENT = "searches_private_words"
+LABELS = {"scope": _("Scope"), "evidence_strategy": _("Evidence"), "output_format": _("Output")}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sub-question and its position."""
+
+    text: forms.BoundField
+    place: forms.BoundField
+
+
+class PlanForm(forms.Form):
+    """Form for a stored `plan`.
+
+    `with_terms` adds scope, evidence and output, which only a model uses; `with_consent` asks
+    whether words of documents may be sent to web searches.
+    """
+
+    def __init__(
+        self,
+        plan: Mapping[str, Any],
+        with_terms: bool,
+        data: Any = None,
+        with_consent: bool = False,
+    ) -> None:
+        super().__init__(data)
+        texts = [aspect["text"] for aspect in plan.get("aspects", ())]
+        self._planned = texts
+        self._numbers = range(1, len(texts) + SPARE + 1)
+        for number, text in zip(self._numbers, [*texts, *[""] * SPARE], strict=True):
+            self.fields[f"line-{number}"] = _line(number, text)
+            self.fields[f"place-{number}"] = _place(number)
+        self._terms = PLAN_TERMS if with_terms else ()
+        for name in self._terms:
+            self.fields[name] = forms.CharField(
+                label=LABELS[name],
+                initial=plan.get(name, ""),
+                required=False,
+                max_length=TEXT_LENGTH,
+                widget=forms.Textarea(attrs={"rows": 1}),
+            )
+
+        self._with_consent = with_consent
+        if with_consent:
+            self.fields[CONSENT] = forms.BooleanField(
+                label=_("Web searches may use words found only in my documents"),
+                initial=plan.get(CONSENT, False),
+                required=False,
+            )
+
+    @property
+    def consent_field(self) -> forms.BoundField | None:
+        """Return whether private words may be searched for; None if nothing private meets
+        the web.
+        """
+        return self[CONSENT] if self._with_consent else None
+
+    def consent(self) -> bool | None:
+        return self.cleaned_data[CONSENT] if self._with_consent else None
+
+    @property
+    def lines(self) -> list[Line]:
+        return [Line(self[f"line-{n}"], self[f"place-{n}"]) for n in self._numbers]
+
+    @property
+    def term_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in self._terms]
+
+    @property
+    def has_misset_terms(self) -> bool:
+        return any(field.errors for field in self.term_fields)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or {}
+        if not self.errors and not self._texts(cleaned):
+            raise forms.ValidationError(_("Keep at least one sub-question."))
+        return cleaned
+
+    def aspects(self) -> list[str]:
+        """Return the edited sub-questions in order, each on a single line."""
+        return self._texts(self.cleaned_data)
+
+    def terms(self) -> dict[str, str]:
+        return {name: " ".join(self.cleaned_data[name].split()) for name in self._terms}
+
+    def changes(self) -> str:
+        """Return the edits as text to append to a comment; '' if nothing was changed."""
+        if not self.is_valid():
+            return ""
+        lines, said = self.aspects(), []
+        if lines != [" ".join(text.split()) for text in self._planned]:
+            said = [
+                str(_("The sub-questions as I changed them:")),
+                *(f"- {line}" for line in lines),
+            ]
+        changed = [name for name in self._terms if name in self.changed_data]
+        return "\n".join([*said, *(f"{LABELS[name]}: {self.terms()[name]}" for name in changed)])
+
+    def _texts(self, cleaned: Mapping[str, Any]) -> list[str]:
+        texts = (" ".join(cleaned.get(f"line-{n}", "").split()) for n in self._order(cleaned))
+        return [text for text in texts if text]
+
+    def _order(self, cleaned: Mapping[str, Any]) -> list[int]:
+        """Return line numbers in display order. Lines that were not moved make room for the others.
+
+        If several lines were sent to the same position, the first one comes first. Lines without a
+        position come last.
+        """
+        last = len(self._numbers) + 1
+        places = {n: cleaned.get(f"place-{n}") or last for n in self._numbers}
+        order = [n for n in self._numbers if places[n] == n]
+        free = 1
+        for n in sorted(set(self._numbers) - set(order), key=lambda n: (places[n], n)):
+            free = max(free, places[n])
+            order.insert(free - 1, n)
+            free += 1
+        return order
+
+
+def _line(number: int, text: str) -> forms.CharField:
+    return forms.CharField(
+        label=_("Sub-question %(n)s") % {"n": number},
+        initial=text,
+        required=False,
+        max_length=TEXT_LENGTH,
+        widget=forms.Textarea(attrs={"rows": 1, "placeholder": _("Add one")}),
+    )
+
+
+def _place(number: int) -> forms.IntegerField:
+    return forms.IntegerField(
+        label=_("Position of line %(n)s") % {"n": number},
+        initial=number,
+        required=False,
+        min_value=1,
+        widget=forms.NumberInput(attrs={"inputmode": "numeric"}),
+    )

@@ -83,7 +83,7 @@ class DeeperForm(forms.Form):
         data: Any = None,
     ) -> None:
         super().__init__(data, initial={"aspects": list(ticked), "cost_usd": as_typed(ADD_USD)})
-        self.fields["aspects"].choices = list(choices)  # type: ignore[attr-defined]
+        self.fields["aspects"].choices = list(choices)
         if not capped:
             del self.fields["cost_usd"]
 

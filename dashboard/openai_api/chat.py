@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from dashboard.api.asking import Asked
 from dashboard.api.events import event_bytes, event_stream
 from dashboard.api.schemas import Storable
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.errors import InvalidRequestError
 from dashboard.openai_api.reports import FinalReport, load_report
 from dashboard.openai_api.request import (
     check_length,
@@ -65,12 +65,12 @@ class ChatRequest(Storable):
 async def create_completion(request: HttpRequest, payload: ChatRequest) -> HttpResponseBase:
     depth = find_depth(payload.model)
     if (payload.n or 1) != 1:
-        raise InvalidRequest("Only one completion can be made.", "n")
+        raise InvalidRequestError("Only one completion can be made.", "n")
     ready = find_ready_answer(payload.messages, "messages")
     if ready is not None:
         return _ready_answer(payload, ready)
     if payload.tool_choice not in (None, "auto", "none"):
-        raise InvalidRequest("No tool is called here, so none can be required.", "tool_choice")
+        raise InvalidRequestError("No tool is called here, so none can be required.", "tool_choice")
     conversation = read_conversation(payload.messages, "messages")
     check_length(conversation.question, "messages")
     key = request_key("chat", payload.model_dump(), request.headers.get("Idempotency-Key"))
@@ -120,7 +120,9 @@ def _ready_message(payload: ChatRequest, text: str) -> dict[str, Any]:
     return {"role": "assistant", "content": None, "tool_calls": [call]}
 
 
-async def _stream_message(payload: ChatRequest, message: dict[str, Any]) -> AsyncIterator[bytes]:
+async def _stream_message(
+    payload: ChatRequest, message: dict[str, Any]
+) -> AsyncGenerator[bytes, None]:
     calls = [{"index": place, **call} for place, call in enumerate(message.get("tool_calls", ()))]
     yield _chunk(payload.model, READY, message | ({"tool_calls": calls} if calls else {}))
     yield _chunk(payload.model, READY, {}, "stop")
@@ -129,7 +131,7 @@ async def _stream_message(payload: ChatRequest, message: dict[str, Any]) -> Asyn
     yield DONE
 
 
-async def _stream_run(payload: ChatRequest, run: Run) -> AsyncIterator[bytes]:
+async def _stream_run(payload: ChatRequest, run: Run) -> AsyncGenerator[bytes, None]:
     model, id = payload.model, _run_id(run)
     yield _chunk(model, id, {"role": "assistant", "content": ""})
     try:
@@ -137,7 +139,7 @@ async def _stream_run(payload: ChatRequest, run: Run) -> AsyncIterator[bytes]:
             yield _chunk(model, id, {"reasoning_content": f"{line}\n"})
         ended = await database_sync_to_async(load_run)(run.public_id)
         report = await database_sync_to_async(load_report)(ended)
-    except InvalidRequest as failure:
+    except InvalidRequestError as failure:
         yield event_bytes(json.dumps(failure.body()))
         return
     for text in report.chunks():

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 DELETED = "The run was deleted."
 
 
-class InvalidRequest(PlumblineError):
+class InvalidRequestError(PlumblineError):
     """A request that can't be answered; `param` names the field concerned."""
 
     def __init__(
@@ -40,14 +40,14 @@ class InvalidRequest(PlumblineError):
         return {"error": told}
 
 
-class ResearchFailed(InvalidRequest):
+class ResearchFailedError(InvalidRequestError):
     """A run that ended without a report."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, code="research_failed", status=500, type="server_error")
 
 
-def error_response(error: InvalidRequest) -> HttpResponse:
+def error_response(error: InvalidRequestError) -> HttpResponse:
     return JsonResponse(error.body(), status=error.status)
 
 
@@ -58,41 +58,41 @@ def add_handlers(api: NinjaAPI) -> None:
     api.add_exception_handler(Exception, _unexpected)
 
 
-def _handler(convert: Callable[[Any], InvalidRequest]) -> Callable[..., HttpResponse]:
+def _handler(convert: Callable[[Any], InvalidRequestError]) -> Callable[..., HttpResponse]:
     return lambda request, error: error_response(convert(error))
 
 
-def _throttled(request: HttpRequest, error: ThrottledError) -> HttpResponse:
-    told = InvalidRequest(str(error), code="rate_limit_exceeded", status=429, type="requests")
+def _throttled(request: HttpRequest, error: Any) -> HttpResponse:
+    told = InvalidRequestError(str(error), code="rate_limit_exceeded", status=429, type="requests")
     response = error_response(told)
     response.headers["Retry-After"] = str(error.wait)
     return response
 
 
-def _unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
+def _unexpected(request: HttpRequest, error: Any) -> HttpResponse:
     log.error("unexpected error at %s", request.path, exc_info=error)
-    told = InvalidRequest("The server failed; its log has the reason.", status=500)
+    told = InvalidRequestError("The server failed; its log has the reason.", status=500)
     told.type = "server_error"
     return error_response(told)
 
 
-def _validation(error: ValidationError) -> InvalidRequest:
+def _validation(error: ValidationError) -> InvalidRequestError:
     first = error.errors[0]
     path = [str(part) for part in first["loc"] if part not in ("body", "payload", "query")]
-    return InvalidRequest(str(first["msg"]), ".".join(path) or None)
+    return InvalidRequestError(str(first["msg"]), ".".join(path) or None)
 
 
-CONVERTED: dict[type[Exception], Callable[[Any], InvalidRequest]] = {
-    InvalidRequest: lambda error: error,
+CONVERTED: dict[type[Exception], Callable[[Any], InvalidRequestError]] = {
+    InvalidRequestError: lambda error: error,
     ValidationError: _validation,
-    ConfigError: lambda error: InvalidRequest(str(error)),
-    ServiceError: lambda error: InvalidRequest(str(error), error.about or None),
-    AuthenticationError: lambda error: InvalidRequest(
+    ConfigError: lambda error: InvalidRequestError(str(error)),
+    ServiceError: lambda error: InvalidRequestError(str(error), error.about or None),
+    AuthenticationError: lambda error: InvalidRequestError(
         "Send a valid token as the API key.", code="invalid_api_key", status=401
     ),
-    PermissionDenied: lambda error: InvalidRequest(str(error), status=403),
-    Http404: lambda error: InvalidRequest("There is no such object.", status=404),
-    HttpError: lambda error: InvalidRequest(
+    PermissionDenied: lambda error: InvalidRequestError(str(error), status=403),
+    Http404: lambda error: InvalidRequestError("There is no such object.", status=404),
+    HttpError: lambda error: InvalidRequestError(
         str(error),
         status=error.status_code,
         type="server_error" if error.status_code >= 500 else "invalid_request_error",

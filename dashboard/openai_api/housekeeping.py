@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from dashboard import titles
 from research.engine.text.language import language_of
 
 TITLE_LENGTH = 60
@@ -78,11 +79,8 @@ def _find_answer(answers: Answers, prompt: str, place: int) -> str | None:
 
 
 def short_title(question: str) -> str:
-    """Return a question as a title, cut at a word."""
-    line = " ".join(question.split()).rstrip("?!. ")
-    if len(line) <= TITLE_LENGTH:
-        return line
-    return line[:TITLE_LENGTH].rpartition(" ")[0] + "…"
+    """Return a question as a title, without its question mark."""
+    return titles.short_title(question, TITLE_LENGTH).rstrip("?!. ")
 
 
 def _user_lines(conversation: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.exports.contents import load_contents
-from dashboard.openai_api.errors import ResearchFailed
+from dashboard.openai_api.errors import ResearchFailedError
 from research.engine.records import Status
 from research.models import Run
 
@@ -38,17 +38,20 @@ class FinalReport:
 
 
 def load_report(run: Run) -> FinalReport:
-    """Return the report of a run that has ended or waits. Raise `ResearchFailed` without one."""
+    """Return the report of a run that has ended or waits.
+
+    Raise `ResearchFailedError` without one.
+    """
     if run.status == Status.COMPLETED:
         whole = load_contents(run)
         text = whole.markdown or run.verdict or run.termination_text or "Nothing was found."
         cited = {each.number: (each.url, each.title) for each in whole.citations}
         return FinalReport(text, _annotations(text, cited))
     if run.status == Status.CANCELLED:
-        raise ResearchFailed("The research was cancelled.")
+        raise ResearchFailedError("The research was cancelled.")
     reason = WAIT_REASONS.get(Status(run.status)) or run.termination_text or run.verdict
     reason = reason or "The research failed."
-    raise ResearchFailed(f"{reason} (run {run.public_id})")
+    raise ResearchFailedError(f"{reason} (run {run.public_id})")
 
 
 def _annotations(text: str, cited: dict[int, tuple[str, str]]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.errors import InvalidRequestError
 from dashboard.openai_api.housekeeping import answer_housekeeping, unwrap_question
 from research.engine.knobs import ConfigError
 from research.services.errors import ServiceError
@@ -39,12 +39,15 @@ class Conversation:
 
 
 def read_conversation(messages: Sequence[Any], param: str) -> Conversation:
-    """Return the question. Raise `InvalidRequest` if there is none, or it is more than text."""
+    """Return the question.
+
+    Raise `InvalidRequestError` if there is none, or it is more than text.
+    """
     said = _contents(messages, ("user",))
     question = text_of(said[-1], param) if said else ""
     texts = [*filter(str.strip, [*map(_known_text, said[:-1]), question])]
     if not texts:
-        raise InvalidRequest("There is no user message with text.", param)
+        raise InvalidRequestError("There is no user message with text.", param)
     asked = [unwrap_question(text).strip() for text in texts[-2:]]
     return Conversation(asked[-1], asked[-2] if len(asked) > 1 else "")
 
@@ -77,23 +80,23 @@ def _known_text(content: Any) -> str:
 
 
 def check_length(question: str, param: str) -> None:
-    """Raise `InvalidRequest` for a question that is too long to research."""
+    """Raise `InvalidRequestError` for a question that is too long to research."""
     if len(question) > QUESTION_LENGTH:
         text = f"A question has at most {QUESTION_LENGTH:,} characters, not {len(question):,}."
-        raise InvalidRequest(text, param, "string_above_max_length")
+        raise InvalidRequestError(text, param, "string_above_max_length")
 
 
 def text_of(content: Any, param: str) -> str:
-    """Return the text of a message. Raise `InvalidRequest` for images and other parts."""
+    """Return the text of a message. Raise `InvalidRequestError` for images and other parts."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):
-        raise InvalidRequest("The content of a message is a text or a list of parts.", param)
+        raise InvalidRequestError("The content of a message is a text or a list of parts.", param)
     texts = []
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None
         if kind not in TEXT_PARTS or not isinstance(part.get("text"), str):
-            raise InvalidRequest(f"Only text can be researched, not {kind!r}.", param)
+            raise InvalidRequestError(f"Only text can be researched, not {kind!r}.", param)
         texts.append(part["text"])
     return "\n".join(texts)
 
@@ -110,22 +113,25 @@ class SearchChoice:
     knobs: dict[str, Any] = field(default_factory=dict)
     params: dict[str, str] = field(default_factory=dict)
 
-    def refusal(self, error: ServiceError | ConfigError) -> InvalidRequest:
+    def refusal(self, error: ServiceError | ConfigError) -> InvalidRequestError:
         """Return the error in the words and with the parameter of the request."""
         if isinstance(error, ServiceError):
-            return InvalidRequest(str(error), self.params.get(error.about, error.about) or None)
+            return InvalidRequestError(
+                str(error), self.params.get(error.about, error.about) or None
+            )
         for name, text in error.problems.items():
             if name in self.params:
-                return InvalidRequest(text, self.params[name])
-        return InvalidRequest(str(error))
+                return InvalidRequestError(text, self.params[name])
+        return InvalidRequestError(str(error))
 
 
 def choose_searches(tools: Sequence[Any]) -> SearchChoice:
     """Map web search to the installation's search, file search to collections by their ids.
 
-    Raise `InvalidRequest` that names a tool which isn't one of them.
+    Raise `InvalidRequestError` that names a tool which isn't one of them.
     """
-    web, collections, knobs, params = False, [], {}, {}
+    web, collections = False, list[str]()
+    knobs, params = dict[str, Any](), dict[str, str]()
     for place, tool in enumerate(tools):
         kind = tool.get("type") if isinstance(tool, dict) else None
         if isinstance(kind, str) and _WEB.fullmatch(kind):
@@ -137,47 +143,49 @@ def choose_searches(tools: Sequence[Any]) -> SearchChoice:
             collections += _store_ids(tool, params["collections"])
         else:
             text = f"The tool {kind!r} is not supported; use web_search or file_search."
-            raise InvalidRequest(text, f"tools[{place}].type", "unsupported_tool")
+            raise InvalidRequestError(text, f"tools[{place}].type", "unsupported_tool")
     source = ("both" if web else "documents") if collections else ""
     return SearchChoice(source, tuple(dict.fromkeys(collections)), knobs, params)
 
 
 def check_choice(choice: Any) -> None:
-    """Raise `InvalidRequest` if a request requires a tool that is never called."""
+    """Raise `InvalidRequestError` if a request requires a tool that is never called."""
     kind = choice.get("type") if isinstance(choice, dict) else None
     if kind in (None, FILES, "allowed_tools") or _WEB.fullmatch(str(kind)):
         return
     text = f"The tool {kind!r} is never called here, so it can't be required."
-    raise InvalidRequest(text, "tool_choice", "unsupported_tool")
+    raise InvalidRequestError(text, "tool_choice", "unsupported_tool")
 
 
 def _store_ids(tool: dict[str, Any], param: str) -> list[str]:
     ids = tool.get("vector_store_ids")
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):
-        raise InvalidRequest("File search takes a list of ids of collections.", param)
+        raise InvalidRequestError("File search takes a list of ids of collections.", param)
     return ids
 
 
 def _allowed_sites(tool: dict[str, Any], param: str) -> dict[str, Any]:
     filters = tool.get("filters") or {}
     if not isinstance(filters, dict):
-        raise InvalidRequest("Filters are an object.", param)
+        raise InvalidRequestError("Filters are an object.", param)
     sites = filters.get("allowed_domains")
     if not sites:
         return {}
     if not isinstance(sites, list) or not all(isinstance(each, str) for each in sites):
-        raise InvalidRequest("Allowed domains are a list of names.", f"{param}.allowed_domains")
+        raise InvalidRequestError(
+            "Allowed domains are a list of names.", f"{param}.allowed_domains"
+        )
     return {"only_sites": tuple(sites)}
 
 
 def find_depth(model: str) -> str:
-    """Return the research depth of a model. Raise `InvalidRequest` for an unknown one."""
+    """Return the research depth of a model. Raise `InvalidRequestError` for an unknown one."""
     if model in DEPTHS:
         return DEPTHS[model]
     if DEEP_RESEARCH in model:
         return "standard" if "mini" in model else "thorough"
     names = ", ".join(DEPTHS)
-    raise InvalidRequest(
+    raise InvalidRequestError(
         f"The model {model!r} does not exist; use {names}.", "model", "model_not_found", 404
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -19,7 +19,7 @@ from dashboard.api.auth import Caller
 from dashboard.api.events import event_bytes, event_stream, progress_states
 from dashboard.api.schemas import Storable
 from dashboard.models import StoredResponse
-from dashboard.openai_api.errors import InvalidRequest
+from dashboard.openai_api.errors import InvalidRequestError
 from dashboard.openai_api.reports import FinalReport
 from dashboard.openai_api.request import (
     check_choice,
@@ -108,7 +108,9 @@ async def read_response(
 def cancel_response(request: HttpRequest, response_id: str) -> HttpResponse:
     stored = find_response(request.auth, response_id)
     if not stored.request.get("background"):
-        raise InvalidRequest("Only a response in the background can be cancelled.", "response_id")
+        raise InvalidRequestError(
+            "Only a response in the background can be cancelled.", "response_id"
+        )
     if not stored.run.ended:
         runs.request_cancel(request.auth.user, stored.run)
     now = load_progressed(stored)
@@ -157,7 +159,7 @@ def find_response(caller: Caller, id: str) -> StoredResponse:
     return stored
 
 
-async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncIterator[bytes]:
+async def stream_events(stored: StoredResponse, after: int = -1) -> AsyncGenerator[bytes, None]:
     """Yield the events with a number above `after`, until the response is over."""
     sent = after
     async with aclosing(progress_states(stored.run.public_id)) as states:
@@ -191,10 +193,10 @@ def _find_earlier(caller: Caller, payload: ResponseRequest, question: str) -> Ru
         earlier = find_response(caller, payload.previous_response_id).run
     except Http404:
         text = f"There is no response {payload.previous_response_id!r}."
-        raise InvalidRequest(text, "previous_response_id") from None
+        raise InvalidRequestError(text, "previous_response_id") from None
     if not earlier.ended:
         text = f"The response {payload.previous_response_id!r} is not completed."
-        raise InvalidRequest(text, "previous_response_id")
+        raise InvalidRequestError(text, "previous_response_id")
     return earlier if earlier.status == Status.COMPLETED and earlier.plan is not None else None
 
 
@@ -222,7 +224,7 @@ def _ready_answer(payload: ResponseRequest, text: str) -> HttpResponseBase:
     return JsonResponse(response_object(now))
 
 
-async def _in_turn(lines: Iterable[bytes]) -> AsyncIterator[bytes]:
+async def _in_turn(lines: Iterable[bytes]) -> AsyncGenerator[bytes, None]:
     for line in lines:
         yield line
 

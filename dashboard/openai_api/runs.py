@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from datetime import timedelta
 from typing import Any
@@ -22,7 +22,7 @@ from dashboard.api.asking import Asked, ask_on, start_run
 from dashboard.api.auth import Caller
 from dashboard.api.events import progress_states
 from dashboard.api.idempotency import KEY_LENGTH
-from dashboard.openai_api.errors import DELETED, InvalidRequest, ResearchFailed
+from dashboard.openai_api.errors import DELETED, InvalidRequestError, ResearchFailedError
 from dashboard.openai_api.reports import WAIT_REASONS
 from dashboard.serving.handler import without_slot
 from research.engine.records import Status
@@ -36,7 +36,7 @@ FAILED_AGAIN = timedelta(minutes=10)
 def request_key(endpoint: str, body: Mapping[str, Any], header: str | None) -> str:
     """Return the idempotency key of a request."""
     if header and len(header) > KEY_LENGTH:
-        raise InvalidRequest(f"A key has at most {KEY_LENGTH} characters.", "Idempotency-Key")
+        raise InvalidRequestError(f"A key has at most {KEY_LENGTH} characters.", "Idempotency-Key")
     said = header or json.dumps(body, sort_keys=True, separators=(",", ":"))
     return f"{endpoint}-{hashlib.sha256(said.encode()).hexdigest()[:32]}"
 
@@ -79,24 +79,24 @@ def find_parent(caller: Caller, question: str) -> Run | None:
 
 
 async def wait_for_end(request: HttpRequest, run: Run) -> Run:
-    """Return the ended run. Raise `ResearchFailed` if it was deleted or waits for a person."""
+    """Return the ended run. Raise `ResearchFailedError` if it was deleted or waits for a person."""
     async with without_slot(request):
         async for _ in progress_lines(run.public_id):
             pass
     return await sync_to_async(load_run)(run.public_id)
 
 
-async def progress_lines(public_id: str) -> AsyncIterator[str]:
+async def progress_lines(public_id: str) -> AsyncGenerator[str, None]:
     """Yield what the run is doing, one line for each change, until it ends.
 
-    Raise `ResearchFailed` if it waits for a person, whom nothing here can ask.
+    Raise `ResearchFailedError` if it waits for a person, whom nothing here can ask.
     """
     told: set[str] = set()
     async with aclosing(progress_states(public_id)) as states:
         async for state in states:
             waits = WAIT_REASONS.get(Status(state.progress.run.status))
             if waits is not None:
-                raise ResearchFailed(f"{waits} (run {public_id})")
+                raise ResearchFailedError(f"{waits} (run {public_id})")
             for line in _lines(state.progress):
                 if line not in told:
                     told.add(line)
@@ -104,10 +104,10 @@ async def progress_lines(public_id: str) -> AsyncIterator[str]:
 
 
 def load_run(public_id: str) -> Run:
-    """Return the run. Raise `ResearchFailed` if it was deleted meanwhile."""
+    """Return the run. Raise `ResearchFailedError` if it was deleted meanwhile."""
     run = Run.objects.filter(public_id=public_id).first()
     if run is None:
-        raise ResearchFailed(DELETED)
+        raise ResearchFailedError(DELETED)
     return run
 
 

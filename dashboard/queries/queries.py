@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -80,7 +80,7 @@ class CitationRows:
 
     `numbers` are those of all citations; `verdicts` maps an evidence key to the last verdict, or
     None; `calculations` are those of statements computed from the quotes; `together` has all quotes
-    of the statement, also those behind its other markers.
+    of the statement, also those behind its other markers; `checks` are the counts of the report.
     """
 
     run: Run
@@ -92,6 +92,7 @@ class CitationRows:
     calculations: Sequence[str] = ()
     place: int | None = None
     together: Sequence[EvidenceSource] = ()
+    checks: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
     """Load what a list shows of each run, with its thread and the states of its sub-questions.
 
     `answer` and `cited` are the short answer and the citations of the report; None without one.
-    `depth` is the value of its knob.
+    `depth` is the value of its knob, `plan_brief` what its plan says is asked.
     """
     asked = Aspect.objects.only("run_id", "state", "standing", "dropped", "evidence_labels")
     report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
@@ -154,6 +155,7 @@ def with_answers(found: QuerySet[Run]) -> QuerySet[Run]:
         answer=Subquery(report.values("short_answer")[:1]),
         cited=Subquery(report.values("citations")[:1]),
         depth=KT("config__research_depth"),
+        plan_brief=KT("plan__brief"),
     )
     return listed.prefetch_related(Prefetch("aspects", asked))
 
@@ -339,6 +341,7 @@ def citation_rows(run: Run, number: int, place: int | None = None) -> CitationRo
         calculations=cited[number].get("calculations", ()),
         place=place,
         together=[row for row in found if (row.url, row.evidence.label) in behind | own],
+        checks=report.checks if report else {},
     )
 
 

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from django.db.models import prefetch_related_objects
+from django.db.models import F, prefetch_related_objects
 
 from research.engine.assessment.answer_status import Trust
 from research.engine.records import Status
-from research.models import Evidence, EvidenceSource, Problem, RefusedQuote, Report, Verdict
+from research.models import (
+    Evidence,
+    EvidenceSource,
+    Problem,
+    RefusedQuote,
+    Report,
+    Run,
+    Source,
+    Verdict,
+)
 from research.readmodel.progress import build_payload
 from research.readmodel.progress_parts import Progress
 from research.readmodel.run_rows import Committed, trust_of
@@ -49,6 +58,10 @@ class RunRows(Committed):
     def cited(self) -> dict[int, list[EvidenceSource]]:
         """Return the quotes behind each marker of the report."""
         return behind_markers(self.report, self._quoted) if self.report else {}
+
+    @cached_property
+    def site_names(self) -> dict[str, str]:
+        return site_names(self.run)
 
     @cached_property
     def _quoted(self) -> Sequence[Evidence]:
@@ -103,6 +116,14 @@ class RunRows(Committed):
             return {}
         said = Verdict.objects.filter(evidence__run=self.run).order_by("pk")
         return dict(said.values_list("evidence__label", "verdict"))
+
+
+def site_names(*runs: Run | int) -> dict[str, str]:
+    """Return the names that the pages of runs give their sites, by address. One that only repeats
+    the title of its page is no name.
+    """
+    named = Source.objects.filter(run__in=runs).exclude(site__in=("", F("title")))
+    return dict(named.order_by().values_list("url", "site"))
 
 
 def labels_cited(report: Report) -> frozenset[str]:

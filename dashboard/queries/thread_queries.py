@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.fields.json import KT
 from django.http import Http404
 
 from dashboard.queries.queries import THREAD_FIELDS, Viewer
@@ -73,12 +74,16 @@ def _numbers(run: Run) -> dict[int, int]:
 def thread_questions(thread_id: int) -> Sequence[Run]:
     """Return the newest version of each question of a thread, in the order they were asked.
 
-    `answer` is the short answer of the report; None if there is no report.
+    `answer` and `cited` are the short answer and the citations of the report; None without one.
     """
-    answer = Report.objects.filter(run=OuterRef("pk")).order_by("-number").values("short_answer")
+    report = Report.objects.filter(run=OuterRef("pk")).order_by("-number")
     found = Run.objects.filter(thread=thread_id).newest_versions()
-    found = found.annotate(answer=Subquery(answer[:1]))
-    listed = ("analyst", "question", "quality_score", "origin_id", *THREAD_FIELDS)
+    found = found.annotate(
+        answer=Subquery(report.values("short_answer")[:1]),
+        cited=Subquery(report.values("citations")[:1]),
+        plan_brief=KT("plan__brief"),
+    )
+    listed = ("analyst", "language", "question", "quality_score", "origin_id", *THREAD_FIELDS)
     found = found.select_related("thread").only(*VERSION_FIELDS, *listed)
     found = found.prefetch_related("aspects")
     newest = list(found.order_by("-pk")[:LONGEST_THREAD])

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard import words
+from dashboard import markdown, titles, words
 
 register = template.Library()
 
@@ -39,6 +39,12 @@ def initial(site: str) -> SafeString:
 
 
 @register.simple_tag
+def site(value: words.Site) -> SafeString | str:
+    """Render the name of a site, with its domain behind it in small type."""
+    return markdown.site_in_html(value)
+
+
+@register.simple_tag
 def state(value: words.State) -> SafeString:
     return format_html(
         '<span class="state tone-{}">{}<span>{}</span></span>',
@@ -49,16 +55,33 @@ def state(value: words.State) -> SafeString:
 
 
 @register.simple_tag
+def badge(value: words.State, note: str) -> SafeString:
+    """Render the state of a run with what limits its answers."""
+    told = format_html(' <span class="state-note">{}</span>', note) if note else ""
+    return format_html("{}{}", state(value), told)
+
+
+@register.simple_tag
+def day(moment: datetime) -> SafeString:
+    """Render a day, with the exact time as tooltip and machine-readable attribute."""
+    return _time(moment, words.format_day(moment))
+
+
+@register.simple_tag
 def when(moment: datetime | None) -> SafeString | str:
     """Render a relative time, with the exact time as tooltip and machine-readable attribute."""
     if moment is None:
         return ""
+    return _time(moment, words.time_ago(moment, timezone.now()))
+
+
+def _time(moment: datetime, shown: str) -> SafeString:
     exact = timezone.localtime(moment)
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         exact.isoformat(timespec="seconds"),
         words.format_moment(exact),
-        words.time_ago(moment, timezone.now()),
+        shown,
     )
 
 
@@ -84,6 +107,18 @@ def highlight(text: str, sought: Sequence[str]) -> SafeString | str:
         format_html("<mark>{}</mark>", piece) if n % 2 else piece for n, piece in enumerate(pieces)
     ]
     return format_html_join("", "{}", ((piece,) for piece in marked))
+
+
+@register.filter
+def brief(text: str, most: int) -> str:
+    """`{{ question|brief:60 }}`: a question as a title, never cut within a word."""
+    return titles.short_title(text, most)
+
+
+@register.filter
+def shorten(text: str, most: int) -> str:
+    """`{{ answer|shorten:110 }}`: the first words of a text."""
+    return titles.shorten(text, most)
 
 
 @register.filter

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_not_required
@@ -12,15 +13,16 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from dashboard import sign_in
 from dashboard.forms.form_errors import focus_on_first
-from dashboard.forms.token_form import TokenForm
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
 from research.services import api_tokens, people
+from research.services.api_tokens import NAME_LENGTH, Scope
 from research.services.errors import ServiceError
 
 USUAL_PORT = "8000"
@@ -125,3 +127,48 @@ def _page(
     context |= {"form": form, "tokens": tokens}
     context["address"] = request.build_absolute_uri("/")
     return render(request, "dashboard/tokens.html", context, status=status)
+
+
+VALIDITIES = [
+    ("30", gettext_lazy("30 days")),
+    ("90", gettext_lazy("90 days")),
+    ("365", gettext_lazy("A year")),
+    ("", gettext_lazy("Until revoked")),
+]
+ACCESS = [
+    ("read write", gettext_lazy("Read and write: start, steer and delete runs")),
+    ("read", gettext_lazy("Read only")),
+]
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=NAME_LENGTH,
+        widget=forms.TextInput(
+            attrs={"placeholder": gettext_lazy("Chat client"), "autocomplete": "off"}
+        ),
+        error_messages={
+            "required": gettext_lazy("Enter the name of the program that will use it.")
+        },
+    )
+    access = forms.ChoiceField(label=gettext_lazy("Access"), choices=ACCESS, initial=ACCESS[0][0])
+    days = forms.TypedChoiceField(
+        label=gettext_lazy("Valid for"),
+        required=False,
+        choices=VALIDITIES,
+        initial="90",
+        coerce=int,
+        empty_value=None,
+    )
+    max_cost_usd = forms.FloatField(
+        label=gettext_lazy("Budget per run, in dollars"),
+        required=False,
+        help_text=gettext_lazy("Leave empty for the server's limit."),
+        widget=forms.TextInput(attrs={"inputmode": "decimal"}),
+    )
+
+    use_required_attribute = False
+
+    def scopes(self) -> list[Scope]:
+        return [Scope(name) for name in self.cleaned_data["access"].split()]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.text import slugify
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET, require_http_methods
 
+import research
 from dashboard.contexts.lists import run_line
-from dashboard.forms import samples as sample_questions
 from dashboard.forms import sources
 from dashboard.forms.advanced_options import knob_values as more_values
 from dashboard.forms.ask_forms import AskForm, KnobsForm, MoreForm, new_key
@@ -67,13 +73,14 @@ def ask_with_settings(request: HttpRequest) -> HttpResponse:
         typed |= {name: ticked for name in TICKED if (ticked := request.POST.getlist(name))}
         form = AskForm(request.user, initial=typed)
         knobs_form = KnobsForm(initial=more_values(typed))
-        return render(request, "dashboard/ask_settings.html", {"form": form, "knobs": knobs_form})
+        context = {"form": form, "knobs": knobs_form, **reach_context(form)}
+        return render(request, "dashboard/ask_settings.html", context)
     form, knobs_form = AskForm(request.user, request.POST), KnobsForm(request.POST)
     if form.is_valid() & knobs_form.is_valid():
         run = start_run(request, form, knobs_form.config)
         if run is not None:
             return redirect("run", run.public_id)
-    context = {"form": form, "knobs": knobs_form}
+    context = {"form": form, "knobs": knobs_form, **reach_context(form)}
     return render(request, "dashboard/ask_settings.html", context, status=422)
 
 
@@ -127,22 +134,32 @@ def attach_files(request: HttpRequest, form: AskForm) -> dict[str, str] | None:
 
 def ask_context(request: HttpRequest, form: AskForm) -> dict[str, object]:
     now = installation.current_installation()
-    has_model = now.model_settings is not None
+    reach = reach_context(form)
     named = worded(sources.at_work(now, form.collections))
     searched = gettext("Search: %(names)s") % {"names": named}
-    model = [gettext("Model: %(name)s") % {"name": describe_model(now)}] if has_model else []
+    model = (
+        [gettext("Model: %(name)s") % {"name": describe_model(now)}] if reach["has_model"] else []
+    )
     return {
         "page": "ask",
         "templates": TEMPLATES,
-        "has_model": has_model,
-        "only_samples": search_reach(now) == "samples" and not form.collections,
+        **reach,
         "at_work": [*model, searched],
-        "samples": [_sample_line(sample) for sample in sample_questions.load_samples()],
+        "samples": [_sample_line(sample) for sample in load_samples()],
         "recent": [run_line(run) for run in queries.recent_runs(request.user)],
     }
 
 
-def _sample_line(sample: sample_questions.Sample) -> dict[str, object]:
+def reach_context(form: AskForm) -> dict[str, bool]:
+    """Return what limits every question of this installation: no model, or nothing to search."""
+    now = installation.current_installation()
+    return {
+        "has_model": now.model_settings is not None,
+        "only_samples": search_reach(now) == "samples" and not form.collections,
+    }
+
+
+def _sample_line(sample: Sample) -> dict[str, object]:
     return {
         "slug": sample.slug,
         "question": worded(sample.question),
@@ -167,8 +184,8 @@ def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
     """Start a run over the sample library, whatever else is configured."""
     if request.method == "GET":
         return redirect("ask")
-    sample = sample_questions.find_sample(slug)
-    form = sample_questions.SampleForm(request.POST)
+    sample = find_sample(slug)
+    form = SampleForm(request.POST)
     if sample is None or not form.is_valid():
         raise Http404("no such sample")
     try:
@@ -183,3 +200,32 @@ def try_sample(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, worded(str(error)))
         return redirect("ask")
     return redirect("run", run.public_id)
+
+
+QUESTIONS = Path(research.__file__).parent / "samples" / "questions.json"
+
+
+@dataclass(frozen=True)
+class Sample:
+    slug: str
+    question: str
+    hint: str
+
+
+@cache
+def load_samples() -> tuple[Sample, ...]:
+    entries = json.loads(QUESTIONS.read_text(encoding="utf-8"))
+    return tuple(
+        Sample(slugify(entry["question"]), entry["question"], entry.get("hint", ""))
+        for entry in entries
+    )
+
+
+def find_sample(slug: str) -> Sample | None:
+    return next((sample for sample in load_samples() if sample.slug == slug), None)
+
+
+class SampleForm(forms.Form):
+    """The button that starts a sample. `key` is its idempotency key."""
+
+    key = forms.CharField(max_length=64)

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote as percent_encode
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 from django.views.decorators.vary import vary_on_headers
 
-from dashboard.contexts.citation import PAGE_BLOCKS, PANEL_BLOCKS, citation_context
+from dashboard import words
+from dashboard.contexts.evidence import describe_published, says_itself, support_line
+from dashboard.contexts.quotes import stored_copy
 from dashboard.contexts.report import report_context
-from dashboard.contexts.run import answer_context
+from dashboard.contexts.run import answer_context, run_head
 from dashboard.contexts.thread import review_context
 from dashboard.queries import queries
-from dashboard.queries.run_rows import RunRows
+from dashboard.queries.queries import CitationRows
+from dashboard.queries.run_rows import RunRows, site_names
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
-from research.models import Run
+from research.engine.evidence.claim_check import check_claim
+from research.models import EvidenceSource, Run
 from research.services import reviews
 from research.services.errors import ServiceError
 
@@ -54,10 +62,9 @@ def judge_citation(request: HttpRequest, public_id: str, number: int) -> HttpRes
 def render_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
     rows = queries.citation_rows(run, number, place_in(request))
     if is_panel(request):
-        return render(
-            request, "dashboard/_citation_panel.html", citation_with_review(rows, PANEL_BLOCKS)
-        )
-    return render(request, "dashboard/citation.html", citation_with_review(rows, PAGE_BLOCKS))
+        context = citation_with_review(rows, in_panel=True)
+        return render(request, "dashboard/_citation_panel.html", context)
+    return render(request, "dashboard/citation.html", citation_with_review(rows))
 
 
 def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpResponse:
@@ -66,7 +73,7 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
     The offer above the report appears on the next page load only, so that no text moves.
     """
     rows, of_run = queries.citation_rows(run, number, place_in(request)), RunRows(run)
-    context = {**citation_context(rows, PANEL_BLOCKS), "afterwards": review_context(of_run)}
+    context = {**citation_context(rows, in_panel=True), "afterwards": review_context(of_run)}
     written = report_context(of_run)
     context |= {
         "run_id": run.public_id,
@@ -77,8 +84,9 @@ def render_judged_citation(request: HttpRequest, run: Run, number: int) -> HttpR
     return render(request, "dashboard/judged.html", context)
 
 
-def citation_with_review(rows: queries.CitationRows, around: int) -> dict[str, Any]:
-    return {**citation_context(rows, around), "afterwards": review_context(RunRows(rows.run))}
+def citation_with_review(rows: CitationRows, *, in_panel: bool = False) -> dict[str, Any]:
+    context = citation_context(rows, in_panel=in_panel)
+    return {**context, "afterwards": review_context(RunRows(rows.run))}
 
 
 def place_in(request: HttpRequest) -> int | None:
@@ -89,3 +97,163 @@ def place_in(request: HttpRequest) -> int | None:
 
 def is_panel(request: HttpRequest) -> bool:
     return bool(request.htmx) and request.htmx.target == PANEL
+
+
+NAMES = {
+    "numbers": gettext_lazy("numbers"),
+    "names": gettext_lazy("names"),
+    "negations": gettext_lazy("negations"),
+}
+NOT_REPHRASED = words.State(gettext_lazy("nothing rephrased"), "check", "good")
+NOT_ASSESSED = words.State(gettext_lazy("meaning: not assessed"), "circle", "idle")
+BY_CODE = words.State(gettext_lazy("meaning: checked by code"), "check", "good")
+BY_MODEL = words.State(gettext_lazy("meaning: checked by the model"), "check", "good")
+BY_EITHER = words.State(gettext_lazy("meaning: checked by code or the model"), "check", "good")
+VOUCHED = {
+    (False, False): NOT_ASSESSED,
+    (True, False): BY_CODE,
+    (False, True): BY_MODEL,
+    (True, True): BY_EITHER,
+}
+"""Who checked the statements of a report, by whether code and the model did."""
+TONES = ("good", "idle", "bad")
+"""The outcomes of a check, the worst last."""
+COMPARED = {
+    "numbers": "number_differs",
+    "names": "name_differs",
+    "negations": "negation_differs",
+}
+
+
+def citation_context(rows: CitationRows, *, in_panel: bool = False) -> dict[str, Any]:
+    """Return the context of a citation page or panel."""
+    first = rows.quotes[0]
+    place = rows.numbers.index(rows.number)
+    claims = [checked_claim(quotes, rows) for quotes in by_evidence(rows.quotes)]
+    return {
+        "run": run_head(rows.run),
+        "citation": {
+            "number": rows.number,
+            "at": "" if rows.place is None else f"?place={rows.place}",
+            "previous": rows.numbers[place - 1] if place else None,
+            "next": rows.numbers[place + 1] if place + 1 < len(rows.numbers) else None,
+            "title": first.title or first.domain,
+            "site": words.site_of(first.url, site_names(rows.run).get(first.url)),
+            "place": words.readable_url(first.url),
+            "published": describe_published(first.published, first.fetched_at),
+            "fetched": first.fetched_at,
+            "kept": first.fetched_at < rows.run.created_at,
+            "claims": claims,
+            "checks": summarize_checks(claims, rows),
+            "calculations": rows.calculations,
+            "support": _("The statement rests on %(sources)s.") % {"sources": support_of(rows)},
+            "live": live_link(first),
+            "quotes": [row.quote for row in rows.quotes] if rows.page is None else [],
+            **stored_copy(rows, in_panel=in_panel),
+        },
+    }
+
+
+def support_of(rows: CitationRows) -> str:
+    """Return the sources behind the statement, as the mark below its numbers counts them."""
+    return support_line(row for each in rows.together for row in each.evidence.quotes.all())
+
+
+def by_evidence(quotes: Sequence[EvidenceSource]) -> list[list[EvidenceSource]]:
+    """Group quotes by evidence record, as a claim can rest on several passages of one page."""
+    found: dict[int, list[EvidenceSource]] = {}
+    for row in quotes:
+        found.setdefault(row.evidence_id, []).append(row)
+    return list(found.values())
+
+
+def checked_claim(quotes: Sequence[EvidenceSource], rows: CitationRows) -> dict[str, Any]:
+    """Return a claim with the outcome of its checks.
+
+    Quotes are compared with the stored copy again; the other checks were made during the run.
+    `shown` is True if the highlighted quote already contains the claim.
+    """
+    evidence = quotes[0].evidence
+    is_quoted = says_itself(evidence.claim, quotes)
+    said = rows.verdicts.get(evidence.pk)
+    return {
+        "text": evidence.claim,
+        "shown": rows.page is not None and is_quoted,
+        "quoted": word_for_word(quotes, rows),
+        "meaning": claim_meaning(quotes, rows.run.question, is_quoted=is_quoted),
+        "compared": list(comparison_states(set(evidence.uncertainty), is_quoted=is_quoted)),
+        "verdict": words.VERDICT[said] if said else None,
+    }
+
+
+def summarize_checks(claims: Sequence[dict[str, Any]], rows: CitationRows) -> list[words.State]:
+    """Return what was checked of all claims in one line, of each check the worst outcome, with all
+    that differs.
+    """
+    quoted = max((claim["quoted"] for claim in claims), key=lambda state: TONES.index(state.tone))
+    meanings = {claim["meaning"] for claim in claims}
+    if None in meanings:
+        meanings = {statement_meaning(rows.checks)}
+    meaning = BY_CODE if BY_CODE in meanings else meanings.pop()
+    compared = (state for claim in claims for state in claim["compared"])
+    return [quoted, meaning, *dict.fromkeys(state for state in compared if state.tone == "bad")]
+
+
+def statement_meaning(checks: Mapping[str, Any]) -> words.State:
+    """Return who checked the meaning of a statement, as far as the counts of its report tell."""
+    if checks.get("by_neither"):
+        return NOT_ASSESSED
+    return VOUCHED[bool(checks.get("by_code")), bool(checks.get("by_model"))]
+
+
+def claim_meaning(
+    quotes: Sequence[EvidenceSource], question: str, *, is_quoted: bool
+) -> words.State | None:
+    """Return how code finds that the quotes say a claim; None if it can't know."""
+    if is_quoted:
+        return NOT_REPHRASED
+    return BY_CODE if is_carried(quotes, question) else None
+
+
+def is_carried(quotes: Sequence[EvidenceSource], question: str) -> bool:
+    """Return whether code vouches that the quotes of a claim say it, together or one alone."""
+    claim = quotes[0].evidence.claim
+    context = " ".join((question, *(f"{row.title} {row.section}" for row in quotes)))
+    texts = dict.fromkeys([" ".join(row.quote for row in quotes), *(row.quote for row in quotes)])
+    return any(check_claim(claim, text, context).outcome == "carried" for text in texts)
+
+
+def word_for_word(quotes: Sequence[EvidenceSource], rows: CitationRows) -> words.State:
+    if rows.page is None:
+        return words.State(_("copy no longer stored"), "none", "idle")
+    if all(rows.page.text[row.start : row.end] == row.quote for row in quotes):
+        return words.State(_("quote word for word"), "check", "good")
+    return words.State(_("quote not in the stored copy"), "cross", "bad")
+
+
+def comparison_states(flags: Container[str], *, is_quoted: bool) -> Iterator[words.State]:
+    """Yield one state for all features that match the quote, then one for each that differs; that a
+    quote matches itself is not said.
+    """
+    same = [what for what, flag in COMPARED.items() if flag not in flags]
+    if same and not (is_quoted and len(same) == len(COMPARED)):
+        names = words.join_words([str(NAMES[what]) for what in same])
+        yield words.State(_("%(names)s match") % {"names": names}, "check", "good")
+    for what in COMPARED:
+        if what not in same:
+            yield words.State(_("%(names)s differ") % {"names": NAMES[what]}, "cross", "bad")
+
+
+def live_link(row: EvidenceSource) -> str:
+    """Return a link to the live page that scrolls to the quote; '' for a local document.
+
+    The text fragment of a quote of more than 12 words has only its first and last six words.
+    """
+    if not words.is_on_the_web(row.url):
+        return ""
+    told = row.quote.split()
+    ends = (told[:6], told[-6:]) if len(told) > 12 else (told,)
+    fragment = ",".join(
+        percent_encode(" ".join(part), safe="").replace("-", "%2D") for part in ends
+    )
+    return f"{row.url.partition('#')[0]}#:~:text={fragment}"

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.text import Truncator
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_GET
 
 from dashboard.contexts.lists import group_by_day, paging_context
-from dashboard.forms.history_forms import FindForm
 from dashboard.queries import queries, thread_queries
 from dashboard.queries.thread_queries import find_thread
 from dashboard.stored_texts import worded
+from dashboard.titles import shorten
 from dashboard.views.sending import by_form
 from research.models import Thread
 from research.services import history
@@ -82,7 +84,7 @@ def _archive(request: HttpRequest, thread: Thread) -> None:
 
 def _offer_undo(request: HttpRequest, thread: Thread, change: str) -> None:
     """Have the next list say what was done and offer the change that undoes it."""
-    name = Truncator(thread.name or thread.title).chars(NAMED)
+    name = shorten(thread.name or thread.title, NAMED)
     way = reverse(f"{change}_thread", args=[thread.public_id])
     request.session[UNDO] = {"change": change, "name": name, "way": way}
 
@@ -96,3 +98,38 @@ CHANGES: dict[str, Change] = {
     "delete": _delete,
     "restore": lambda request, thread: history.restore_thread(request.user, thread),
 }
+
+
+ARCHIVED = "archived"
+
+
+class FindForm(forms.Form):
+    text = forms.CharField(
+        required=False,
+        max_length=200,
+        label=_("Search questions, answers and sources"),
+        widget=forms.TextInput(
+            attrs={"type": "search", "placeholder": _("Search questions, answers and sources")}
+        ),
+    )
+    state = forms.ChoiceField(
+        required=False,
+        label=_("State"),
+        choices=[
+            ("", _("Any state")),
+            ("waiting", _("Waiting for you")),
+            ("working", _("In progress")),
+            ("done", _("Done")),
+            ("nothing_found", _("Nothing found")),
+            ("failed", _("Failed or cancelled")),
+            (ARCHIVED, _("Archived")),
+        ],
+    )
+    folder = forms.ChoiceField(required=False, label=_("Folder"))
+
+    def __init__(self, folders: Sequence[str], data: Any) -> None:
+        super().__init__(data)
+        choices = [("", _("All folders")), *((name, name) for name in folders)]
+        self.fields["folder"] = forms.ChoiceField(
+            required=False, label=_("Folder"), choices=choices
+        )

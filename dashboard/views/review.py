@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.db.models import Prefetch
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -16,13 +18,21 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
 from dashboard import words
-from dashboard.queries.review_queries import UNREVIEWED, evidence_to_review, find_evidence
+from dashboard.contexts.evidence import describe_published
+from dashboard.queries.queries import Viewer
+from dashboard.queries.run_rows import site_names
 from dashboard.stored_texts import worded
+from dashboard.titles import title_of
 from dashboard.views.sending import by_form
-from research.models import Evidence
-from research.readmodel.quote_context import split_context
-from research.services import reviews
+from research.models import Evidence, EvidenceSource
+from research.models.findings import EvidenceQuerySet
+from research.models.lookups import keep_alphanumeric
+from research.readmodel.quote_context import split_context, with_context
+from research.services import reviews, runs
 from research.services.errors import ServiceError
+
+ON_A_PAGE = 20
+UNREVIEWED = "none"
 
 
 class ReviewForm(forms.Form):
@@ -55,12 +65,13 @@ def list_evidence(request: HttpRequest) -> HttpResponse:
     form = ReviewForm({"review": UNREVIEWED, **request.GET.dict()})
     wanted = form.cleaned_data if form.is_valid() else {"review": UNREVIEWED}
     rows, older = evidence_to_review(request.user, **wanted)
+    names = site_names(*{row.run_id for row in rows})
     kept = {name: wanted.get(name) or "" for name in ("text", "review", "run")}
     context = {
         "page": "review",
         "find": form,
         "run": kept["run"],
-        "claims": [_claim(row) for row in rows],
+        "claims": [_claim(row, names) for row in rows],
         "older": urlencode({**kept, "before": older}) if older else "",
         "here": request.get_full_path(),
     }
@@ -82,28 +93,63 @@ def judge_evidence(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(wanted if is_ours else "review")
 
 
-def _claim(row: Any) -> dict[str, Any]:
+def _claim(row: Any, names: Mapping[str, str]) -> dict[str, Any]:
     return {
         "id": row.pk,
         "label": row.label,
         "claim": row.claim,
         "question": row.run.question,
+        "title": title_of(row.run),
         "url": reverse("run", args=[row.run.public_id]),
         "review": words.VERDICT[row.last_verdict] if row.last_verdict else None,
         "caveats": [text for flag in row.uncertainty if (text := words.CAVEATS.get(flag, flag))],
         "disputed": ", ".join(row.contradicts),
-        "quotes": _quotes(row),
+        "quotes": _quotes(row, names),
     }
 
 
-def _quotes(row: Evidence) -> list[dict[str, Any]]:
+def _quotes(row: Evidence, names: Mapping[str, str]) -> list[dict[str, Any]]:
     return [
         {
             "quote": "" if quote.quote == row.claim else quote.quote,
             "in_context": split_context(quote),
             "title": quote.title or quote.domain,
-            "domain": quote.domain,
-            "published": words.format_partial_date(quote.published) if quote.published else "",
+            "site": words.site_of(quote.url, names.get(quote.url)),
+            "published": describe_published(quote.published, quote.fetched_at),
         }
         for quote in row.quotes.all()
     ]
+
+
+def evidence_to_review(
+    viewer: Viewer, *, review: str = "", text: str = "", run: str = "", before: int | None = None
+) -> tuple[Sequence[Evidence], int | None]:
+    """Return records, newest first, and the key to continue before; None at the end.
+
+    `review` is a verdict, `UNREVIEWED`, or '' for all; `text` are words of the claim.
+    """
+    found = _visible(viewer).of_newest_versions()
+    if review:
+        found = found.unreviewed() if review == UNREVIEWED else found.judged(review)
+    for word in filter(keep_alphanumeric, text.split()):
+        found = found.filter(claim__has_word=word)
+    if run:
+        found = found.filter(run__public_id=run)
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    quotes = Prefetch("quotes", with_context(EvidenceSource.objects.all()))
+    shown = found.with_review().select_related("run").prefetch_related(quotes).order_by("-pk")
+    rows = list(shown[: ON_A_PAGE + 1])
+    return rows[:ON_A_PAGE], rows[ON_A_PAGE - 1].pk if len(rows) > ON_A_PAGE else None
+
+
+def find_evidence(viewer: Viewer, pk: int) -> Evidence:
+    """Return a record. Raise `Http404` also for those of other users' runs."""
+    found = _visible(viewer).filter(pk=pk).first()
+    if found is None:
+        raise Http404("no such evidence")
+    return found
+
+
+def _visible(viewer: Viewer) -> EvidenceQuerySet:
+    return Evidence.objects.filter(run__in=runs.visible_to(viewer))

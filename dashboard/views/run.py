@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.utils.html import escape
 from django.utils.http import content_disposition_header
-from django.utils.text import Truncator
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
@@ -30,12 +29,12 @@ from dashboard.contexts.run import action_context, desk_key, plan_context, run_h
 from dashboard.contexts.thread import after_report_context, conversation_context
 from dashboard.exports import FORMATS, NothingToExportError, export_report
 from dashboard.forms.form_errors import focus_on_first
-from dashboard.forms.plan_form import PlanForm
-from dashboard.forms.run_forms import ClarificationForm, CommentForm, TopicForm
+from dashboard.forms.run_forms import ClarificationForm, CommentForm, PlanForm, TopicForm
 from dashboard.live import fragments
 from dashboard.queries import queries, thread_queries
-from dashboard.queries.run_rows import RunRows
+from dashboard.queries.run_rows import RunRows, site_names
 from dashboard.stored_texts import worded
+from dashboard.titles import shorten, title_of
 from dashboard.views.sending import by_form
 from research.engine.records import Status
 from research.models import Run
@@ -131,10 +130,10 @@ def show_activity(request: HttpRequest, public_id: str) -> HttpResponse:
 def show_evidence(request: HttpRequest, public_id: str) -> HttpResponse:
     """Render all evidence records; the run's own page has only the newest."""
     run = queries.find_run(request.user, public_id)
-    page = queries.page_of_evidence(run, request.GET.get("page"))
+    page, names = queries.page_of_evidence(run, request.GET.get("page")), site_names(run)
     context = {
         "run": run_head(run),
-        "claims": [claim_context(row, whole=True) for row in page],
+        "claims": [claim_context(row, names, whole=True) for row in page],
         "paging": paging_context(page),
     }
     return render(request, "dashboard/evidence.html", context)
@@ -300,7 +299,7 @@ def delete_and_redirect(request: HttpRequest, run: Run) -> HttpResponse:
     except ServiceError as error:
         messages.error(request, worded(str(error)))
         return redirect("run", run.public_id)
-    name = Truncator(run.question).chars(NAMED)
+    name = shorten(title_of(run), NAMED)
     messages.info(request, _("“%(name)s” was deleted.") % {"name": name})
     return redirect("runs")
 

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.translation import gettext, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from dashboard import words
+from dashboard.contexts.evidence import describe_published, describe_reading
 from dashboard.contexts.run import run_head
-from dashboard.contexts.sources import site_counts, source_folds
 from dashboard.queries import queries, thread_queries
+from dashboard.queries.queries import SourceRows
+from dashboard.queries.thread_queries import Earlier
 from dashboard.stored_texts import worded
 from dashboard.views.sending import by_form
+from research.models import Source
 from research.services import sites
 from research.services.errors import ServiceError
 
@@ -23,12 +35,12 @@ from research.services.errors import ServiceError
 def show_sources(request: HttpRequest, public_id: str) -> HttpResponse:
     run = queries.find_run(request.user, public_id)
     rows = queries.source_rows(request.user, run)
-    found = source_folds(rows, thread_queries.found_earlier(run))
+    found = source_folds(rows, thread_queries.found_earlier(run), request.GET)
     context = {
         "run": run_head(run),
         "folds": found,
         "unopened": rows.unopened,
-        "site_counts": site_counts(rows),
+        "filters": source_filters(rows, request.GET),
     }
     return render(request, "dashboard/sources.html", context)
 
@@ -69,3 +81,167 @@ def redirect_back(request: HttpRequest) -> HttpResponse:
     if public_id := request.POST.get("run"):
         return redirect("sources", queries.find_run(request.user, public_id).public_id)
     return redirect("sites")
+
+
+FIRST = "cited"
+LAST = 1_000_000
+MOST_SITES = 6
+"""Sites that are named above the list; the others are folded behind their number."""
+FOLDS = (
+    (gettext_lazy("Cited"), ("cited",), gettext_lazy("The report quotes these.")),
+    (
+        gettext_lazy("Read but not used"),
+        ("read",),
+        gettext_lazy("They contain nothing that the report needs."),
+    ),
+    (
+        gettext_lazy("Refused or failed"),
+        ("refused", "failed", "empty"),
+        gettext_lazy("These could not be read, or must not be."),
+    ),
+)
+
+
+def source_folds(
+    rows: SourceRows, earlier: Mapping[str, Earlier], wanted: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return title, sentence and sources of each fold that has any; only those of a site or kind,
+    if one is `wanted`. Cited and blocked sources are expanded, and cited ones are in the order of
+    their numbers.
+    """
+    markers = _markers(rows)
+    site, kind = wanted.get("site", ""), wanted.get("kind", "")
+    kept = [
+        row for row in rows.sources
+        if site in ("", words.short_place(row.url)) and kind in ("", row.kind)
+    ]  # fmt: skip
+    ordered = sorted(kept, key=lambda row: markers[row.url] or [LAST])
+    found = [
+        _fold(
+            title,
+            says,
+            [_source(row, rows, markers, earlier) for row in ordered if row.status in statuses],
+            is_open=bool(site or kind) or FIRST in statuses,
+        )
+        for title, statuses, says in FOLDS
+    ]
+    return [fold for fold in found if fold["sources"]]
+
+
+def source_filters(rows: SourceRows, wanted: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return the kinds of the cited pages, if there are several, and their sites, those with most
+    pages first, each with its number and the query that shows only those, or all again. Only some
+    are `shown`, unless one of the others is chosen.
+    """
+    cited = {entry["url"] for entry in rows.citations}
+    pages = [row for row in rows.sources if row.url in cited]
+    kinds = Counter(row.kind for row in pages if words.KIND[row.kind])
+    sites = Counter(words.short_place(row.url) for row in pages)
+    named = {words.short_place(row.url): _site_of(row).name for row in pages}
+    groups = (
+        ("kind", [(kind, str(words.KIND[kind]), n) for kind, n in kinds.most_common()]),
+        ("site", [(site, named[site], n) for site, n in sites.most_common()]),
+    )
+    listed = [
+        [_filter(name, value, text, number, wanted) for value, text, number in found]
+        for name, found in groups
+        if found[1:]
+    ]
+    return [
+        {
+            "is_site": each[0]["is_site"],
+            "shown": each[:MOST_SITES],
+            "others": each[MOST_SITES:],
+            "is_open": any(other["is_on"] for other in each[MOST_SITES:]),
+        }
+        for each in listed
+    ]
+
+
+def _filter(
+    name: str, value: str, text: str, number: int, wanted: Mapping[str, str]
+) -> dict[str, Any]:
+    is_on = wanted.get(name) == value
+    others = {key: wanted[key] for key in ("kind", "site") if key != name and wanted.get(key)}
+    return {
+        "text": text,
+        "is_site": name == "site",
+        "number": words.format_number(number),
+        "query": urlencode(others if is_on else others | {name: value}),
+        "is_on": is_on,
+    }
+
+
+def _fold(
+    title: words.Text, says: words.Text, sources: list[dict[str, Any]], is_open: bool
+) -> dict[str, Any]:
+    to_undo = any(source["never"] for source in sources)
+    return {"title": title, "says": says, "sources": sources, "open": is_open or to_undo}
+
+
+def _source(
+    row: Source,
+    rows: SourceRows,
+    markers: Mapping[str, list[int]],
+    earlier: Mapping[str, Earlier],
+) -> dict[str, Any]:
+    is_web = words.is_on_the_web(row.url)
+    quotes = [cited.quote for marker in markers[row.url] for cited in rows.cited[marker]]
+    told = ngettext("%(n)s quote", "%(n)s quotes", len(quotes)) % {"n": len(quotes)}
+    place = words.readable_url(row.url)
+    return {
+        "title": row.title or place,
+        "url": row.url if is_web else "",
+        "place": place,
+        "shown_site": _site_of(row) if row.title else None,
+        "kind": str(words.KIND[row.kind]),
+        "facts": [
+            *_facts(row, _read_at(row, rows)),
+            *([told] if quotes else []),
+        ],
+        "quote": max(quotes, key=len, default=""),
+        "found": None if row.round else _earlier_run_link(earlier.get(row.url_key)),
+        "reason": worded(row.reason or ""),
+        "markers": markers[row.url],
+        "site": row.domain if is_web else "",
+        "never": _blocking_site(row.domain, rows.never),
+    }
+
+
+def _site_of(row: Source) -> words.Site:
+    return words.site_of(row.url, None if row.site == row.title else row.site)
+
+
+def _read_at(row: Source, rows: SourceRows) -> datetime | None:
+    """Return when the copy that the report quotes was read; None if it quotes none."""
+    cited = (each for quotes in rows.cited.values() for each in quotes if each.url == row.url)
+    return next((each.fetched_at for each in cited), None)
+
+
+def _facts(row: Source, read: datetime | None) -> list[str]:
+    dated = describe_published(row.published, read or row.run.created_at) or gettext("undated")
+    told = gettext("round %(n)s") % {"n": row.round} if row.round else ""
+    return [part for part in (dated, describe_reading(read) if read else "", told) if part]
+
+
+def _earlier_run_link(where: Earlier | None) -> dict[str, str]:
+    """Return a link to the run that originally found a page taken over by this run."""
+    if where is None:
+        return {"text": gettext("found in an earlier run"), "url": ""}
+    told = gettext("found for an earlier question")
+    if where.number:
+        told = gettext("found in version %(n)s") % {"n": where.number}
+    return {"text": told, "url": reverse("sources", args=[where.public_id])}
+
+
+def _markers(rows: SourceRows) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = defaultdict(list)
+    for entry in rows.citations:
+        found[entry["url"]].append(entry["marker"])
+    return found
+
+
+def _blocking_site(domain: str, never: Sequence[str]) -> str:
+    """Return the blocked site that covers a domain; '' if it is not blocked."""
+    host = domain.removeprefix("www.")
+    return next((site for site in never if host == site or host.endswith(f".{site}")), "")

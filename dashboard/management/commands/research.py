@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from dashboard.command_line.output import BadUse, show
+from dashboard.command_line.output import BadUseError, show
 from dashboard.command_line.remote import RemoteRuns, add_place, chosen_server
 from dashboard.management.commands.runs import summarise
 from research.engine.records import Status
@@ -28,9 +28,9 @@ class Command(research.Command):
             super().handle(*args, question=question, **options)
             return
         if not options["yes"]:
-            raise BadUse(ASKS_NOTHING)
+            raise BadUseError(ASKS_NOTHING)
         if options["search"] or options["documents"]:
-            raise BadUse(HERE_ONLY)
+            raise BadUseError(HERE_ONLY)
         report = partial(self.stderr.write, style_func=str)
         run = RemoteRuns(server).research(question, knobs_of(options), report)
         show(self.stdout, run, as_json=options["json"], shorten=summarise)
@@ -43,6 +43,6 @@ def knobs_of(options: dict[str, Any]) -> dict[str, str]:
     pairs = [assignment.partition("=") for assignment in options["set"]]
     unreadable = [name for name, sign, _ in pairs if not sign]
     if unreadable:
-        raise BadUse(f"--set takes KNOB=VALUE, not {unreadable[0]!r}.")
+        raise BadUseError(f"--set takes KNOB=VALUE, not {unreadable[0]!r}.")
     knobs = {name.strip().lower(): value.strip() for name, _, value in pairs}
     return knobs | ({"deep_research_mode": options["mode"]} if options["mode"] else {})

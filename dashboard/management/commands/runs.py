@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from dashboard.command_line.output import BadUse, print_json, print_rows, show
+from dashboard.command_line.output import BadUseError, print_json, print_rows, show
 from dashboard.command_line.remote import RemoteRuns, add_place, chosen_server
 from dashboard.exports import FORMATS
 from research.engine.records import ENDED, Status
@@ -42,7 +42,7 @@ class Command(BaseCommand):
 
         server = chosen_server(options)
         if server and options.get("here"):
-            raise BadUse("--here resumes runs of this installation only.")
+            raise BadUseError("--here resumes runs of this installation only.")
         getattr(self, f"_{action}")(RemoteRuns(server) if server else LocalRuns(), options)
 
     def _list(self, runs: Any, options: Any) -> None:
